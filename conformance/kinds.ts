@@ -1,0 +1,14 @@
+import type { CaseResult, KindRunner } from './case.ts'
+
+/** Loaded on demand: scoring a table needs neither the policy's kernels nor a sandbox. */
+export const kinds = {
+  policy: async () => (await import('./policy.ts')).runPolicyCases,
+  sampling: async () => (await import('./sampling.ts')).runSamplingCases,
+} satisfies Record<string, () => Promise<KindRunner>>
+
+export type Kind = keyof typeof kinds
+
+export async function* runKind(kind: Kind, folder: string): AsyncGenerator<CaseResult> {
+  const run = await kinds[kind]()
+  yield* run(folder)
+}

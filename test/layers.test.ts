@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+// The data's way through the system: a folder leans only on itself and on those before it.
+const order = [
+  'numerics',
+  'library',
+  'graph',
+  'policy',
+  'execution',
+  'benchmarks',
+  'scoring',
+  'ledger',
+  'learning',
+  'runs',
+  'experiments',
+  'serve',
+  'cli',
+]
+
+const source = fileURLToPath(new URL('../src', import.meta.url))
+
+test('folders import only from the folders before them', () => {
+  const wrong: string[] = []
+  for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue
+    const path = join(entry.parentPath, entry.name)
+    const from = relative(source, path).split('/')
+    if (from.length === 1) continue
+    expect(order, `src/${from[0]} has no place in the order`).toContain(from[0])
+    for (const [, target] of readFileSync(path, 'utf8').matchAll(/from '(\.[^']+)'/g)) {
+      const to = relative(source, join(entry.parentPath, target!)).split('/')[0]!
+      if (order.indexOf(to) > order.indexOf(from[0]!)) wrong.push(`${from.join('/')} imports from ${to}`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
