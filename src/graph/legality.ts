@@ -1,0 +1,117 @@
+import { type Realization, type RoleSpace, realizations } from '../library/role-space.ts'
+import { AgentGraph, depthOf, type Unit } from './agent-graph.ts'
+
+/** The organization space a run may use: everything, or one granularity throughout. */
+export type Restriction = 'mixed' | 'all-atomic' | 'all-group'
+
+export interface GraphLimits {
+  /** Outer units at most (N_max). */
+  readonly maxUnits: number
+  /** Nodes at most on the longest path of the expanded graph; the finalizer is not counted. */
+  readonly maxDepth: number
+}
+
+/** Everything that decides which additions are legal, apart from the graph itself. */
+export interface ConstructionSpace extends GraphLimits {
+  readonly roles: RoleSpace
+  readonly restriction: Restriction
+}
+
+export type Action = { readonly type: 'stop' } | ({ readonly type: 'add' } & Unit)
+
+/**
+ * Which actions are legal, as flat masks of 0 and 1 in library order. They nest: a legal edge lies in a legal
+ * realization of a legal role. STOP is always legal.
+ */
+export interface LegalityMasks {
+  /** R + 1 entries: the roles, then STOP. */
+  readonly roles: Uint8Array
+  /** R × 2: atomic, group. */
+  readonly realizations: Uint8Array
+  /** R × 2 × n: per existing unit, whether it may be a predecessor. */
+  readonly edges: Uint8Array
+}
+
+export function legalityMasks(graph: AgentGraph, space: ConstructionSpace): LegalityMasks {
+  assertWithinLimits(graph, space)
+  const { roles } = space.roles
+  const size = graph.size
+  const roleMask = new Uint8Array(roles.length + 1)
+  const realizationMask = new Uint8Array(roles.length * 2)
+  const edgeMask = new Uint8Array(roles.length * 2 * size)
+  roleMask[roles.length] = 1
+  if (size < space.maxUnits) {
+    const unitRoles = graph.units.map((unit) => space.roles.indexOf(unit.role))
+    for (let role = 0; role < roles.length; role += 1) {
+      for (const [z, realization] of realizations.entries()) {
+        if (!realizationIsLegal(role, realization, space)) continue
+        const branch = role * 2 + z
+        roleMask[role] = 1
+        realizationMask[branch] = 1
+        for (let unit = 0; unit < size; unit += 1) {
+          const fits = graph.exitDepths[unit]! + depthOf(realization) <= space.maxDepth
+          if (fits && space.roles.compatible(unitRoles[unit]!, role)) edgeMask[branch * size + unit] = 1
+        }
+      }
+    }
+  }
+  return { roles: roleMask, realizations: realizationMask, edges: edgeMask }
+}
+
+/** Why an action may not be taken, or undefined when it may. */
+export function whyIllegal(action: Action, graph: AgentGraph, space: ConstructionSpace): string | undefined {
+  if (action.type === 'stop') return undefined
+  const masks = legalityMasks(graph, space)
+  const role = space.roles.indexOf(action.role)
+  const branch = role * 2 + realizations.indexOf(action.realization)
+  if (!masks.roles[role]) return `role ${action.role} cannot be added here`
+  if (!masks.realizations[branch]) return `role ${action.role} cannot be ${action.realization} here`
+  const seen = new Set<number>()
+  for (const predecessor of action.predecessors) {
+    if (seen.has(predecessor)) return `predecessor ${predecessor} is listed twice`
+    seen.add(predecessor)
+    if (!Number.isInteger(predecessor) || predecessor < 0 || predecessor >= graph.size) {
+      return `predecessor ${predecessor} is not an existing unit`
+    }
+    if (!masks.edges[branch * graph.size + predecessor]) {
+      return `unit ${predecessor} cannot precede ${action.role} (${action.realization})`
+    }
+  }
+  return undefined
+}
+
+/** The graph after a legal action. */
+export function apply(
+  action: Action & { type: 'add' },
+  graph: AgentGraph,
+  space: ConstructionSpace,
+): AgentGraph {
+  const reason = whyIllegal(action, graph, space)
+  if (reason !== undefined) throw new IllegalActionError(reason)
+  return graph.add(action)
+}
+
+/** Refuses a graph that the limits, the library or the restriction would not have let arise. */
+export function assertLegalGraph(graph: AgentGraph, space: ConstructionSpace): void {
+  assertWithinLimits(graph, space)
+  graph.units.reduce((built, unit) => apply({ type: 'add', ...unit }, built, space), AgentGraph.empty)
+}
+
+function realizationIsLegal(role: number, realization: Realization, space: ConstructionSpace): boolean {
+  const allowed = space.restriction === 'mixed' || space.restriction === `all-${realization}`
+  return allowed && space.roles.roles[role]![realization] && depthOf(realization) <= space.maxDepth
+}
+
+function assertWithinLimits(graph: AgentGraph, { maxUnits, maxDepth }: GraphLimits): void {
+  if (graph.size > maxUnits)
+    throw new IllegalActionError(`a graph of ${graph.size} units exceeds the limit of ${maxUnits}`)
+  if (graph.depth > maxDepth)
+    throw new IllegalActionError(`a graph of depth ${graph.depth} exceeds the limit of ${maxDepth}`)
+}
+
+export class IllegalActionError extends Error {
+  override name = 'IllegalActionError'
+  constructor(reason: string) {
+    super(`Not a legal construction: ${reason}.`)
+  }
+}
