@@ -1,0 +1,28 @@
+// The parts that the golden files of the policy share, read into our own types.
+import { z } from 'zod'
+import type { Action } from '../../src/graph/legality.ts'
+
+export const numbers = z.array(z.number())
+export const count = z.int().min(0)
+const realization = z.enum(['atomic', 'group'])
+/** A role is named by its index in the library; as text it is its id. */
+const role = count.transform(String)
+
+export const goldenUnits = z.array(z.object({ role, realization, predecessors: z.array(z.int()) }))
+
+export const goldenAction = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('stop') }),
+  z.object({ type: z.literal('add'), role, realization, predecessors: z.array(z.int()) }),
+]) satisfies z.ZodType<Action>
+
+export const goldenRestriction = z.enum(['mixed', 'all-atomic', 'all-group'])
+
+/** One text of zeros and ones per unit, or null in evaluation mode. */
+export const goldenDropout = z
+  .array(
+    z
+      .string()
+      .regex(/^[01]*$/)
+      .transform((keep) => Uint8Array.from(keep, Number)),
+  )
+  .nullable()

@@ -1,0 +1,76 @@
+import type { AgentGraph } from '../../src/graph/agent-graph.ts'
+import type { Action, LegalityMasks, Restriction } from '../../src/graph/legality.ts'
+import type { RoleSpace } from '../../src/library/role-space.ts'
+import type { AdamSettings } from '../../src/numerics/plain/adam.ts'
+import type { PlainParameters, PolicyDimensions } from '../../src/policy/parameter-shapes.ts'
+import type { RoleEmbeddings } from '../../src/policy/plain-network.ts'
+import type { LossWeights, RecordedGroup } from '../../src/policy/plain-update.ts'
+
+/** What the states and updates of a golden file are about. Numbers are exact as written. */
+export interface PolicySetup {
+  readonly dimensions: PolicyDimensions
+  readonly dropoutRate: number
+  readonly roles: RoleSpace
+  /** In the order of the roles. */
+  readonly embeddings: readonly RoleEmbeddings[]
+  readonly policy: PlainParameters
+  readonly reference: PlainParameters
+}
+
+/** One decision to be computed, not sampled. */
+export interface Decision {
+  readonly query: Float64Array
+  readonly graph: AgentGraph
+  readonly restriction: Restriction
+  readonly temperature: number
+  /** Per unit, H entries of 0 or 1; null in evaluation mode. */
+  readonly dropoutKeep: readonly Uint8Array[] | null
+}
+
+/** Untempered logits lie flat, as in the masks; what stands where the mask is 0 has no meaning. */
+export interface Evaluation {
+  readonly context: ArrayLike<number>
+  readonly nodeStates: readonly ArrayLike<number>[]
+  readonly masks: LegalityMasks
+  readonly roleLogits: ArrayLike<number>
+  readonly granularityLogits: ArrayLike<number>
+  readonly edgeLogits: ArrayLike<number>
+  /** Of the tempered policy; minus infinity, or an error, for an illegal action. */
+  readonly logProbability: (action: Action) => number
+  readonly entropy: number
+  /** From the policy to the reference. */
+  readonly divergence: number
+}
+
+export interface UpdateSettings {
+  readonly loss: LossWeights
+  readonly adam: AdamSettings
+}
+
+/** The values of an update; lists are `[trajectory][position]`, tensors flat and row-major. */
+export interface Updated {
+  readonly logProbabilities: readonly ArrayLike<number>[]
+  readonly divergences: readonly ArrayLike<number>[]
+  readonly entropies: readonly ArrayLike<number>[]
+  readonly loss: number
+  readonly policyLoss: number
+  readonly meanDivergence: number
+  readonly meanEntropy: number
+  readonly gradients: ReadonlyMap<string, ArrayLike<number>>
+  readonly weightsAfter: ReadonlyMap<string, ArrayLike<number>>
+}
+
+/** A policy and its reference, loaded. Updates follow each other: weights and moments carry over. */
+export interface OpenPolicy {
+  evaluate(decision: Decision): Evaluation
+  update(group: RecordedGroup, settings: UpdateSettings): Updated
+}
+
+/** One way to compute the policy. Every golden state and update is put to each of them. */
+export interface PolicyImplementation {
+  readonly name: string
+  /** Chooses the tolerances. */
+  readonly precision: 'float32' | 'float64'
+  /** Starts anew from the setup's weights, with fresh moments. */
+  open(setup: PolicySetup): OpenPolicy | Promise<OpenPolicy>
+}

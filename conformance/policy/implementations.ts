@@ -1,0 +1,4 @@
+import type { PolicyImplementation } from './implementation.ts'
+import { plain } from './plain.ts'
+
+export const implementations: readonly PolicyImplementation[] = [plain]

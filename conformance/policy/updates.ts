@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { positionAligned } from '../../src/learning/advantages.ts'
+import { returnsToGo } from '../../src/learning/returns.ts'
+import type { RewardSettings } from '../../src/learning/reward-settings.ts'
+import { creditTrajectory } from '../../src/learning/trajectory.ts'
+import type { RecordedGroup } from '../../src/policy/plain-update.ts'
+import type { CaseResult } from '../case.ts'
+import { count, goldenAction, goldenDropout, goldenRestriction, goldenUnits, numbers } from './golden.ts'
+import { goldenReward } from './golden-reward.ts'
+import type { OpenPolicy, PolicyImplementation, Updated, UpdateSettings } from './implementation.ts'
+import { outcome } from './outcome.ts'
+import { type GoldenSetup, readSetup } from './setup.ts'
+import {
+  advantagesTolerance,
+  Comparison,
+  norm,
+  returnsTolerance,
+  type Tolerances,
+  tolerances,
+} from './tolerance.ts'
+
+const goldenHyper = z
+  .object({
+    beta_kl: z.number(),
+    beta_h: z.number(),
+    lr: z.number(),
+    adam_beta1: z.number(),
+    adam_beta2: z.number(),
+    adam_eps: z.number(),
+    reward: goldenReward,
+  })
+  .transform((hyper) => ({
+    reward: hyper.reward,
+    settings: {
+      loss: { divergence: hyper.beta_kl, entropy: hyper.beta_h },
+      adam: {
+        learningRate: hyper.lr,
+        beta1: hyper.adam_beta1,
+        beta2: hyper.adam_beta2,
+        epsilon: hyper.adam_eps,
+      },
+    } satisfies UpdateSettings,
+  }))
+
+const goldenStep = z.object({
+  units: goldenUnits,
+  action: goldenAction,
+  dropout_keep: goldenDropout,
+  // STOP has no scores.
+  parent_scores: numbers.optional(),
+  child_scores: numbers.optional(),
+})
+
+// Strict: a value that nothing here compares must not pass unseen.
+const expectedScalars = {
+  returns: z.array(numbers),
+  advantages: z.array(numbers),
+  logprobs: z.array(numbers),
+  kls: z.array(numbers),
+  entropies: z.array(numbers),
+  loss: z.number(),
+  policy_loss: z.number(),
+  mean_kl: z.number(),
+  mean_entropy: z.number(),
+}
+const everyTensor = z.strictObject({
+  ...expectedScalars,
+  gradients: z.record(z.string(), numbers),
+  weights_after: z.record(z.string(), numbers),
+})
+const sampledTensors = z.strictObject({
+  ...expectedScalars,
+  tensors: z.record(
+    z.string(),
+    z.strictObject({ norm: z.number(), index: z.array(count), gradient: numbers, after: numbers }),
+  ),
+})
+
+const goldenUpdate = z.object({
+  query: count,
+  restriction: goldenRestriction,
+  temperature: z.number(),
+  trajectories: z.array(z.object({ steps: z.array(goldenStep), terminal_score: z.number() })),
+  expected: z.union([everyTensor, sampledTensors]),
+})
+
+const updateFile = z.object({
+  hyper: goldenHyper,
+  sequences: z.array(z.object({ name: z.string(), updates: z.array(z.unknown()) })).default([]),
+  update: z.unknown().optional(),
+})
+
+/** Every update of a file shaped like `update.json` or `update_full.json`, put to each implementation. */
+export async function* updateCases(
+  content: object,
+  file: string,
+  folder: string,
+  implementations: readonly PolicyImplementation[],
+): AsyncGenerator<CaseResult> {
+  const { hyper, sequences, update } = updateFile.parse(content)
+  const setup = readSetup(content, folder)
+  if (update !== undefined) sequences.push({ name: '', updates: [update] })
+  for (const { name, updates } of sequences) {
+    const opened: { implementation: PolicyImplementation; policy: OpenPolicy }[] = []
+    for (const implementation of implementations) {
+      opened.push({ implementation, policy: await implementation.open(setup) })
+    }
+    for (const [index, golden] of updates.entries()) {
+      yield outcome(`${file} ${name === '' ? 'update' : `${name} update ${index}`}`, () => {
+        const { expected, ...given } = goldenUpdate.parse(golden)
+        const { group, differences } = credit(given, expected, setup, hyper.reward)
+        for (const { implementation, policy } of opened) {
+          const got = policy.update(group, hyper.settings)
+          const found = compareUpdate(got, expected, tolerances[implementation.precision])
+          differences.push(...found.map((difference) => `${implementation.name}: ${difference}`))
+        }
+        return differences
+      })
+    }
+  }
+}
+
+type GoldenUpdate = z.output<typeof goldenUpdate>
+
+/** Returns and advantages, checked, and with them what an update learns from. */
+function credit(
+  { query: queryIndex, restriction, temperature, trajectories }: Omit<GoldenUpdate, 'expected'>,
+  expected: GoldenUpdate['expected'],
+  setup: GoldenSetup,
+  reward: RewardSettings,
+): { group: RecordedGroup; differences: string[] } {
+  const query = setup.queries[queryIndex]
+  if (query === undefined) throw new RangeError(`there is no query ${queryIndex}`)
+  const returns = trajectories.map(({ steps, terminal_score }) => {
+    const additions = steps.filter(({ action }) => action.type === 'add')
+    const transitions = additions.map(({ parent_scores = [], child_scores = [] }) => ({
+      parentScores: parent_scores,
+      childScores: child_scores,
+    }))
+    return returnsToGo(
+      creditTrajectory(
+        {
+          query: String(queryIndex),
+          probes: (transitions[0]?.parentScores ?? []).map((_, probe) => `probe ${probe}`),
+          actions: steps.map(({ action }) => action),
+          forcedStop: additions.length === setup.dimensions.maxUnits,
+          transitions,
+          terminalScore: terminal_score,
+        },
+        reward,
+      ),
+    )
+  })
+  const advantages = positionAligned(returns, reward.epsilon)
+  const comparison = new Comparison()
+  comparison.lists('returns', returns, expected.returns, returnsTolerance)
+  comparison.lists('advantages', advantages, expected.advantages, advantagesTolerance)
+  const positions = trajectories.map(({ steps }) =>
+    steps.map(({ units, action, dropout_keep }) => ({
+      graph: AgentGraph.of(units),
+      action,
+      dropoutKeep: dropout_keep,
+    })),
+  )
+  const group = { query, restriction, temperature, trajectories: positions, advantages }
+  return { group, differences: comparison.differences }
+}
+
+function compareUpdate(got: Updated, expected: GoldenUpdate['expected'], tolerance: Tolerances): string[] {
+  const comparison = new Comparison()
+  comparison.lists('logprobs', got.logProbabilities, expected.logprobs, tolerance.values)
+  comparison.lists('kls', got.divergences, expected.kls, tolerance.values)
+  comparison.lists('entropies', got.entropies, expected.entropies, tolerance.values)
+  comparison.number('loss', got.loss, expected.loss, tolerance.values)
+  comparison.number('policy_loss', got.policyLoss, expected.policy_loss, tolerance.values)
+  comparison.number('mean_kl', got.meanDivergence, expected.mean_kl, tolerance.values)
+  comparison.number('mean_entropy', got.meanEntropy, expected.mean_entropy, tolerance.values)
+  if ('tensors' in expected) {
+    for (const [name, tensor] of Object.entries(expected.tensors)) {
+      const gradient = got.gradients.get(name) ?? []
+      const after = got.weightsAfter.get(name) ?? []
+      const sampled = (all: ArrayLike<number>) => tensor.index.map((index) => all[index] ?? Number.NaN)
+      comparison.number(`norm of gradient ${name}`, norm(gradient), tensor.norm, tolerance.gradients)
+      comparison.list(`sampled gradient ${name}`, sampled(gradient), tensor.gradient, tolerance.gradients)
+      comparison.list(`sampled ${name} after`, sampled(after), tensor.after, tolerance.weights)
+    }
+  } else {
+    for (const [name, gradient] of Object.entries(expected.gradients)) {
+      comparison.list(`gradient ${name}`, got.gradients.get(name), gradient, tolerance.gradients)
+    }
+    for (const [name, weights] of Object.entries(expected.weights_after)) {
+      comparison.list(`${name} after`, got.weightsAfter.get(name), weights, tolerance.weights)
+    }
+  }
+  return comparison.differences
+}

@@ -1,0 +1,14 @@
+/** Credit is a chain of sums: one NaN would reach every return, advantage and weight, so it stops at its source. */
+export function requireFinite(value: number, what: string): number {
+  if (!Number.isFinite(value)) throw new NonFiniteError(what, value)
+  return value
+}
+
+export class NonFiniteError extends Error {
+  override name = 'NonFiniteError'
+  constructor(what: string, value: number) {
+    super(
+      `The ${what} is ${value}, not a finite number. Check what the scorer returns and the reward settings.`,
+    )
+  }
+}

@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+
+/** The paper's number of probes per query. */
+const paperProbes = 4
+
+export interface ProbeSelection {
+  /** The experiment's seed. */
+  readonly seed: number
+  /** The id of the query in training, which is never its own probe. */
+  readonly query: string
+  /** The index of the update, from 0. */
+  readonly update: number
+  /** Names the content of the data, so that other data of the same ids is ordered afresh. */
+  readonly dataVersion: string
+  /** Ids of the training tasks, in any order. */
+  readonly pool: Iterable<string>
+  /** How many probes to take; a smaller pool gives all that it has, an empty one none. */
+  readonly count?: number
+}
+
+/**
+ * The probe set of one update: the first tasks of the pool in the order of a hash of (seed, query, update, data
+ * version, candidate). No task occurs twice. Nothing else decides, neither the pool's order nor what the ledger
+ * already holds.
+ */
+export function selectProbes(selection: ProbeSelection): string[] {
+  const { seed, query, update, dataVersion, pool, count = paperProbes } = selection
+  if (!(Number.isInteger(count) && count >= 0)) {
+    throw new RangeError(`The number of probes is ${count}; it must be a whole number, 0 or more.`)
+  }
+  for (const [field, value] of Object.entries({ seed, update })) {
+    if (!Number.isSafeInteger(value))
+      throw new RangeError(`The ${field} is ${value}; it must be a whole number.`)
+  }
+  const candidates = new Set(pool)
+  candidates.delete(query)
+  return [...candidates]
+    .map((id) => ({ id, key: hash('sha256', JSON.stringify([seed, query, update, dataVersion, id])) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .slice(0, count)
+    .map(({ id }) => id)
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { returnsToGo } from './returns.ts'
+import { rewardSettings } from './reward-settings.ts'
+import type { Transition } from './trajectory.ts'
+
+const withRewards = (...rewards: number[]) => rewards.map((reward) => ({ reward }) as Transition)
+
+test('the terminal fields meet at STOP and earlier rewards are added backward', () => {
+  const trajectory = {
+    transitions: withRewards(0.25, -0.5),
+    terminal_reward: 1,
+    terminal_shaping_reward: 0.5,
+  }
+  expect(returnsToGo({ ...trajectory, settings: rewardSettings() })).toEqual([1.25, 1, 1.5])
+  expect(returnsToGo({ ...trajectory, settings: rewardSettings({ eta: 0.5 }) })).toEqual([0.375, 0.25, 1.5])
+  expect(returnsToGo({ ...trajectory, settings: rewardSettings({ eta: 0 }) })).toEqual([0.25, -0.5, 1.5])
+})
+
+test('a return that is not finite is refused with its position', () => {
+  const settings = rewardSettings()
+  const terminal = { terminal_reward: 1, terminal_shaping_reward: 0, settings }
+  expect(() => returnsToGo({ ...terminal, transitions: withRewards(0, Number.NaN, 0) })).toThrow(
+    'return of action 1 is NaN',
+  )
+  expect(() =>
+    returnsToGo({ ...terminal, transitions: [], terminal_shaping_reward: Number.POSITIVE_INFINITY }),
+  ).toThrow('return of action 0 is Infinity')
+})

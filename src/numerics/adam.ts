@@ -1,0 +1,77 @@
+import type { Tensor, Workspace } from './workspace.ts'
+
+export interface AdamSettings {
+  readonly learningRate: number
+  readonly beta1: number
+  readonly beta2: number
+  readonly epsilon: number
+}
+
+/** The paper's optimizer: a fixed rate, otherwise Adam's defaults. */
+export const paperAdam: AdamSettings = { learningRate: 1e-4, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
+
+/** Everything a later step needs of the earlier ones. */
+export interface AdamState {
+  /** Steps taken: one count for all parameters. */
+  readonly step: number
+  readonly first: Float32Array
+  readonly second: Float32Array
+}
+
+/** Adam over one block of parameters. No weight decay, no clipping. */
+export class Adam {
+  readonly settings: AdamSettings
+  readonly #workspace: Workspace
+  readonly #block: Tensor
+  readonly #first: Tensor
+  readonly #second: Tensor
+  #step = 0
+
+  constructor(workspace: Workspace, block: Tensor, settings: AdamSettings = paperAdam) {
+    this.settings = settings
+    this.#workspace = workspace
+    this.#block = block
+    this.#first = { ...block, data: workspace.zeros(block.columns), gradient: 0 }
+    this.#second = { ...block, data: workspace.zeros(block.columns), gradient: 0 }
+  }
+
+  /** Moves the block against its gradients and leaves these at zero. */
+  step(): void {
+    this.#step += 1
+    const { learningRate, beta1, beta2, epsilon } = this.settings
+    this.#workspace.kernels.adam(
+      this.#block.columns,
+      this.#block.data,
+      this.#block.gradient,
+      this.#first.data,
+      this.#second.data,
+      beta1,
+      1 - beta1,
+      beta2,
+      1 - beta2,
+      learningRate / (1 - power(beta1, this.#step)),
+      1 / Math.sqrt(1 - power(beta2, this.#step)),
+      epsilon,
+    )
+  }
+
+  read(): AdamState {
+    const copy = (tensor: Tensor) => this.#workspace.values(tensor).slice()
+    return { step: this.#step, first: copy(this.#first), second: copy(this.#second) }
+  }
+
+  write({ step, first, second }: AdamState): void {
+    this.#step = step
+    this.#workspace.values(this.#first).set(first)
+    this.#workspace.values(this.#second).set(second)
+  }
+}
+
+/** By squaring: `Math.pow` may round differently from one engine version to the next. */
+function power(base: number, exponent: number): number {
+  let result = 1
+  for (let square = base, rest = exponent; rest > 0; rest = Math.floor(rest / 2), square *= square) {
+    if (rest % 2 === 1) result *= square
+  }
+  return result
+}

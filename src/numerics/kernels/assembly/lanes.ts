@@ -1,0 +1,35 @@
+// Up to four floats as a vector: rows need not be a multiple of four long, and nothing beyond a row is touched.
+
+// @ts-ignore: decorator
+@inline
+export function loadLanes(p: usize, count: i32): v128 {
+  if (count >= 4) return v128.load(p)
+  let v = v128.load32_zero(p)
+  if (count > 1) v = v128.load32_lane(p + 4, v, 1)
+  if (count > 2) v = v128.load32_lane(p + 8, v, 2)
+  return v
+}
+
+// @ts-ignore: decorator
+@inline
+export function storeLanes(p: usize, v: v128, count: i32): void {
+  if (count >= 4) {
+    v128.store(p, v)
+    return
+  }
+  v128.store32_lane(p, v, 0)
+  if (count > 1) v128.store32_lane(p + 4, v, 1)
+  if (count > 2) v128.store32_lane(p + 8, v, 2)
+}
+
+// @ts-ignore: decorator
+@inline
+export function addLanes(p: usize, v: v128, count: i32): void {
+  storeLanes(p, f32x4.add(loadLanes(p, count), v), count)
+}
+
+// @ts-ignore: decorator
+@inline
+export function sumLanes(v: v128): f32 {
+  return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + (f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3))
+}

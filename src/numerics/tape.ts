@@ -1,0 +1,244 @@
+import type { Tensor, Workspace } from './workspace.ts'
+
+/** A list of row numbers in workspace memory. */
+export interface Indices {
+  readonly pointer: number
+  readonly length: number
+}
+
+/** Lists of row numbers, one per row: list p is members[offsets[p]] … members[offsets[p + 1] - 1]. */
+export interface RaggedIndices {
+  readonly offsets: Indices
+  readonly members: Indices
+}
+
+/**
+ * The operations of the network on float32 tensors, with their way back. A recording tape keeps what the gradient needs
+ * and `backward` walks it in reverse; another runs forward only. Where an operation takes `into`, it adds to that
+ * tensor: a sum is one buffer that its terms are added to, and each term finds the sum's whole gradient there.
+ */
+export class Tape {
+  readonly #workspace: Workspace
+  readonly #recording: boolean
+  readonly #steps: (() => void)[] = []
+
+  constructor(workspace: Workspace, options: { recording: boolean }) {
+    this.#workspace = workspace
+    this.#recording = options.recording
+  }
+
+  /** Runs all gradients back from those that were written into the results' gradient buffers. */
+  backward(): void {
+    for (let step = this.#steps.length - 1; step >= 0; step -= 1) this.#steps[step]!()
+    this.#steps.length = 0
+  }
+
+  indices(list: ArrayLike<number>): Indices {
+    return { pointer: this.#workspace.indices(list), length: list.length }
+  }
+
+  ragged(lists: readonly ArrayLike<number>[]): RaggedIndices {
+    const offsets = [0]
+    const members: number[] = []
+    for (const list of lists) {
+      for (let position = 0; position < list.length; position += 1) members.push(list[position]!)
+      offsets.push(members.length)
+    }
+    return { offsets: this.indices(offsets), members: this.indices(members) }
+  }
+
+  zeros(rows: number, columns: number): Tensor {
+    const data = this.#workspace.zeros(rows * columns)
+    return this.#tensor(data, rows, columns)
+  }
+
+  /** x · weightᵀ, as a linear layer with weight [out, in] computes it. */
+  linear(x: Tensor, weight: Tensor, into?: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    const y = into ?? this.#uninitialised(x.rows, weight.rows)
+    const [m, n, k] = [x.rows, weight.rows, weight.columns]
+    kernels.linear(m, n, k, x.data, x.stride, weight.data, weight.stride, y.data, y.stride, into ? 1 : 0)
+    this.#record(() => {
+      if (x.gradient)
+        kernels.product(m, n, k, y.gradient, y.stride, weight.data, weight.stride, x.gradient, x.stride)
+      if (weight.gradient)
+        kernels.outer(m, n, k, y.gradient, y.stride, x.data, x.stride, weight.gradient, weight.stride)
+    })
+    return y
+  }
+
+  /** x · matrix, with matrix [in, out]. */
+  product(x: Tensor, matrix: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    const y = this.zeros(x.rows, matrix.columns)
+    const [m, n, k] = [x.rows, matrix.rows, matrix.columns]
+    kernels.product(m, n, k, x.data, x.stride, matrix.data, matrix.stride, y.data, y.stride)
+    this.#record(() => {
+      if (x.gradient)
+        kernels.linear(m, n, k, y.gradient, y.stride, matrix.data, matrix.stride, x.gradient, x.stride, 1)
+      if (matrix.gradient)
+        kernels.outer(m, n, k, x.data, x.stride, y.gradient, y.stride, matrix.gradient, matrix.stride)
+    })
+    return y
+  }
+
+  /** Adds source[rows[p]] to row p. */
+  gather(source: Tensor, rows: Indices, into: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    kernels.gatherAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
+    this.#record(() => {
+      if (source.gradient)
+        kernels.scatterAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
+    })
+    return into
+  }
+
+  /** Adds one row to all rows. */
+  bias(bias: Tensor, into: Tensor): Tensor {
+    return this.gather(bias, this.indices(new Int32Array(into.rows)), into)
+  }
+
+  /** Adds x ⊙ factors; the factors are constants. */
+  scale(x: Tensor, factors: Tensor, into: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    const n = x.rows * x.columns
+    kernels.multiplyAdd(n, x.data, factors.data, into.data)
+    this.#record(() => kernels.multiplyAdd(n, into.gradient, factors.data, x.gradient))
+    return into
+  }
+
+  gelu(x: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    const n = x.rows * x.columns
+    const y = this.#uninitialised(x.rows, x.columns)
+    const slope = this.#recording ? this.#workspace.allocate(n) : 0
+    kernels.gelu(n, x.data, y.data, slope)
+    this.#record(() => kernels.multiplyAdd(n, y.gradient, slope, x.gradient))
+    return y
+  }
+
+  layerNorm(x: Tensor, weight: Tensor, bias: Tensor, into = this.#uninitialised(x.rows, x.columns)): Tensor {
+    const { kernels } = this.#workspace
+    const stats = this.#workspace.allocate(x.rows * 2)
+    kernels.layerNorm(x.rows, x.columns, x.data, weight.data, bias.data, into.data, stats)
+    this.#record(() =>
+      kernels.layerNormGradient(
+        x.rows,
+        x.columns,
+        x.data,
+        weight.data,
+        stats,
+        into.gradient,
+        x.gradient,
+        weight.gradient,
+        bias.gradient,
+      ),
+    )
+    return into
+  }
+
+  /** The gates of a GRUCell on its two projections; no previous state means a zero one. */
+  gru(input: Tensor, hidden: Tensor, previous: Tensor | undefined): Tensor {
+    const { kernels } = this.#workspace
+    const columns = input.columns / 3
+    const u = this.#uninitialised(input.rows, columns)
+    const gates = this.#workspace.allocate(input.rows * input.columns)
+    kernels.gruGates(input.rows, columns, input.data, hidden.data, previous?.data ?? 0, u.data, gates)
+    this.#record(() =>
+      kernels.gruGatesGradient(
+        input.rows,
+        columns,
+        hidden.data,
+        previous?.data ?? 0,
+        gates,
+        u.gradient,
+        input.gradient,
+        hidden.gradient,
+        previous?.gradient ?? 0,
+      ),
+    )
+    return u
+  }
+
+  /** Row p is the mean of the source rows in list p, or zero. */
+  meanRows(source: Tensor, lists: RaggedIndices): Tensor {
+    const { kernels } = this.#workspace
+    const rows = lists.offsets.length - 1
+    const out = this.#uninitialised(rows, source.columns)
+    const { offsets, members } = lists
+    kernels.meanRows(rows, source.columns, source.data, offsets.pointer, members.pointer, out.data)
+    this.#record(() =>
+      kernels.meanRowsGradient(
+        rows,
+        source.columns,
+        out.gradient,
+        offsets.pointer,
+        members.pointer,
+        source.gradient,
+      ),
+    )
+    return out
+  }
+
+  /** Row p is a[aRows[p]] ⊙ b[bRows[p]]. */
+  multiplyRows(a: Tensor, aRows: Indices, b: Tensor, bRows: Indices): Tensor {
+    const { kernels } = this.#workspace
+    const out = this.#uninitialised(aRows.length, a.columns)
+    const operands = [aRows.length, a.columns, a.data, aRows.pointer, b.data, bRows.pointer] as const
+    kernels.multiplyRows(...operands, out.data)
+    this.#record(() => kernels.multiplyRowsGradient(...operands, out.gradient, a.gradient, b.gradient))
+    return out
+  }
+
+  /** Adds a[aRows[p]] · b[bRows[p]] to row p of a one-column tensor. */
+  dotRows(a: Tensor, aRows: Indices, b: Tensor, bRows: Indices, into: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    const operands = [aRows.length, a.columns, a.data, aRows.pointer, b.data, bRows.pointer] as const
+    kernels.dotRows(...operands, into.data)
+    this.#record(() => kernels.dotRowsGradient(...operands, into.gradient, a.gradient, b.gradient))
+    return into
+  }
+
+  /** Softmax-weighted mean of each list's states by their dot product with a key; an empty list leaves its row as it is. */
+  attentionPool(
+    states: Tensor,
+    lists: RaggedIndices,
+    keys: Tensor,
+    keyRows: Indices,
+    scale: number,
+    into: Tensor,
+  ): Tensor {
+    const { kernels } = this.#workspace
+    const { offsets, members } = lists
+    const weights = this.#workspace.allocate(members.length)
+    const operands = [
+      keyRows.length,
+      states.columns,
+      states.data,
+      offsets.pointer,
+      members.pointer,
+      keys.data,
+      keyRows.pointer,
+      scale,
+      weights,
+    ] as const
+    kernels.attentionPool(...operands, into.data)
+    this.#record(() =>
+      kernels.attentionPoolGradient(...operands, into.gradient, states.gradient, keys.gradient),
+    )
+    return into
+  }
+
+  #record(step: () => void): void {
+    if (this.#recording) this.#steps.push(step)
+  }
+
+  #uninitialised(rows: number, columns: number): Tensor {
+    return this.#tensor(this.#workspace.allocate(rows * columns), rows, columns)
+  }
+
+  #tensor(data: number, rows: number, columns: number): Tensor {
+    const gradient = this.#recording ? this.#workspace.zeros(rows * columns) : 0
+    return { data, gradient, rows, columns, stride: columns }
+  }
+}

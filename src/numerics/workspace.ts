@@ -1,0 +1,100 @@
+import { instantiateKernels, type Kernels } from './kernels/kernels.ts'
+
+/** A row-major float32 matrix in a workspace. `gradient` is 0 when nobody asks for one. Views share both. */
+export interface Tensor {
+  readonly data: number
+  readonly gradient: number
+  readonly rows: number
+  readonly columns: number
+  /** Floats from one row to the next. */
+  readonly stride: number
+}
+
+const pageBytes = 65536
+
+/**
+ * One kernel instance and its memory, handed out from the bottom up: parameters first, for good, then the values of one
+ * pass, given back all at once by `release`.
+ */
+export class Workspace {
+  readonly kernels: Kernels = instantiateKernels()
+  // The first bytes stay unused, so that no tensor has address 0, which means "absent" to the kernels.
+  #top = 1024
+  #floats = new Float32Array(this.kernels.memory.buffer)
+
+  /** All memory as floats. Valid until the next allocation: growing the memory moves it. */
+  get floats(): Float32Array {
+    return this.#floats
+  }
+
+  mark(): number {
+    return this.#top
+  }
+
+  release(mark: number): void {
+    this.#top = mark
+  }
+
+  /** Room for `count` floats or int32s, 16-byte aligned, contents undefined. */
+  allocate(count: number): number {
+    const pointer = this.#top
+    this.#top = (pointer + count * 4 + 15) & ~15
+    const { memory } = this.kernels
+    const missing = this.#top - memory.buffer.byteLength
+    if (missing > 0) {
+      // Growing copies nothing but invalidates views; a generous step keeps it rare.
+      memory.grow(Math.ceil(Math.max(missing, 1 << 20) / pageBytes))
+      this.#floats = new Float32Array(memory.buffer)
+    }
+    return pointer
+  }
+
+  zeros(count: number): number {
+    const pointer = this.allocate(count)
+    this.#floats.fill(0, pointer >> 2, (pointer >> 2) + count)
+    return pointer
+  }
+
+  /** Writes an index list and gives its address. */
+  indices(list: ArrayLike<number>): number {
+    const pointer = this.allocate(list.length)
+    new Int32Array(this.kernels.memory.buffer, pointer, list.length).set(list)
+    return pointer
+  }
+
+  /** A tensor without gradient that holds the given values. */
+  constant(values: ArrayLike<number>, rows: number, columns: number): Tensor {
+    const data = this.allocate(rows * columns)
+    this.#floats.set(values, data >> 2)
+    return { data, gradient: 0, rows, columns, stride: columns }
+  }
+
+  /** The values of a contiguous tensor, as a view: copy what must outlive the next allocation. */
+  values(tensor: Tensor): Float32Array {
+    return this.#floats.subarray(tensor.data >> 2, (tensor.data >> 2) + tensor.rows * tensor.columns)
+  }
+
+  gradients(tensor: Tensor): Float32Array {
+    return this.#floats.subarray(tensor.gradient >> 2, (tensor.gradient >> 2) + tensor.rows * tensor.columns)
+  }
+}
+
+/** Rows `from` to `from + count` of a tensor, without copying. */
+export function rowsOf(tensor: Tensor, from: number, count: number): Tensor {
+  return view(tensor, from * tensor.stride, count, tensor.columns)
+}
+
+/** Columns `from` to `from + count` of a tensor, without copying: a part of a concatenated input's weight. */
+export function columnsOf(tensor: Tensor, from: number, count: number): Tensor {
+  return view(tensor, from, tensor.rows, count)
+}
+
+function view(tensor: Tensor, offset: number, rows: number, columns: number): Tensor {
+  return {
+    data: tensor.data + offset * 4,
+    gradient: tensor.gradient === 0 ? 0 : tensor.gradient + offset * 4,
+    rows,
+    columns,
+    stride: tensor.stride,
+  }
+}

@@ -1,0 +1,240 @@
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import {
+  type ConstructionSpace,
+  type LegalityMasks,
+  legalityMasks,
+  type Restriction,
+} from '../graph/legality.ts'
+import { type RoleSpace, realizations } from '../library/role-space.ts'
+import { Tape } from '../numerics/tape.ts'
+import { type Tensor, Workspace } from '../numerics/workspace.ts'
+import { ActionDistribution, emptyLogits, type Logits } from './distribution.ts'
+import { initializeParameters } from './initialization.ts'
+import {
+  type DecisionBatch,
+  type NetworkState,
+  PolicyNetwork,
+  type QueryFeatures,
+  type SemanticTables,
+} from './network.ts'
+import type { PolicyDimensions } from './parameter-shapes.ts'
+import { type ParameterValues, PolicyParameters } from './parameters.ts'
+import { placeSemantics, type RoleVectors } from './semantics.ts'
+
+export interface PolicyOptions {
+  readonly dimensions: PolicyDimensions
+  readonly roles: RoleSpace
+  /** In the order of the roles. */
+  readonly vectors: readonly RoleVectors[]
+  /** Share of v_i that training drops; the paper's 0.1 unless given. */
+  readonly dropoutRate?: number
+}
+
+/** A construction policy: parameters, the library they were made for, and the network over both. */
+export class ConstructionPolicy {
+  readonly options: PolicyOptions
+  readonly dropoutRate: number
+  readonly workspace: Workspace
+  readonly parameters: PolicyParameters
+  readonly network: PolicyNetwork
+  readonly #allBranches: readonly number[]
+  #tables: { tables: SemanticTables; version: number; from: number; to: number } | undefined
+
+  constructor(
+    options: PolicyOptions,
+    values: ParameterValues,
+    placement?: { workspace: Workspace; frozen: boolean },
+  ) {
+    this.options = options
+    this.dropoutRate = options.dropoutRate ?? 0.1
+    this.workspace = placement?.workspace ?? new Workspace()
+    this.parameters = new PolicyParameters(this.workspace, options.dimensions, {
+      frozen: placement?.frozen ?? false,
+    })
+    this.parameters.write(values)
+    const semantics = placeSemantics(
+      this.workspace,
+      options.roles,
+      options.vectors,
+      options.dimensions.semantic,
+    )
+    this.network = new PolicyNetwork(this.parameters, options.roles, semantics, this.dropoutRate)
+    this.#allBranches = options.roles.roles.flatMap((role, index) =>
+      realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
+    )
+    this.tables()
+  }
+
+  /** An untrained policy. */
+  static initialize(options: PolicyOptions, seed: number): ConstructionPolicy {
+    return new ConstructionPolicy(options, initializeParameters(options.dimensions, seed))
+  }
+
+  /** A frozen copy, taken before the first update: the reference of the KL term. It lives in the same workspace. */
+  freeze(values: ParameterValues = this.parameters.read()): ConstructionPolicy {
+    return new ConstructionPolicy(this.options, values, { workspace: this.workspace, frozen: true })
+  }
+
+  space(restriction: Restriction): ConstructionSpace {
+    const { maxUnits, maxDepth } = this.options.dimensions
+    return { roles: this.options.roles, restriction, maxUnits, maxDepth }
+  }
+
+  /** The semantic tables of the current parameters. They are rebuilt, in the same place, only after a change. */
+  tables(): SemanticTables {
+    const { version } = this.parameters
+    if (this.#tables?.version === version) return this.#tables.tables
+    const top = this.workspace.mark()
+    const from = this.#tables?.from ?? top
+    if (this.#tables) this.workspace.release(from)
+    const tables = this.network.tables(new Tape(this.workspace, { recording: false }), this.#allBranches)
+    const to = this.workspace.mark()
+    if (this.#tables) this.workspace.release(top)
+    this.#tables = { tables, version, from, to }
+    return tables
+  }
+
+  /** Runs `pass` and gives back the memory of all that it computed. */
+  scratch<T>(pass: () => T): T {
+    const mark = this.workspace.mark()
+    try {
+      return pass()
+    } finally {
+      this.workspace.release(mark)
+    }
+  }
+
+  placeQueries(queries: readonly ArrayLike<number>[]): Tensor {
+    const { semantic } = this.options.dimensions
+    const rows = new Float32Array(queries.length * semantic)
+    for (const [row, query] of queries.entries()) {
+      if (query.length !== semantic) {
+        throw new Error(`A query embedding has ${query.length} entries, but the policy needs ${semantic}.`)
+      }
+      rows.set(query, row * semantic)
+    }
+    return this.workspace.constant(rows, queries.length, semantic)
+  }
+
+  /** Contexts for some states in evaluation of the current parameters; nothing is recorded. */
+  decide(queries: QueryFeatures, states: readonly NetworkState[]): DecisionBatch {
+    return this.network.decide(new Tape(this.workspace, { recording: false }), this.tables(), queries, states)
+  }
+
+  queryFeatures(queries: readonly ArrayLike<number>[]): QueryFeatures {
+    return this.network.queries(new Tape(this.workspace, { recording: false }), this.placeQueries(queries))
+  }
+
+  /** The whole hierarchical distribution at one state, with what led to it: for looking at, not for speed. */
+  inspect(
+    query: ArrayLike<number>,
+    graph: AgentGraph,
+    options: {
+      restriction?: Restriction
+      temperature?: number
+      dropoutKeep?: readonly Uint8Array[] | null
+    } = {},
+  ): Inspection {
+    const masks = legalityMasks(graph, this.space(options.restriction ?? 'mixed'))
+    return this.scratch(() => {
+      const state = { graph, query: 0, dropoutKeep: options.dropoutKeep ?? null }
+      const batch = this.decide(this.queryFeatures([query]), [state])
+      const [logits] = wholeLogits(batch, [masks], this.workspace).values
+      return {
+        masks,
+        logits: logits!,
+        context: this.workspace.values(batch.context).slice(),
+        nodeStates: batch.nodeStates(0),
+        distribution: new ActionDistribution(this.options.roles, masks, logits!, options.temperature ?? 1),
+      }
+    })
+  }
+}
+
+export interface Inspection {
+  readonly masks: LegalityMasks
+  readonly logits: Logits
+  readonly context: Float32Array
+  readonly nodeStates: readonly Float32Array[]
+  readonly distribution: ActionDistribution
+}
+
+/** Every legal branch's logits of several decisions, and the way to send gradients back into them. */
+export interface WholeLogits {
+  readonly values: readonly Logits[]
+  /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
+  writeGradients(gradients: readonly Logits[]): void
+}
+
+/** Asks all three heads for every legal branch. */
+export function wholeLogits(
+  batch: DecisionBatch,
+  masks: readonly LegalityMasks[],
+  workspace: Workspace,
+): WholeLogits {
+  const pairs: { decision: number; role: number }[] = []
+  const edges: { decision: number; branch: number; unit: number; position: number }[] = []
+  for (const [decision, mask] of masks.entries()) {
+    const units = mask.realizations.length === 0 ? 0 : mask.edges.length / mask.realizations.length
+    for (let role = 0; role < mask.roles.length - 1; role += 1)
+      if (mask.roles[role]) pairs.push({ decision, role })
+    for (let position = 0; position < mask.edges.length; position += 1) {
+      if (!mask.edges[position]) continue
+      edges.push({ decision, branch: Math.floor(position / units), unit: position % units, position })
+    }
+  }
+  const stop = batch.stopLogits()
+  const pairDecisions = pairs.map((pair) => pair.decision)
+  const pairRoles = pairs.map((pair) => pair.role)
+  const none = pairs.length === 0
+  const role = none ? undefined : batch.roleLogits(pairDecisions, pairRoles)
+  const granularity = none ? undefined : batch.granularityLogits(pairDecisions, pairRoles)
+  const edge =
+    edges.length === 0
+      ? undefined
+      : batch.edgeLogits(
+          edges.map((entry) => entry.decision),
+          edges.map((entry) => entry.branch),
+          edges.map((entry) => entry.unit),
+        )
+
+  /** Visits every legal logit as (where it stands in its decision's `Logits`, its address among the floats). */
+  const visit = (
+    logits: readonly Logits[],
+    at: (tensor: Tensor) => number,
+    move: (target: Float64Array, index: number, address: number) => void,
+  ) => {
+    for (const [decision, entry] of logits.entries())
+      move(entry.roles, entry.roles.length - 1, at(stop) + decision)
+    for (const [row, pair] of pairs.entries()) {
+      const entry = logits[pair.decision]!
+      move(entry.roles, pair.role, at(role!) + row)
+      move(entry.realizations, pair.role * 2, at(granularity!) + row * 2)
+      move(entry.realizations, pair.role * 2 + 1, at(granularity!) + row * 2 + 1)
+    }
+    for (const [row, { decision, position }] of edges.entries())
+      move(logits[decision]!.edges, position, at(edge!) + row)
+  }
+  const values = masks.map((mask) =>
+    emptyLogits(mask.roles.length - 1, mask.edges.length / mask.realizations.length || 0),
+  )
+  visit(
+    values,
+    (tensor) => tensor.data >> 2,
+    (target, index, address) => {
+      target[index] = workspace.floats[address]!
+    },
+  )
+  return {
+    values,
+    writeGradients(gradients) {
+      visit(
+        gradients,
+        (tensor) => tensor.gradient >> 2,
+        (source, index, address) => {
+          workspace.floats[address] = source[index]!
+        },
+      )
+    },
+  }
+}
