@@ -3,7 +3,9 @@ import type { CaseResult, KindRunner } from './case.ts'
 /** Loaded on demand: scoring a table needs neither the policy's kernels nor a sandbox. */
 export const kinds = {
   policy: async () => (await import('./policy.ts')).runPolicyCases,
+  protocol: async () => (await import('./protocol.ts')).runProtocolCases,
   sampling: async () => (await import('./sampling.ts')).runSamplingCases,
+  code: async () => (await import('./code.ts')).runCodeCases,
 } satisfies Record<string, () => Promise<KindRunner>>
 
 export type Kind = keyof typeof kinds

@@ -6,13 +6,13 @@ export const numbers = z.array(z.number())
 export const count = z.int().min(0)
 const realization = z.enum(['atomic', 'group'])
 /** A role is named by its index in the library; as text it is its id. */
-const role = count.transform(String)
+const role = z.int().transform(String)
 
-export const goldenUnits = z.array(z.object({ role, realization, predecessors: z.array(z.int()) }))
+export const goldenUnits = z.array(z.object({ role, realization, predecessors: numbers }))
 
 export const goldenAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stop') }),
-  z.object({ type: z.literal('add'), role, realization, predecessors: z.array(z.int()) }),
+  z.object({ type: z.literal('add'), role, realization, predecessors: numbers }),
 ]) satisfies z.ZodType<Action>
 
 export const goldenRestriction = z.enum(['mixed', 'all-atomic', 'all-group'])

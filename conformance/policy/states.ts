@@ -5,9 +5,10 @@ import { UnknownRoleError } from '../../src/library/role-space.ts'
 import type { CaseResult } from '../case.ts'
 import { count, goldenAction, goldenDropout, goldenRestriction, goldenUnits, numbers } from './golden.ts'
 import type { Evaluation, OpenPolicy, PolicyImplementation } from './implementation.ts'
+import { askEach, openAll } from './opened.ts'
 import { outcome } from './outcome.ts'
 import { type GoldenSetup, readSetup } from './setup.ts'
-import { Comparison, norm, type Tolerance, tolerances } from './tolerance.ts'
+import { Comparison, norm, type Tolerance } from './tolerance.ts'
 
 const logits = z.array(z.number().nullable())
 const mask = z.array(z.boolean())
@@ -47,11 +48,6 @@ const stateFile = z.object({
 /** The logits of a file that is about saturation are in the hundreds; those of any other stay far below. */
 const saturatedFrom = 100
 
-interface Opened {
-  readonly implementation: PolicyImplementation
-  readonly policy: OpenPolicy
-}
-
 /** Every state and every graph to be refused of a file shaped like `tiny.json`, put to each implementation. */
 export async function* stateCases(
   content: object,
@@ -61,25 +57,21 @@ export async function* stateCases(
 ): AsyncGenerator<CaseResult> {
   const { states, invalid_graphs } = stateFile.parse(content)
   const setup = readSetup(content, folder)
-  const opened: Opened[] = []
-  for (const implementation of implementations) {
-    opened.push({ implementation, policy: await implementation.open(setup) })
-  }
+  const opened = await openAll(implementations, setup)
   const saturated = file.includes('saturated') || largestLogit(states) >= saturatedFrom
   for (const [index, state] of states.entries()) {
     yield outcome(`${file} ${nameOf(state, 'name') ?? `state ${index}`}`, () => {
       const golden = goldenState.parse(state)
-      return opened.flatMap(({ implementation: { name, precision }, policy }) => {
-        const tolerance = tolerances[precision][saturated ? 'saturated' : 'values']
-        return checkState(policy, golden, setup, tolerance).map((difference) => `${name}: ${difference}`)
-      })
+      return askEach(opened, (policy, allowed) =>
+        checkState(policy, golden, setup, saturated ? allowed.saturated : allowed.values),
+      )
     })
   }
   for (const [index, invalid] of invalid_graphs.entries()) {
     yield outcome(`${file} invalid graph: ${nameOf(invalid, 'why') ?? index}`, () => {
       const { units } = invalidGraph.parse(invalid)
-      return opened.flatMap(({ implementation: { name }, policy }) =>
-        isRefused(() => evaluate(policy, setup, { units })) ? [] : [`${name}: the graph was not refused`],
+      return askEach(opened, (policy) =>
+        isRefused(() => evaluate(policy, setup, { units }).entropy) ? [] : ['the graph was not refused'],
       )
     })
   }
@@ -112,7 +104,7 @@ function checkState(
     comparison.number(`logprob of action ${index}`, got.logProbability(action), logprob, tolerance)
   }
   for (const [index, action] of expected.illegal_actions.entries()) {
-    if (isRefused(() => got.logProbability(action), Number.NEGATIVE_INFINITY)) continue
+    if (isRefused(() => got.logProbability(action))) continue
     comparison.differences.push(`illegal action ${index} has a probability`)
   }
   comparison.number('entropy', got.entropy, expected.entropy, tolerance)
@@ -137,10 +129,10 @@ function evaluate(
   })
 }
 
-/** Whether it throws one of the errors that refuse a graph or an action; any other error is a fault of ours. */
-function isRefused(attempt: () => unknown, refusal?: number): boolean {
+/** Minus infinity is a refusal, and so is an error about a graph or an action; any other error is a fault of ours. */
+function isRefused(attempt: () => number): boolean {
   try {
-    return attempt() === refusal && refusal !== undefined
+    return attempt() === Number.NEGATIVE_INFINITY
   } catch (error) {
     if (error instanceof InvalidGraphError || error instanceof IllegalActionError) return true
     if (error instanceof UnknownRoleError) return true

@@ -8,7 +8,8 @@ import type { RecordedGroup } from '../../src/policy/plain-update.ts'
 import type { CaseResult } from '../case.ts'
 import { count, goldenAction, goldenDropout, goldenRestriction, goldenUnits, numbers } from './golden.ts'
 import { goldenReward } from './golden-reward.ts'
-import type { OpenPolicy, PolicyImplementation, Updated, UpdateSettings } from './implementation.ts'
+import type { PolicyImplementation, Updated, UpdateSettings } from './implementation.ts'
+import { askEach, openAll } from './opened.ts'
 import { outcome } from './outcome.ts'
 import { type GoldenSetup, readSetup } from './setup.ts'
 import {
@@ -16,8 +17,8 @@ import {
   Comparison,
   norm,
   returnsTolerance,
+  type Tolerance,
   type Tolerances,
-  tolerances,
 } from './tolerance.ts'
 
 const goldenHyper = z
@@ -53,36 +54,39 @@ const goldenStep = z.object({
 })
 
 // Strict: a value that nothing here compares must not pass unseen.
-const expectedScalars = {
-  returns: z.array(numbers),
-  advantages: z.array(numbers),
-  logprobs: z.array(numbers),
-  kls: z.array(numbers),
-  entropies: z.array(numbers),
-  loss: z.number(),
-  policy_loss: z.number(),
-  mean_kl: z.number(),
-  mean_entropy: z.number(),
-}
-const everyTensor = z.strictObject({
-  ...expectedScalars,
-  gradients: z.record(z.string(), numbers),
-  weights_after: z.record(z.string(), numbers),
-})
-const sampledTensors = z.strictObject({
-  ...expectedScalars,
-  tensors: z.record(
-    z.string(),
-    z.strictObject({ norm: z.number(), index: z.array(count), gradient: numbers, after: numbers }),
-  ),
-})
+const tensorData = z.record(z.string(), numbers)
+const expectedUpdate = z
+  .strictObject({
+    returns: z.array(numbers),
+    advantages: z.array(numbers),
+    logprobs: z.array(numbers),
+    kls: z.array(numbers),
+    entropies: z.array(numbers),
+    loss: z.number(),
+    policy_loss: z.number(),
+    mean_kl: z.number(),
+    mean_entropy: z.number(),
+    gradients: tensorData.optional(),
+    weights_after: tensorData.optional(),
+    /** Of large tensors only samples. */
+    tensors: z
+      .record(
+        z.string(),
+        z.strictObject({ norm: z.number(), index: z.array(count), gradient: numbers, after: numbers }),
+      )
+      .optional(),
+  })
+  .refine(
+    ({ gradients, weights_after, tensors }) => tensors ?? (gradients && weights_after),
+    'has neither gradients and weights_after nor tensors',
+  )
 
 const goldenUpdate = z.object({
   query: count,
   restriction: goldenRestriction,
   temperature: z.number(),
   trajectories: z.array(z.object({ steps: z.array(goldenStep), terminal_score: z.number() })),
-  expected: z.union([everyTensor, sampledTensors]),
+  expected: expectedUpdate,
 })
 
 const updateFile = z.object({
@@ -102,20 +106,15 @@ export async function* updateCases(
   const setup = readSetup(content, folder)
   if (update !== undefined) sequences.push({ name: '', updates: [update] })
   for (const { name, updates } of sequences) {
-    const opened: { implementation: PolicyImplementation; policy: OpenPolicy }[] = []
-    for (const implementation of implementations) {
-      opened.push({ implementation, policy: await implementation.open(setup) })
-    }
+    const opened = await openAll(implementations, setup)
     for (const [index, golden] of updates.entries()) {
       yield outcome(`${file} ${name === '' ? 'update' : `${name} update ${index}`}`, () => {
         const { expected, ...given } = goldenUpdate.parse(golden)
         const { group, differences } = credit(given, expected, setup, hyper.reward)
-        for (const { implementation, policy } of opened) {
-          const got = policy.update(group, hyper.settings)
-          const found = compareUpdate(got, expected, tolerances[implementation.precision])
-          differences.push(...found.map((difference) => `${implementation.name}: ${difference}`))
-        }
-        return differences
+        const wrong = askEach(opened, (policy, allowed) =>
+          compareUpdate(policy.update(group, hyper.settings), expected, allowed),
+        )
+        return [...differences, ...wrong]
       })
     }
   }
@@ -176,22 +175,34 @@ function compareUpdate(got: Updated, expected: GoldenUpdate['expected'], toleran
   comparison.number('policy_loss', got.policyLoss, expected.policy_loss, tolerance.values)
   comparison.number('mean_kl', got.meanDivergence, expected.mean_kl, tolerance.values)
   comparison.number('mean_entropy', got.meanEntropy, expected.mean_entropy, tolerance.values)
-  if ('tensors' in expected) {
-    for (const [name, tensor] of Object.entries(expected.tensors)) {
-      const gradient = got.gradients.get(name) ?? []
-      const after = got.weightsAfter.get(name) ?? []
-      const sampled = (all: ArrayLike<number>) => tensor.index.map((index) => all[index] ?? Number.NaN)
-      comparison.number(`norm of gradient ${name}`, norm(gradient), tensor.norm, tolerance.gradients)
-      comparison.list(`sampled gradient ${name}`, sampled(gradient), tensor.gradient, tolerance.gradients)
-      comparison.list(`sampled ${name} after`, sampled(after), tensor.after, tolerance.weights)
-    }
-  } else {
-    for (const [name, gradient] of Object.entries(expected.gradients)) {
-      comparison.list(`gradient ${name}`, got.gradients.get(name), gradient, tolerance.gradients)
-    }
-    for (const [name, weights] of Object.entries(expected.weights_after)) {
-      comparison.list(`${name} after`, got.weightsAfter.get(name), weights, tolerance.weights)
-    }
+  const { gradients, weights_after: weightsAfter, tensors } = expected
+  if (gradients) compareTensors(comparison, 'gradient', got.gradients, gradients, tolerance.gradients)
+  if (weightsAfter) {
+    compareTensors(comparison, 'weights_after', got.weightsAfter, weightsAfter, tolerance.weights)
+  }
+  for (const [name, sample] of Object.entries(tensors ?? {})) {
+    const gradient = got.gradients.get(name) ?? []
+    const after = got.weightsAfter.get(name) ?? []
+    const sampled = (all: ArrayLike<number>) => sample.index.map((index) => all[index] ?? Number.NaN)
+    comparison.number(`norm of gradient ${name}`, norm(gradient), sample.norm, tolerance.gradients)
+    comparison.list(`sampled gradient ${name}`, sampled(gradient), sample.gradient, tolerance.gradients)
+    comparison.list(`sampled weights_after ${name}`, sampled(after), sample.after, tolerance.weights)
   }
   return comparison.differences
+}
+
+/** Every tensor of both sides, so that none goes unnoticed. */
+function compareTensors(
+  comparison: Comparison,
+  what: string,
+  got: ReadonlyMap<string, ArrayLike<number>>,
+  expected: Readonly<Record<string, readonly number[]>>,
+  tolerance: Tolerance,
+): void {
+  for (const name of got.keys()) {
+    if (!Object.hasOwn(expected, name)) comparison.differences.push(`${what} ${name} is not expected`)
+  }
+  for (const [name, data] of Object.entries(expected)) {
+    comparison.list(`${what} ${name}`, got.get(name), data, tolerance)
+  }
 }

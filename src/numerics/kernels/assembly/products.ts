@@ -19,6 +19,9 @@ function tail(value: f32, x: usize, w: usize, from: usize, to: usize): f32 {
   return value
 }
 
+/** Rows of x that stay in the first-level cache while a weight matrix passes over them. */
+const chunk: i32 = 32
+
 /** y[m×n] = x[m×k] · w[n×k]ᵀ, or += when `accumulate`. */
 export function linear(
   m: i32, n: i32, k: i32, x: usize, ldx: i32, w: usize, ldw: i32, y: usize, ldy: i32, accumulate: bool,
@@ -26,10 +29,19 @@ export function linear(
   const sx: usize = ldx << 2
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
-  let i: i32 = 0
-  for (; i + 4 <= m; i += 4) rows4(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
-  for (; i + 2 <= m; i += 2) rows2(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
-  if (i < m) rows1(n, k, x + i * sx, w, sw, y + i * sy, accumulate)
+  for (let from: i32 = 0; from < m; from += chunk) {
+    const to = min(m, from + chunk)
+    // Few weights at a time and all rows of the chunk under them: each weight comes from memory once per chunk.
+    for (let j: i32 = 0; j < n; j += 8) {
+      const count = min(8, n - j)
+      const wj = w + j * sw
+      const yj = y + (j << 2)
+      let i = from
+      for (; i + 4 <= to; i += 4) rows4(count, k, x + i * sx, sx, wj, sw, yj + i * sy, sy, accumulate)
+      for (; i + 2 <= to; i += 2) rows2(count, k, x + i * sx, sx, wj, sw, yj + i * sy, sy, accumulate)
+      if (i < to) rows1(count, k, x + i * sx, wj, sw, yj + i * sy, accumulate)
+    }
+  }
 }
 
 function rows4(n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usize, sy: usize, accumulate: bool): void {
@@ -246,66 +258,84 @@ export function outer(
   const sx: usize = ldx << 2
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
+  for (let from: i32 = 0; from < m; from += chunk) {
+    const count = min(m - from, chunk)
+    const xf = x + from * sx
+    const yf = y + from * sy
+    // Along the rows of w, because the gradient is what comes from far: a strided walk over it would miss every time.
+    let j: i32 = 0
+    for (; j + 2 <= n; j += 2) outer2(count, k, yf + (j << 2), sy, xf, sx, w + j * sw, sw)
+    if (j < n) outer1(count, k, yf + (j << 2), sy, xf, sx, w + j * sw)
+  }
+}
+
+function outer2(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usize, sw: usize): void {
   let c: i32 = 0
   for (; c + 16 <= k; c += 16) {
-    const xc = x + (c << 2)
-    let j: i32 = 0
-    for (; j + 2 <= n; j += 2) {
-      const w0 = w + j * sw + (c << 2)
-      const w1 = w0 + sw
-      let a0 = v128.load(w0), a1 = v128.load(w0, 16), a2 = v128.load(w0, 32), a3 = v128.load(w0, 48)
-      let b0 = v128.load(w1), b1 = v128.load(w1, 16), b2 = v128.load(w1, 32), b3 = v128.load(w1, 48)
-      let p = y + (j << 2)
-      let q = xc
-      for (let i: i32 = 0; i < m; i++, p += sy, q += sx) {
-        const s = v128.load32_splat(p)
-        const t = v128.load32_splat(p + 4)
-        let v = v128.load(q)
-        a0 = f32x4.add(a0, f32x4.mul(s, v))
-        b0 = f32x4.add(b0, f32x4.mul(t, v))
-        v = v128.load(q, 16)
-        a1 = f32x4.add(a1, f32x4.mul(s, v))
-        b1 = f32x4.add(b1, f32x4.mul(t, v))
-        v = v128.load(q, 32)
-        a2 = f32x4.add(a2, f32x4.mul(s, v))
-        b2 = f32x4.add(b2, f32x4.mul(t, v))
-        v = v128.load(q, 48)
-        a3 = f32x4.add(a3, f32x4.mul(s, v))
-        b3 = f32x4.add(b3, f32x4.mul(t, v))
-      }
-      v128.store(w0, a0)
-      v128.store(w0, a1, 16)
-      v128.store(w0, a2, 32)
-      v128.store(w0, a3, 48)
-      v128.store(w1, b0)
-      v128.store(w1, b1, 16)
-      v128.store(w1, b2, 32)
-      v128.store(w1, b3, 48)
+    const w0 = w + (c << 2)
+    const w1 = w0 + sw
+    let a0 = v128.load(w0), a1 = v128.load(w0, 16), a2 = v128.load(w0, 32), a3 = v128.load(w0, 48)
+    let b0 = v128.load(w1), b1 = v128.load(w1, 16), b2 = v128.load(w1, 32), b3 = v128.load(w1, 48)
+    let p = y
+    let q = x + (c << 2)
+    for (let i: i32 = 0; i < m; i++, p += sy, q += sx) {
+      const s = v128.load32_splat(p)
+      const t = v128.load32_splat(p + 4)
+      let v = v128.load(q)
+      a0 = f32x4.add(a0, f32x4.mul(s, v))
+      b0 = f32x4.add(b0, f32x4.mul(t, v))
+      v = v128.load(q, 16)
+      a1 = f32x4.add(a1, f32x4.mul(s, v))
+      b1 = f32x4.add(b1, f32x4.mul(t, v))
+      v = v128.load(q, 32)
+      a2 = f32x4.add(a2, f32x4.mul(s, v))
+      b2 = f32x4.add(b2, f32x4.mul(t, v))
+      v = v128.load(q, 48)
+      a3 = f32x4.add(a3, f32x4.mul(s, v))
+      b3 = f32x4.add(b3, f32x4.mul(t, v))
     }
-    if (j < n) {
-      const w0 = w + j * sw + (c << 2)
-      let a0 = v128.load(w0), a1 = v128.load(w0, 16), a2 = v128.load(w0, 32), a3 = v128.load(w0, 48)
-      let p = y + (j << 2)
-      let q = xc
-      for (let i: i32 = 0; i < m; i++, p += sy, q += sx) {
-        const s = v128.load32_splat(p)
-        a0 = f32x4.add(a0, f32x4.mul(s, v128.load(q)))
-        a1 = f32x4.add(a1, f32x4.mul(s, v128.load(q, 16)))
-        a2 = f32x4.add(a2, f32x4.mul(s, v128.load(q, 32)))
-        a3 = f32x4.add(a3, f32x4.mul(s, v128.load(q, 48)))
-      }
-      v128.store(w0, a0)
-      v128.store(w0, a1, 16)
-      v128.store(w0, a2, 32)
-      v128.store(w0, a3, 48)
-    }
+    v128.store(w0, a0)
+    v128.store(w0, a1, 16)
+    v128.store(w0, a2, 32)
+    v128.store(w0, a3, 48)
+    v128.store(w1, b0)
+    v128.store(w1, b1, 16)
+    v128.store(w1, b2, 32)
+    v128.store(w1, b3, 48)
   }
-  for (; c < k; c++) {
-    for (let j: i32 = 0; j < n; j++) {
-      const o = w + j * sw + (c << 2)
-      let a = f32.load(o)
-      for (let i: i32 = 0; i < m; i++) a += f32.load(y + i * sy + (j << 2)) * f32.load(x + i * sx + (c << 2))
-      f32.store(o, a)
+  if (c < k) {
+    outerTail(m, c, k, y, sy, x, sx, w)
+    outerTail(m, c, k, y + 4, sy, x, sx, w + sw)
+  }
+}
+
+function outer1(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usize): void {
+  let c: i32 = 0
+  for (; c + 16 <= k; c += 16) {
+    const w0 = w + (c << 2)
+    let a0 = v128.load(w0), a1 = v128.load(w0, 16), a2 = v128.load(w0, 32), a3 = v128.load(w0, 48)
+    let p = y
+    let q = x + (c << 2)
+    for (let i: i32 = 0; i < m; i++, p += sy, q += sx) {
+      const s = v128.load32_splat(p)
+      a0 = f32x4.add(a0, f32x4.mul(s, v128.load(q)))
+      a1 = f32x4.add(a1, f32x4.mul(s, v128.load(q, 16)))
+      a2 = f32x4.add(a2, f32x4.mul(s, v128.load(q, 32)))
+      a3 = f32x4.add(a3, f32x4.mul(s, v128.load(q, 48)))
     }
+    v128.store(w0, a0)
+    v128.store(w0, a1, 16)
+    v128.store(w0, a2, 32)
+    v128.store(w0, a3, 48)
+  }
+  if (c < k) outerTail(m, c, k, y, sy, x, sx, w)
+}
+
+function outerTail(m: i32, c: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usize): void {
+  for (; c < k; c++) {
+    const o = w + (c << 2)
+    let a = f32.load(o)
+    for (let i: i32 = 0; i < m; i++) a += f32.load(y + i * sy) * f32.load(x + i * sx + (c << 2))
+    f32.store(o, a)
   }
 }

@@ -1,0 +1,147 @@
+// Programs with the verdict that the evaluator has to reach, from every .jsonl file of a folder.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import type { ProgramTest } from '../src/execution/program/run-test.ts'
+import { SandboxPool } from '../src/execution/sandbox/pool.ts'
+import { HiddenTests } from '../src/scoring/code/hidden-tests.ts'
+import { evaluateHumanEval } from '../src/scoring/code/humaneval.ts'
+import { evaluateLiveCodeBench } from '../src/scoring/code/livecodebench.ts'
+import type { CodeVerdict } from '../src/scoring/code/verdict.ts'
+import type { CaseResult, KindRunner } from './case.ts'
+
+const testsSchema = z.array(
+  z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']) }),
+)
+
+const caseSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['humaneval', 'lcb-stdin', 'lcb-function']),
+  problem: z.record(z.string(), z.string()),
+  program: z.unknown(),
+  expected: z.object({ passed: z.boolean(), accept: z.array(z.string()) }),
+  setup: z
+    .object({
+      env: z.record(z.string(), z.string()).default({}),
+      host_files: z
+        .union([
+          z.record(z.string(), z.string()),
+          z.array(z.union([z.string(), z.object({ path: z.string(), content: z.string().default('') })])),
+        ])
+        .default({}),
+      listen_tcp: z.union([z.number(), z.array(z.number())]).optional(),
+    })
+    .nullish(),
+  after: z.object({ must_not_exist: z.array(z.string()).default([]) }).nullish(),
+})
+
+type Case = z.infer<typeof caseSchema>
+
+export const runCodeCases: KindRunner = async function* (folder) {
+  const pool = new SandboxPool({ concurrency: 2 })
+  const plain: Case[] = []
+  // These touch what all cases share: environment, files, ports. They have the machine to themselves.
+  const alone: Case[] = []
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.jsonl'))) {
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n')
+    for (const [index, line] of lines.entries()) {
+      if (line.trim() === '') continue
+      const { data, error } = caseSchema.safeParse(parseJson(line))
+      if (data === undefined) yield { name: `${file}:${index + 1}`, failure: `not a case: ${z.prettifyError(error)}` }
+      else if (data.setup || data.after) alone.push(data)
+      else plain.push(data)
+    }
+  }
+  for (let at = 0; at < plain.length; at += 2) {
+    yield* await Promise.all(plain.slice(at, at + 2).map((one) => runCase(pool, one)))
+  }
+  for (const one of alone) yield await runCase(pool, one)
+}
+
+async function runCase(pool: SandboxPool, one: Case): Promise<CaseResult> {
+  const name = `${one.id} ${one.name}`
+  const forbidden = one.after?.must_not_exist ?? []
+  const before = forbidden.find((path) => existsSync(path))
+  if (before !== undefined) return { name, failure: `${before} exists before the run` }
+  try {
+    const verdict = await withSetup(one, () => evaluate(pool, one))
+    const written = forbidden.find((path) => existsSync(path))
+    if (written !== undefined) return { name, failure: `${written} was written outside the sandbox` }
+    const { passed, accept } = one.expected
+    if (verdict.passed === passed && accept.includes(verdict.status)) return { name }
+    return { name, failure: `${verdict.status}, expected ${accept.join(' or ')}` }
+  } catch (problem) {
+    return { name, failure: String(problem) }
+  }
+}
+
+function evaluate(pool: SandboxPool, { kind, problem, program }: Case): Promise<CodeVerdict> {
+  if (kind === 'humaneval') {
+    const task = { prompt: field(problem, 'prompt'), entryPoint: field(problem, 'entry_point') }
+    return evaluateHumanEval(pool, task, new HiddenTests({ test: field(problem, 'test') }), program)
+  }
+  const metadata = z.object({ func_name: z.string().optional() }).parse(parseJson(field(problem, 'metadata')))
+  const task = {
+    publicTests: tests(problem, 'public_test_cases'),
+    ...(metadata.func_name === undefined ? {} : { functionName: metadata.func_name }),
+  }
+  const hidden = new HiddenTests({ tests: tests(problem, 'private_test_cases') })
+  return evaluateLiveCodeBench(pool, task, hidden, program)
+}
+
+function field(problem: Readonly<Record<string, string>>, name: string): string {
+  const value = problem[name]
+  if (value === undefined) throw new Error(`problem.${name} is missing`)
+  return value
+}
+
+function tests(problem: Readonly<Record<string, string>>, name: string): ProgramTest[] {
+  return testsSchema.parse(parseJson(field(problem, name)))
+}
+
+async function withSetup<T>({ setup }: Case, run: () => Promise<T>): Promise<T> {
+  if (!setup) return run()
+  const environment = { ...process.env }
+  const files = hostFiles(setup.host_files)
+  const ports = setup.listen_tcp === undefined ? [] : [setup.listen_tcp].flat()
+  const listeners: Server[] = []
+  try {
+    Object.assign(process.env, setup.env)
+    for (const [path, content] of files) {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, content)
+    }
+    for (const port of ports) listeners.push(await listen(port))
+    return await run()
+  } finally {
+    for (const name of Object.keys(setup.env)) {
+      if (environment[name] === undefined) delete process.env[name]
+      else process.env[name] = environment[name]
+    }
+    for (const [path] of files) rmSync(path, { force: true })
+    for (const listener of listeners) listener.close()
+  }
+}
+
+function hostFiles(files: NonNullable<Case['setup']>['host_files']): Array<[path: string, content: string]> {
+  if (!Array.isArray(files)) return Object.entries(files)
+  return files.map((file) => (typeof file === 'string' ? [file, ''] : [file.path, file.content]))
+}
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.end())
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

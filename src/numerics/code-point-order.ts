@@ -1,0 +1,13 @@
+/**
+ * Compares strings by code point, as Python, SQLite and UTF-8 bytes do. JavaScript's `<` compares UTF-16 units, which
+ * puts characters beyond U+FFFF before U+E000 to U+FFFF.
+ */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let i = 0
+  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i += 1
+  if (i === length) return a.length - b.length
+  // After the first half of a surrogate pair, the whole character differs, if only one side completes it.
+  const before = i === 0 ? 0 : a.codePointAt(i - 1)! - b.codePointAt(i - 1)!
+  return before !== 0 ? before : a.codePointAt(i)! - b.codePointAt(i)!
+}

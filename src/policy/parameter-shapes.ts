@@ -1,0 +1,106 @@
+/** The sizes that shape the network. All are parameters: the code knows no other number. */
+export interface PolicyDimensions {
+  /** S: entries of a semantic embedding. */
+  readonly semantic: number
+  /** H: entries of a hidden state. */
+  readonly hidden: number
+  /** N: outer units at most, and rows of the position and degree tables. */
+  readonly maxUnits: number
+  /** Nodes at most on the longest path of the expanded graph. */
+  readonly maxDepth: number
+}
+
+/** A tensor of doubles, row-major. */
+export interface PlainTensor {
+  readonly shape: readonly number[]
+  readonly data: Float64Array
+}
+
+/** The parameters of a policy by their PyTorch names. */
+export type PlainParameters = ReadonlyMap<string, PlainTensor>
+
+/** Every tensor of the network with its shape, `[out, in]` for a linear layer, as in a PyTorch state dict. */
+export function parameterShapes({
+  semantic: S,
+  hidden: H,
+  maxUnits: N,
+}: PolicyDimensions): Map<string, readonly number[]> {
+  return new Map<string, readonly number[]>([
+    ['semantic_proj.weight', [H, S]],
+    ['granularity_emb.weight', [2, H]],
+    ['position_emb.weight', [N, H]],
+    ['indegree_emb.weight', [N, H]],
+    ['outdegree_emb.weight', [N, H]],
+    ['input_proj.weight', [H, H]],
+    ['predecessor_proj.weight', [H, H]],
+    ['query_proj.weight', [H, S]],
+    ['gru.weight_ih', [3 * H, H]],
+    ['gru.weight_hh', [3 * H, H]],
+    ['gru.bias_ih', [3 * H]],
+    ['gru.bias_hh', [3 * H]],
+    ...norm('node_norm', H),
+    ['pool_key.weight', [H, H]],
+    ['pool_query.weight', [H, S]],
+    ['empty_graph', [H]],
+    ...linear('graph_proj', H, H + S),
+    ...norm('graph_norm', H),
+    ...linear('context_proj', H, H + S + 2),
+    ...norm('context_norm', H),
+    ...head('role_head', H + S, H, 1),
+    ...head('stop_head', H, H, 1),
+    ...head('granularity_head', H + 3 * S, H, 2),
+    ...linear('edge_query', H, H + 2 * S),
+    ['edge_key.weight', [H, H]],
+    ...head('edge_mlp', 3 * H, H, 1),
+  ])
+}
+
+/** Refuses parameters that are not exactly those of a network of these dimensions. */
+export function assertParameters(
+  parameters: ReadonlyMap<string, { shape: readonly number[]; data: ArrayLike<number> }>,
+  dimensions: PolicyDimensions,
+): void {
+  const shapes = parameterShapes(dimensions)
+  for (const name of parameters.keys()) {
+    if (!shapes.has(name)) throw new ParameterError(name, 'the network has no such tensor')
+  }
+  for (const [name, shape] of shapes) {
+    const tensor = parameters.get(name)
+    if (tensor === undefined) throw new ParameterError(name, 'it is missing')
+    if (tensor.shape.join() !== shape.join()) {
+      throw new ParameterError(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
+    }
+    const size = shape.reduce((product, extent) => product * extent, 1)
+    if (tensor.data.length !== size) {
+      throw new ParameterError(name, `it has ${tensor.data.length} values, but ${size} are needed`)
+    }
+  }
+}
+
+export class ParameterError extends Error {
+  override name = 'ParameterError'
+  constructor(tensor: string, problem: string) {
+    super(`Policy parameter '${tensor}': ${problem}.`)
+  }
+}
+
+type Entry = readonly [string, readonly number[]]
+
+function linear(name: string, outputs: number, inputs: number): Entry[] {
+  return [
+    [`${name}.weight`, [outputs, inputs]],
+    [`${name}.bias`, [outputs]],
+  ]
+}
+
+/** Two linear layers with a GELU between them, which takes number 1 of PyTorch's `Sequential`. */
+function head(name: string, inputs: number, hidden: number, outputs: number): Entry[] {
+  return [...linear(`${name}.0`, hidden, inputs), ...linear(`${name}.2`, outputs, hidden)]
+}
+
+function norm(name: string, size: number): Entry[] {
+  return [
+    [`${name}.weight`, [size]],
+    [`${name}.bias`, [size]],
+  ]
+}

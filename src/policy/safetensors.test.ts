@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { describeShared, sharedPath } from '../../test/shared.ts'
+import { parseSafetensors, SafetensorsError, serializeSafetensors, type TensorFile } from './safetensors.ts'
+
+const small: TensorFile = {
+  tensors: new Map([
+    ['weight', { shape: [2, 3], data: Float32Array.of(1, -2, 3.5, 0, 1e-30, 6) }],
+    ['bias', { shape: [2], data: Float32Array.of(7, 8) }],
+    ['scalar', { shape: [], data: Float64Array.of(Math.PI) }],
+    ['empty', { shape: [0, 4], data: new Float32Array() }],
+    ['steps', { shape: [1], data: BigInt64Array.of(-(2n ** 62n)) }],
+  ]),
+  metadata: new Map([
+    ['format', 'pt'],
+    ['a "quoted" ü', '{"x": 1}'],
+  ]),
+}
+
+/** A file with any header, to say what no writer would. */
+function withHeader(header: unknown, data = new Uint8Array()): Uint8Array {
+  const text = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header))
+  const bytes = new Uint8Array(8 + text.length + data.length)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(text.length), true)
+  bytes.set(text, 8)
+  bytes.set(data, 8 + text.length)
+  return bytes
+}
+
+const tensor = (begin: number, end: number, fields: object = {}) => ({
+  dtype: 'F32',
+  shape: [(end - begin) / 4],
+  data_offsets: [begin, end],
+  ...fields,
+})
+
+describe('round trip', () => {
+  test('of types, shapes, names and metadata', () => {
+    expect(parseSafetensors(serializeSafetensors(small), 'x')).toEqual({
+      tensors: new Map([...small.tensors]),
+      metadata: small.metadata,
+    })
+  })
+
+  test('of anything', () => {
+    const name = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('1', '0', '__proto__', 'constructor'),
+    )
+    const data = fc.array(fc.float({ noNaN: true })).map((values) => Float32Array.from(values))
+    const tensors = fc
+      .array(fc.tuple(name, data), { maxLength: 6 })
+      .map((entries) => new Map(entries.map(([key, array]) => [key, { shape: [array.length], data: array }])))
+    const metadata = fc.array(fc.tuple(name, fc.string())).map((entries) => new Map(entries))
+    fc.assert(
+      fc.property(tensors, metadata, (tensors, metadata) => {
+        const file = parseSafetensors(serializeSafetensors({ tensors, metadata }), 'x')
+        expect(file.tensors).toEqual(tensors)
+        expect(file.metadata).toEqual(metadata)
+      }),
+    )
+  })
+
+  test('the order of the maps does not matter, and the data is aligned', () => {
+    const reversed = {
+      tensors: new Map([...small.tensors].reverse()),
+      metadata: new Map([...small.metadata].reverse()),
+    }
+    const bytes = serializeSafetensors(small)
+    expect(serializeSafetensors(reversed)).toEqual(bytes)
+    expect(Number(new DataView(bytes.buffer).getBigUint64(0, true)) % 8).toBe(0)
+  })
+
+  test('reads from the middle of a larger buffer', () => {
+    const bytes = serializeSafetensors(small)
+    const larger = new Uint8Array(bytes.length + 6)
+    larger.set(bytes, 3)
+    const file = parseSafetensors(larger.subarray(3, 3 + bytes.length), 'x')
+    expect(file.tensors.get('weight')).toEqual(small.tensors.get('weight'))
+  })
+})
+
+test('the writer refuses what it could not read back', () => {
+  const data = Float32Array.of(1, 2)
+  const write = (name: string, shape: number[]) =>
+    serializeSafetensors({ tensors: new Map([[name, { shape, data }]]), metadata: new Map() })
+  expect(() => write('w', [3])).toThrow("'w' has 2 values, but its shape [3] has 3")
+  expect(() => write('__metadata__', [2])).toThrow('__metadata__')
+})
+
+const eight = new Uint8Array(8)
+test.each<[string, Uint8Array, string]>([
+  ['an empty file', new Uint8Array(), 'too few for a header'],
+  ['a header length beyond the file', Uint8Array.of(99, 0, 0, 0, 0, 0, 0, 0, 0x7b, 0x7d), 'claims 99 bytes'],
+  ['an absurd header length', new Uint8Array(8).fill(0xff), 'at most'],
+  ['no JSON', withHeader('{"w":'), 'not JSON'],
+  ['no UTF-8', Uint8Array.of(2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xfe), 'not JSON'],
+  ['a list', withHeader('[]'), 'not a JSON object'],
+  ['a header that starts with a space', withHeader(' {}'), 'not a JSON object'],
+  ['a tensor that is no object', withHeader({ w: 3 }), "tensor 'w' has no description"],
+  ['an unknown type', withHeader({ w: tensor(0, 8, { dtype: 'F7' }) }, eight), `'w' has type "F7"`],
+  [
+    'a type that objects inherit',
+    withHeader({ w: tensor(0, 8, { dtype: 'toString' }) }, eight),
+    "'w' has type",
+  ],
+  ['no type', withHeader({ w: tensor(0, 8, { dtype: undefined }) }, eight), "'w' has type none"],
+  ['a negative size', withHeader({ w: tensor(0, 8, { shape: [-2] }) }, eight), "'w' has shape [-2]"],
+  ['a broken size', withHeader({ w: tensor(0, 8, { shape: [1.5] }) }, eight), "'w' has shape [1.5]"],
+  [
+    'sizes that overflow',
+    withHeader({ w: tensor(0, 8, { shape: [2 ** 40, 2 ** 40] }) }, eight),
+    "'w' has data",
+  ],
+  ['a shape that does not fit', withHeader({ w: tensor(0, 8, { shape: [3] }) }, eight), 'takes 12 bytes'],
+  [
+    'three offsets',
+    withHeader({ w: tensor(0, 8, { data_offsets: [0, 4, 8] }) }, eight),
+    "'w' has data_offsets",
+  ],
+  [
+    'offsets turned round',
+    withHeader({ w: tensor(0, 8, { data_offsets: [8, 0] }) }, eight),
+    "'w' has data from",
+  ],
+  ['an unknown field', withHeader({ w: tensor(0, 8, { stride: 1 }) }, eight), "unknown field 'stride'"],
+  ['a tensor beyond the end', withHeader({ w: tensor(0, 16) }, eight), "'w' ends at byte 16"],
+  ['an overlap', withHeader({ v: tensor(0, 8), w: tensor(4, 8) }, eight), "'w' begins at byte 4, inside"],
+  ['a gap', withHeader({ v: tensor(0, 4), w: tensor(8, 12) }, new Uint8Array(12)), 'bytes 4 to 8'],
+  ['a gap at the start', withHeader({ w: tensor(4, 8) }, eight), 'bytes 0 to 4'],
+  ['data left over', withHeader({ w: tensor(0, 4) }, eight), '4 bytes at its end'],
+  ['metadata that is no object', withHeader({ __metadata__: 'x' }), '__metadata__'],
+  ['metadata that is no text', withHeader({ __metadata__: { epoch: 3 } }), "'epoch'"],
+  [
+    'a name twice',
+    withHeader(`{"w":${JSON.stringify(tensor(0, 8))}, "\\u0077" : ${JSON.stringify(tensor(0, 8))}}`, eight),
+    "'w' twice",
+  ],
+  [
+    'a field twice',
+    withHeader('{"w":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}', eight),
+    "'dtype' twice",
+  ],
+])('refuses %s', (_, bytes, message) => {
+  const read = () => parseSafetensors(bytes, 'checkpoint.safetensors')
+  expect(read).toThrow(SafetensorsError)
+  expect(read).toThrow('checkpoint.safetensors')
+  expect(read).toThrow(message)
+})
+
+test('a name that two objects share, or that is only a value, is not a repetition', () => {
+  const bytes = withHeader({ __metadata__: { w: 'w', dtype: '"shape":' }, w: tensor(0, 8) }, eight)
+  expect(parseSafetensors(bytes, 'x').metadata.get('dtype')).toBe('"shape":')
+})
+
+test('is refused when cut short anywhere, and when anything is appended', () => {
+  const bytes = serializeSafetensors(small)
+  for (let length = 0; length < bytes.length; length += 1) {
+    expect(() => parseSafetensors(bytes.slice(0, length), 'x'), `cut at ${length}`).toThrow(SafetensorsError)
+  }
+  expect(() => parseSafetensors(Uint8Array.of(...bytes, 0), 'x')).toThrow(SafetensorsError)
+})
+
+test('any flipped bit of the header is refused, or gives another well-formed file', () => {
+  const bytes = serializeSafetensors(small)
+  const headerEnd = 8 + Number(new DataView(bytes.buffer).getBigUint64(0, true))
+  let refused = 0
+  for (let at = 0; at < headerEnd; at += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const damaged = bytes.slice()
+      damaged[at]! ^= 1 << bit
+      try {
+        const { tensors } = parseSafetensors(damaged, 'x')
+        for (const { shape, data } of tensors.values())
+          expect(data.length).toBe(shape.reduce((a, b) => a * b, 1))
+      } catch (error) {
+        expect(error).toBeInstanceOf(SafetensorsError)
+        refused += 1
+      }
+    }
+  }
+  // Names and metadata are free text; nearly everything else is caught.
+  expect(refused).toBeGreaterThan(headerEnd * 4)
+})
+
+describeShared('files of the reference implementation', () => {
+  test.each(['full.safetensors', 'full_embeddings.safetensors'])('%s is read and written back', (name) => {
+    const bytes = readFileSync(sharedPath('conformance', 'policy', name))
+    const file = parseSafetensors(bytes, name)
+    expect(file.tensors.size).toBeGreaterThan(3)
+    expect(Buffer.compare(bytes, serializeSafetensors(file))).toBe(0)
+  })
+})
