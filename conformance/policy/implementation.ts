@@ -1,10 +1,10 @@
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import type { Action, LegalityMasks, Restriction } from '../../src/graph/legality.ts'
+import type { LossWeights, RecordedGroup, UpdateReport } from '../../src/learning/recorded-group.ts'
 import type { RoleSpace } from '../../src/library/role-space.ts'
-import type { AdamSettings } from '../../src/numerics/plain/adam.ts'
+import type { AdamSettings } from '../../src/numerics/adam.ts'
 import type { PlainParameters, PolicyDimensions } from '../../src/policy/parameter-shapes.ts'
 import type { RoleEmbeddings } from '../../src/policy/plain-network.ts'
-import type { LossWeights, RecordedGroup } from '../../src/policy/plain-update.ts'
 
 /** What the states and updates of a golden file are about. Numbers are exact as written. */
 export interface PolicySetup {
@@ -47,15 +47,8 @@ export interface UpdateSettings {
   readonly adam: AdamSettings
 }
 
-/** The values of an update; lists are `[trajectory][position]`, tensors flat and row-major. */
-export interface Updated {
-  readonly logProbabilities: readonly ArrayLike<number>[]
-  readonly divergences: readonly ArrayLike<number>[]
-  readonly entropies: readonly ArrayLike<number>[]
-  readonly loss: number
-  readonly policyLoss: number
-  readonly meanDivergence: number
-  readonly meanEntropy: number
+/** The values of an update; tensors are flat and row-major. */
+export interface Updated extends UpdateReport {
   readonly gradients: ReadonlyMap<string, ArrayLike<number>>
   readonly weightsAfter: ReadonlyMap<string, ArrayLike<number>>
 }

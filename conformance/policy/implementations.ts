@@ -1,4 +1,5 @@
+import { fast } from './fast.ts'
 import type { PolicyImplementation } from './implementation.ts'
 import { plain } from './plain.ts'
 
-export const implementations: readonly PolicyImplementation[] = [plain]
+export const implementations: readonly PolicyImplementation[] = [plain, fast]

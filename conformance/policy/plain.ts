@@ -1,8 +1,8 @@
+import { type PlainTraining, plainUpdate } from '../../src/learning/plain-update.ts'
 import { freshAdam } from '../../src/numerics/plain/adam.ts'
 import type { Value } from '../../src/numerics/plain/value.ts'
 import { PlainDistribution } from '../../src/policy/plain-distribution.ts'
 import { PlainNetwork } from '../../src/policy/plain-network.ts'
-import { type PlainTraining, plainUpdate } from '../../src/policy/plain-update.ts'
 import type { OpenPolicy, PolicyImplementation } from './implementation.ts'
 
 /** The slow, obvious twin, in double precision. */

@@ -26,6 +26,7 @@ export class AgentGraph {
   private constructor(units: readonly Unit[], exitDepths: readonly number[]) {
     this.units = units
     this.exitDepths = exitDepths
+    Object.freeze(this)
   }
 
   /** A graph from units in construction order; refuses self-, forward and duplicate predecessors. */

@@ -33,7 +33,7 @@ export interface LegalityMasks {
 }
 
 export function legalityMasks(graph: AgentGraph, space: ConstructionSpace): LegalityMasks {
-  assertWithinLimits(graph, space)
+  assertUnitLimit(graph, space)
   const { roles } = space.roles
   const size = graph.size
   const roleMask = new Uint8Array(roles.length + 1)
@@ -63,7 +63,9 @@ export function whyIllegal(action: Action, graph: AgentGraph, space: Constructio
   if (action.type === 'stop') return undefined
   const masks = legalityMasks(graph, space)
   const role = space.roles.indexOf(action.role)
-  const branch = role * 2 + realizations.indexOf(action.realization)
+  const z = realizations.indexOf(action.realization)
+  if (z < 0) return `'${String(action.realization)}' is neither atomic nor group`
+  const branch = role * 2 + z
   if (!masks.roles[role]) return `role ${action.role} cannot be added here`
   if (!masks.realizations[branch]) return `role ${action.role} cannot be ${action.realization} here`
   const seen = new Set<number>()
@@ -93,7 +95,7 @@ export function apply(
 
 /** Refuses a graph that the limits, the library or the restriction would not have let arise. */
 export function assertLegalGraph(graph: AgentGraph, space: ConstructionSpace): void {
-  assertWithinLimits(graph, space)
+  assertUnitLimit(graph, space)
   graph.units.reduce((built, unit) => apply({ type: 'add', ...unit }, built, space), AgentGraph.empty)
 }
 
@@ -102,11 +104,10 @@ function realizationIsLegal(role: number, realization: Realization, space: Const
   return allowed && space.roles.roles[role]![realization] && depthOf(realization) <= space.maxDepth
 }
 
-function assertWithinLimits(graph: AgentGraph, { maxUnits, maxDepth }: GraphLimits): void {
-  if (graph.size > maxUnits)
+function assertUnitLimit(graph: AgentGraph, { maxUnits }: GraphLimits): void {
+  if (graph.size > maxUnits) {
     throw new IllegalActionError(`a graph of ${graph.size} units exceeds the limit of ${maxUnits}`)
-  if (graph.depth > maxDepth)
-    throw new IllegalActionError(`a graph of depth ${graph.depth} exceeds the limit of ${maxDepth}`)
+  }
 }
 
 export class IllegalActionError extends Error {

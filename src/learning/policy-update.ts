@@ -1,40 +1,16 @@
-import { legalityMasks, type Restriction } from '../graph/legality.ts'
+import { legalityMasks } from '../graph/legality.ts'
 import { realizations } from '../library/role-space.ts'
 import { Adam, type AdamSettings, paperAdam } from '../numerics/adam.ts'
 import { Tape } from '../numerics/tape.ts'
-import type { ConstructionStep } from '../policy/construction.ts'
 import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
 import type { NetworkState } from '../policy/network.ts'
 import { type ConstructionPolicy, wholeLogits } from '../policy/policy.ts'
-
-export interface LossWeights {
-  readonly kl: number
-  readonly entropy: number
-}
-
-export const paperLossWeights: LossWeights = { kl: 0.01, entropy: 0.001 }
-
-/** The trajectories of one query's group with the advantage of every recorded action. */
-export interface CreditedGroup {
-  readonly query: ArrayLike<number>
-  readonly restriction: Restriction
-  readonly temperature: number
-  readonly trajectories: readonly {
-    readonly steps: readonly ConstructionStep[]
-    readonly advantages: readonly number[]
-  }[]
-}
-
-/** What one update did, position by position and on average. */
-export interface UpdateReport {
-  readonly loss: number
-  readonly policyLoss: number
-  readonly meanKl: number
-  readonly meanEntropy: number
-  readonly logProbabilities: readonly (readonly number[])[]
-  readonly kls: readonly (readonly number[])[]
-  readonly entropies: readonly (readonly number[])[]
-}
+import {
+  type LossWeights,
+  paperLossWeights,
+  type RecordedGroup,
+  type UpdateReport,
+} from './recorded-group.ts'
 
 /** Policy, frozen reference and optimizer of one training. */
 export class PolicyLearner {
@@ -54,7 +30,7 @@ export class PolicyLearner {
   }
 
   /** One optimizer step on the loss of a group. A non-finite loss or gradient stops it before any weight changes. */
-  update(group: CreditedGroup): UpdateReport {
+  update(group: RecordedGroup): UpdateReport {
     const report = this.accumulateGradients(group)
     this.applyGradients()
     return report
@@ -67,27 +43,28 @@ export class PolicyLearner {
   }
 
   /** Mean over all recorded positions of −sg(A)·log π + β_KL·KL − β_H·H, and its gradients. */
-  accumulateGradients(group: CreditedGroup): UpdateReport {
-    const positions = group.trajectories.flatMap(({ steps, advantages }, trajectory) =>
-      steps.map((step, position) => ({ step, advantage: advantages[position]!, trajectory, position })),
+  accumulateGradients(group: RecordedGroup): UpdateReport {
+    const positions = group.trajectories.flatMap((steps, trajectory) =>
+      steps.map((step, position) => ({
+        step,
+        trajectory,
+        position,
+        advantage: advantageAt(group, trajectory, position),
+      })),
     )
     // A STOP forced by the unit limit has log-probability, KL and entropy zero and sends no gradient. It needs no pass,
     // yet it stays in the mean: the paper averages over every position.
     const { maxUnits } = this.policy.options.dimensions
     const decided = positions.filter(({ step }) => step.graph.size < maxUnits)
-    const zero = () => group.trajectories.map(({ steps }) => new Array<number>(steps.length).fill(0))
-    const report = { logProbabilities: zero(), kls: zero(), entropies: zero() }
-    const sums = { policy: 0, kl: 0, entropy: 0 }
+    const zero = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
+    const report = { logProbabilities: zero(), divergences: zero(), entropies: zero() }
+    const sums = { policy: 0, divergence: 0, entropy: 0 }
     const scale = 1 / positions.length
 
     this.policy.scratch(() => {
       const space = this.policy.space(group.restriction)
-      const masks = decided.map(({ step }) => legalityMasks(step.graph, space))
-      const states = decided.map(({ step }) => ({
-        graph: step.graph,
-        query: 0,
-        dropoutKeep: step.dropoutKeep,
-      }))
+      const [states, stateOf] = distinctStates(decided.map(({ step }) => step))
+      const masks = states.map(({ graph }) => legalityMasks(graph, space))
       const reference = this.#referenceLogits(group.query, states, masks)
       const tape = new Tape(this.policy.workspace, { recording: true })
       const { network, options } = this.policy
@@ -98,52 +75,53 @@ export class PolicyLearner {
       const queries = network.queries(tape, this.policy.placeQueries([group.query]))
       const batch = network.decide(tape, tables, queries, states)
       const logits = wholeLogits(batch, masks, this.policy.workspace)
-      const gradients = masks.map((mask) =>
-        emptyLogits(options.roles.roles.length, mask.edges.length / mask.realizations.length),
-      )
-
-      for (const [index, { step, advantage, trajectory, position }] of decided.entries()) {
+      const gradients = states.map(({ graph }) => emptyLogits(options.roles.roles.length, graph.size))
+      const distributions = states.map((_, state) => {
         const own = new ActionDistribution(
           options.roles,
-          masks[index]!,
-          logits.values[index]!,
+          masks[state]!,
+          logits.values[state]!,
           group.temperature,
         )
         const other = new ActionDistribution(
           options.roles,
-          masks[index]!,
-          reference[index]!,
+          masks[state]!,
+          reference[state]!,
           group.temperature,
         )
+        return { own, other, divergence: own.divergence(other), entropy: own.entropy() }
+      })
+
+      for (const [index, { step, advantage, trajectory, position }] of decided.entries()) {
+        const state = stateOf[index]!
+        const { own, other, divergence, entropy } = distributions[state]!
         const logProbability = own.logProbability(step.action)
-        const kl = own.kl(other)
-        const entropy = own.entropy()
         report.logProbabilities[trajectory]![position] = logProbability
-        report.kls[trajectory]![position] = kl
+        report.divergences[trajectory]![position] = divergence
         report.entropies[trajectory]![position] = entropy
         sums.policy -= advantage * logProbability
-        sums.kl += kl
+        sums.divergence += divergence
         sums.entropy += entropy
         const loss = {
           advantage,
           action: step.action,
-          klWeight: this.weights.kl,
+          divergenceWeight: this.weights.divergence,
           entropyWeight: this.weights.entropy,
         }
-        own.addLossGradient(loss, other, scale, gradients[index]!)
+        own.addLossGradient(loss, other, scale, gradients[state]!)
       }
       logits.writeGradients(gradients)
       tape.backward()
     })
     const policyLoss = sums.policy * scale
-    const meanKl = sums.kl * scale
+    const meanDivergence = sums.divergence * scale
     const meanEntropy = sums.entropy * scale
-    const loss = policyLoss + this.weights.kl * meanKl - this.weights.entropy * meanEntropy
+    const loss = policyLoss + this.weights.divergence * meanDivergence - this.weights.entropy * meanEntropy
     if (!Number.isFinite(loss)) {
       this.#discardGradients()
       throw new NonFiniteUpdateError('the loss', loss)
     }
-    return { loss, policyLoss, meanKl, meanEntropy, ...report }
+    return { loss, policyLoss, meanDivergence, meanEntropy, ...report }
   }
 
   #referenceLogits(
@@ -152,10 +130,12 @@ export class PolicyLearner {
     masks: Parameters<typeof wholeLogits>[1],
   ): ReturnType<typeof wholeLogits>['values'] {
     return this.policy.scratch(() => {
-      // The reference is always in evaluation mode.
-      const undropped = states.map((state) => ({ ...state, dropoutKeep: null }))
-      const batch = this.reference.decide(this.reference.queryFeatures([query]), undropped)
-      return wholeLogits(batch, masks, this.reference.workspace).values
+      // The reference is always in evaluation mode, so states that differ only in their masks are one to it.
+      const [distinct, stateOf] = distinctStates(states.map((state) => ({ ...state, dropoutKeep: null })))
+      const distinctMasks = distinct.map((_, state) => masks[stateOf.indexOf(state)]!)
+      const batch = this.reference.decide(this.reference.queryFeatures([query]), distinct)
+      const { values } = wholeLogits(batch, distinctMasks, this.reference.workspace)
+      return stateOf.map((state) => values[state]!)
     })
   }
 
@@ -173,6 +153,32 @@ export class PolicyLearner {
   #discardGradients(): void {
     this.policy.workspace.gradients(this.policy.parameters.block).fill(0)
   }
+}
+
+/**
+ * Each state once, and for every given one where it stands. A mask makes a state its own; without one, or without units
+ * to drop anything from, equal graphs are equal states: above all the empty graph that every trajectory starts from.
+ */
+function distinctStates(
+  states: readonly Omit<NetworkState, 'query'>[],
+): [distinct: NetworkState[], stateOf: number[]] {
+  const distinct: NetworkState[] = []
+  const seen = new Map<string, number>()
+  const stateOf = states.map(({ graph, dropoutKeep }) => {
+    const key = dropoutKeep === null || graph.size === 0 ? JSON.stringify(graph) : `masked ${distinct.length}`
+    const known = seen.get(key)
+    if (known !== undefined) return known
+    seen.set(key, distinct.length)
+    return distinct.push({ graph, query: 0, dropoutKeep }) - 1
+  })
+  return [distinct, stateOf]
+}
+
+function advantageAt({ advantages }: RecordedGroup, trajectory: number, position: number): number {
+  const advantage = advantages[trajectory]?.[position]
+  if (advantage === undefined)
+    throw new RangeError(`Action ${position} of trajectory ${trajectory} has no advantage.`)
+  return advantage
 }
 
 function usedBranches(states: readonly NetworkState[], indexOf: (role: string) => number): number[] {

@@ -12,11 +12,11 @@ export interface Logits {
   readonly edges: Float64Array
 }
 
-/** Weights of the terms of one position's loss: −advantage·log π(action) + klWeight·KL − entropyWeight·H. */
+/** Weights of the terms of one position's loss: −advantage·log π(action) + divergenceWeight·KL − entropyWeight·H. */
 export interface PositionLoss {
   readonly advantage: number
   readonly action: Action
-  readonly klWeight: number
+  readonly divergenceWeight: number
   readonly entropyWeight: number
 }
 
@@ -139,29 +139,29 @@ export class ActionDistribution {
   }
 
   /** KL from this distribution to another over the same actions. */
-  kl(reference: ActionDistribution): number {
+  divergence(reference: ActionDistribution): number {
     return this.#regularizer(reference, 1, 0)
   }
 
   /** Adds to `into` the gradient of `scale` × one position's loss with respect to the untempered logits. */
   addLossGradient(loss: PositionLoss, reference: ActionDistribution, scale: number, into: Logits): void {
     const perLogit = scale / this.#temperature
-    this.#regularizer(reference, loss.klWeight, loss.entropyWeight, { into, scale: perLogit })
+    this.#regularizer(reference, loss.divergenceWeight, loss.entropyWeight, { into, scale: perLogit })
     this.#addActionGradient(loss.action, -loss.advantage * perLogit, into)
   }
 
   /**
-   * Σ π·(klWeight·(log π − log ρ) + entropyWeight·log π) over the hierarchy: klWeight·KL − entropyWeight·H. For a
+   * Σ π·(divergenceWeight·(log π − log ρ) + entropyWeight·log π) over the hierarchy: divergenceWeight·KL − entropyWeight·H. For a
    * softmax π with such values v its gradient is π_i (v_i − Σ π v), because Σ π ∇log π = 0; a branch's values include
    * those of the level below it.
    */
   #regularizer(
     other: ActionDistribution,
-    klWeight: number,
+    divergenceWeight: number,
     entropyWeight: number,
     gradient?: { into: Logits; scale: number },
   ): number {
-    const value = (own: number, others: number) => klWeight * (own - others) + entropyWeight * own
+    const value = (own: number, others: number) => divergenceWeight * (own - others) + entropyWeight * own
     const roleCount = this.#space.roles.length
     const roleValues = new Float64Array(roleCount + 1)
     for (let role = 0; role <= roleCount; role += 1) {

@@ -1,9 +1,4 @@
-export interface AdamSettings {
-  readonly learningRate: number
-  readonly beta1: number
-  readonly beta2: number
-  readonly epsilon: number
-}
+import type { AdamSettings } from '../adam.ts'
 
 /** Running means of every tensor's gradient and of its square, and the one step count that they share. */
 export interface AdamState {

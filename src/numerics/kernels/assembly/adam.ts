@@ -5,8 +5,18 @@ import { addLanes, loadLanes, storeLanes } from './lanes'
  * (1 / sqrt(1 - β2ᵗ)). Gradients are zero afterwards: the next backward pass adds to them.
  */
 export function adam(
-  n: i32, parameters: usize, gradients: usize, first: usize, second: usize,
-  beta1: f32, oneMinusBeta1: f32, beta2: f32, oneMinusBeta2: f32, stepSize: f32, rootCorrection: f32, epsilon: f32,
+  n: i32,
+  parameters: usize,
+  gradients: usize,
+  first: usize,
+  second: usize,
+  beta1: f32,
+  oneMinusBeta1: f32,
+  beta2: f32,
+  oneMinusBeta2: f32,
+  stepSize: f32,
+  rootCorrection: f32,
+  epsilon: f32,
 ): void {
   for (let i: i32 = 0; i < n; i += 4) {
     const o: usize = i << 2
@@ -31,6 +41,7 @@ export function adam(
 /** Whether all n values are finite: x·0 is 0 for a finite x and NaN for the others. */
 export function allFinite(n: i32, x: usize): bool {
   let s = f32x4.splat(0)
-  for (let i: i32 = 0; i < n; i += 4) s = f32x4.add(s, f32x4.mul(loadLanes(x + (i << 2), n - i), f32x4.splat(0)))
+  for (let i: i32 = 0; i < n; i += 4)
+    s = f32x4.add(s, f32x4.mul(loadLanes(x + (i << 2), n - i), f32x4.splat(0)))
   return !v128.any_true(f32x4.ne(s, f32x4.splat(0)))
 }

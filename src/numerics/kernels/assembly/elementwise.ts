@@ -11,7 +11,10 @@ export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
     const cdf = f32x4.add(half, f32x4.mul(half, erf(f32x4.mul(v, f32x4.splat(0.70710678118654752)))))
     storeLanes(y + o, f32x4.mul(v, cdf), count)
     if (slope) {
-      const density = f32x4.mul(exp(f32x4.mul(f32x4.mul(v, v), f32x4.splat(-0.5))), f32x4.splat(0.39894228040143268))
+      const density = f32x4.mul(
+        exp(f32x4.mul(f32x4.mul(v, v), f32x4.splat(-0.5))),
+        f32x4.splat(0.39894228040143268),
+      )
       storeLanes(slope + o, f32x4.add(cdf, f32x4.mul(v, density)), count)
     }
   }
@@ -28,7 +31,13 @@ export function multiplyAdd(n: i32, a: usize, b: usize, out: usize): void {
 
 /** Rows of LayerNorm(x)·weight + bias with eps 1e-5. `stats` receives mean and reciprocal deviation per row. */
 export function layerNorm(
-  m: i32, h: i32, x: usize, weight: usize, bias: usize, y: usize, stats: usize,
+  m: i32,
+  h: i32,
+  x: usize,
+  weight: usize,
+  bias: usize,
+  y: usize,
+  stats: usize,
 ): void {
   const row: usize = h << 2
   for (let i: i32 = 0; i < m; i++, x += row, y += row, stats += 8) {
@@ -54,13 +63,25 @@ export function layerNorm(
       const o: usize = c << 2
       const count = h - c
       const normal = f32x4.mul(f32x4.sub(loadLanes(x + o, count), f32x4.splat(mean)), f32x4.splat(reciprocal))
-      storeLanes(y + o, f32x4.add(f32x4.mul(normal, loadLanes(weight + o, count)), loadLanes(bias + o, count)), count)
+      storeLanes(
+        y + o,
+        f32x4.add(f32x4.mul(normal, loadLanes(weight + o, count)), loadLanes(bias + o, count)),
+        count,
+      )
     }
   }
 }
 
 export function layerNormGradient(
-  m: i32, h: i32, x: usize, weight: usize, stats: usize, dy: usize, dx: usize, dweight: usize, dbias: usize,
+  m: i32,
+  h: i32,
+  x: usize,
+  weight: usize,
+  stats: usize,
+  dy: usize,
+  dx: usize,
+  dweight: usize,
+  dbias: usize,
 ): void {
   const row: usize = h << 2
   for (let i: i32 = 0; i < m; i++, x += row, dy += row, dx += row, stats += 8) {
@@ -96,7 +117,15 @@ export function layerNormGradient(
  * The gates of a GRUCell, order r, z, n: `gi` and `gh` [m×3h] are W_ih·v + b_ih and W_hh·u + b_hh. `previous` 0 stands
  * for a zero state. `gates` [m×3h] keeps the activated gates for the way back.
  */
-export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, u: usize, gates: usize): void {
+export function gruGates(
+  m: i32,
+  h: i32,
+  gi: usize,
+  gh: usize,
+  previous: usize,
+  u: usize,
+  gates: usize,
+): void {
   const row: usize = h << 2
   const one = f32x4.splat(1)
   for (let i: i32 = 0; i < m; i++) {
@@ -124,8 +153,15 @@ export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, 
 }
 
 export function gruGatesGradient(
-  m: i32, h: i32, gh: usize, previous: usize, gates: usize,
-  du: usize, dgi: usize, dgh: usize, dprevious: usize,
+  m: i32,
+  h: i32,
+  gh: usize,
+  previous: usize,
+  gates: usize,
+  du: usize,
+  dgi: usize,
+  dgh: usize,
+  dprevious: usize,
 ): void {
   const row: usize = h << 2
   const one = f32x4.splat(1)
@@ -140,10 +176,7 @@ export function gruGatesGradient(
       const before = previous ? loadLanes(previous + o, count) : f32x4.splat(0)
       const dz = f32x4.mul(f32x4.mul(g, f32x4.sub(before, n)), f32x4.mul(z, f32x4.sub(one, z)))
       const dn = f32x4.mul(f32x4.mul(g, f32x4.sub(one, z)), f32x4.sub(one, f32x4.mul(n, n)))
-      const dr = f32x4.mul(
-        f32x4.mul(dn, loadLanes(gh + 2 * row + o, count)),
-        f32x4.mul(r, f32x4.sub(one, r)),
-      )
+      const dr = f32x4.mul(f32x4.mul(dn, loadLanes(gh + 2 * row + o, count)), f32x4.mul(r, f32x4.sub(one, r)))
       addLanes(dgi + o, dr, count)
       addLanes(dgi + row + o, dz, count)
       addLanes(dgi + 2 * row + o, dn, count)

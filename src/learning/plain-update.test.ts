@@ -4,8 +4,9 @@ import { AgentGraph } from '../graph/agent-graph.ts'
 import type { ConstructionSpace } from '../graph/legality.ts'
 import { defineRoleSpace } from '../library/role-space.ts'
 import { freshAdam } from '../numerics/plain/adam.ts'
-import { PlainNetwork } from './plain-network.ts'
-import { plainLoss, plainUpdate, type RecordedGroup } from './plain-update.ts'
+import { PlainNetwork } from '../policy/plain-network.ts'
+import { plainLoss, plainUpdate } from './plain-update.ts'
+import type { RecordedGroup } from './recorded-group.ts'
 
 const space: ConstructionSpace = {
   roles: defineRoleSpace(

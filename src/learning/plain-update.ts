@@ -1,47 +1,15 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { Action, Restriction } from '../graph/legality.ts'
-import { type AdamSettings, type AdamState, adamStep } from '../numerics/plain/adam.ts'
+import type { AdamSettings } from '../numerics/adam.ts'
+import { type AdamState, adamStep } from '../numerics/plain/adam.ts'
 import { add, scale } from '../numerics/plain/operations.ts'
 import type { Value } from '../numerics/plain/value.ts'
-import type { PlainParameters } from './parameter-shapes.ts'
-import { PlainDistribution } from './plain-distribution.ts'
-import { PlainNetwork } from './plain-network.ts'
+import type { ConstructionStep } from '../policy/construction.ts'
+import type { PlainParameters } from '../policy/parameter-shapes.ts'
+import { PlainDistribution } from '../policy/plain-distribution.ts'
+import { PlainNetwork } from '../policy/plain-network.ts'
+import type { LossWeights, RecordedGroup, UpdateReport } from './recorded-group.ts'
 
-/** One action of a trajectory and what it was decided on. */
-export interface RecordedPosition {
-  /** The graph before the action. */
-  readonly graph: AgentGraph
-  readonly action: Action
-  /** The mask of the pass that the action was sampled from; null when nothing was dropped. */
-  readonly dropoutKeep: readonly Uint8Array[] | null
-}
-
-/** Trajectories of one query, STOP last in each, with the advantage of every position. */
-export interface RecordedGroup {
-  readonly query: Float64Array
-  readonly restriction: Restriction
-  readonly temperature: number
-  readonly trajectories: readonly (readonly RecordedPosition[])[]
-  readonly advantages: readonly (readonly number[])[]
-}
-
-export interface LossWeights {
-  /** β_KL */
-  readonly divergence: number
-  /** β_H */
-  readonly entropy: number
-}
-
-/** The loss with its parts, per position and on average, and the gradient of every tensor. */
-export interface PlainLoss {
-  readonly logProbabilities: number[][]
-  readonly divergences: number[][]
-  readonly entropies: number[][]
-  readonly loss: number
-  /** Mean of −A log π. */
-  readonly policyLoss: number
-  readonly meanDivergence: number
-  readonly meanEntropy: number
+/** The loss with its parts, and the gradient of every tensor. */
+export interface PlainLoss extends UpdateReport {
   readonly gradients: Map<string, Float64Array>
 }
 
@@ -125,10 +93,10 @@ interface Measured {
 function measure(
   policy: PlainNetwork,
   reference: PlainNetwork,
-  { graph, action, dropoutKeep }: RecordedPosition,
+  { graph, action, dropoutKeep }: ConstructionStep,
   { query, restriction, temperature }: RecordedGroup,
 ): Measured {
-  const state = { query, graph, restriction }
+  const state = { query: Float64Array.from(query), graph, restriction }
   const current = new PlainDistribution(policy.decide({ ...state, dropoutKeep }), temperature)
   const fixed = new PlainDistribution(reference.decide({ ...state, dropoutKeep: null }), temperature)
   return {

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+import { AgentGraph } from './agent-graph.ts'
+import { canonicalOrder } from './canonical-order.ts'
+
+/**
+ * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order. It covers
+ * roles, realizations and edges, so it names the same graph in every run and in every library with these role names.
+ */
+export function graphKey(graph: AgentGraph): string {
+  const { units } = reorder(graph, canonicalOrder(graph))
+  const listed = units.map(({ role, realization, predecessors }) => [role, realization, predecessors])
+  return createHash('sha256')
+    .update(`graph-1${JSON.stringify(listed)}`)
+    .digest('hex')
+}
+
+/** The same graph as if its units had been added in another order: `order[k]` is the unit that comes k-th. */
+export function reorder(graph: AgentGraph, order: readonly number[]): AgentGraph {
+  const placeOf = new Map(order.map((unit, place) => [unit, place]))
+  if (order.length !== graph.size || graph.units.some((_, unit) => !placeOf.has(unit))) {
+    throw new RangeError(`[${order.join(', ')}] does not name each of the ${graph.size} units once.`)
+  }
+  return AgentGraph.of(
+    order.map((unit) => {
+      const { role, realization, predecessors } = graph.units[unit]!
+      return { role, realization, predecessors: predecessors.map((predecessor) => placeOf.get(predecessor)!) }
+    }),
+  )
+}
