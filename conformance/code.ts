@@ -54,9 +54,7 @@ export const runCodeCases: KindRunner = async function* (folder) {
       else plain.push(data)
     }
   }
-  for (let at = 0; at < plain.length; at += 2) {
-    yield* await Promise.all(plain.slice(at, at + 2).map((one) => runCase(pool, one)))
-  }
+  for (const result of plain.map((one) => runCase(pool, one))) yield await result
   for (const one of alone) yield await runCase(pool, one)
 }
 

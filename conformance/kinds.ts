@@ -5,6 +5,7 @@ export const kinds = {
   policy: async () => (await import('./policy.ts')).runPolicyCases,
   protocol: async () => (await import('./protocol.ts')).runProtocolCases,
   sampling: async () => (await import('./sampling.ts')).runSamplingCases,
+  scoring: async () => (await import('./scoring.ts')).runScoringCases,
   code: async () => (await import('./code.ts')).runCodeCases,
 } satisfies Record<string, () => Promise<KindRunner>>
 

@@ -1,8 +1,6 @@
 // The study subsets of memberships.json. An entry's recipe follows from its name and fields, its sizes from the
 // lists it expects, its pool from the files it names.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type BenchmarkName, benchmarks, loadSplit } from '../src/benchmarks/benchmark.ts'
 import {
   ablationSeed,
@@ -17,6 +15,7 @@ import {
   tableOf,
 } from '../src/benchmarks/memberships.ts'
 import type { CaseResult } from './case.ts'
+import { findData } from './data-folder.ts'
 import { difference } from './difference.ts'
 
 interface Entry {
@@ -197,14 +196,6 @@ function seedOfKey(key: string | undefined): bigint | undefined {
 function sizeOf(entry: Entry, prefix: 'eval_' | 'train_'): number {
   const list = entry[`${prefix}indices`] ?? entry[`${prefix}ids`]
   return Array.isArray(list) ? list.length : 0
-}
-
-function findData(folder: string): string | undefined {
-  const candidates = [
-    join(folder, '../../data'),
-    fileURLToPath(new URL('../../shared/data', import.meta.url)),
-  ]
-  return candidates.find((candidate) => existsSync(candidate))
 }
 
 /** The example ids of an entry's pool, or undefined where it says that the pool's file is not shipped. */

@@ -96,12 +96,18 @@ describe('whole graphs', () => {
     )
   })
 
-  test('masks of a graph beyond the limits are refused', () => {
-    const space = spaceOf({ maxUnits: 1, maxDepth: 1 })
+  test('more units than the limit have no masks', () => {
     const two = AgentGraph.of([atomic([]), atomic([])])
+    expect(() => legalityMasks(two, spaceOf({ maxUnits: 1, maxDepth: 1 }))).toThrow(
+      /2 units exceeds the limit of 1/,
+    )
+  })
+
+  test('a unit that is already too deep can be followed by no other, and the graph as a whole is refused', () => {
+    const space = spaceOf({ maxUnits: 3, maxDepth: 1 })
     const deep = AgentGraph.of([{ ...atomic([]), realization: 'group' }])
-    expect(() => legalityMasks(two, space)).toThrow(/2 units exceeds the limit of 1/)
-    expect(() => legalityMasks(deep, space)).toThrow(/depth 2 exceeds the limit of 1/)
+    expect([...legalityMasks(deep, space).edges]).toEqual([0, 0, 0, 0])
+    expect(() => assertLegalGraph(deep, space)).toThrow(IllegalActionError)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { AgentGraph } from '../agent-graph.ts'
-import { type LayeredLayout, layeredLayout, type Slot } from './layered-layout.ts'
+import { type LayeredLayout, layeredLayout } from './layered-layout.ts'
 import { nodesOf, outerPicture, type Picture, type PictureNode } from './picture.ts'
 import { down, left, right, up, wiresBetween } from './wires.ts'
 
@@ -68,16 +68,25 @@ const asciiGlyphs: Glyphs = {
   wire: (directions) => (directions === (up | down) ? '|' : directions === (left | right) ? '-' : '+'),
 }
 
+const boxHeight = 3
+
 function draw({ rows }: LayeredLayout, glyphs: Glyphs): string {
   const canvas: string[][] = []
-  const put = (row: number, column: number, text: string) => {
+  // A text that covers several cells lies in the first one; the others stay empty.
+  const put = (row: number, column: number, text: string, cells = 1) => {
     while (canvas.length <= row) canvas.push([])
+    for (let covered = 1; covered < cells; covered += 1) canvas[row]![column + covered] = ''
     canvas[row]![column] = text
   }
   let top = 0
   for (const [index, row] of rows.entries()) {
     const below = rows[index + 1] ?? []
-    for (const slot of row) drawSlot(slot, top, below.length > 0, glyphs, put)
+    for (const { node, center, reach } of row) {
+      const lines = node
+        ? box(node, reach, glyphs)
+        : new Array<string>(boxHeight).fill(glyphs.wire(up | down))
+      for (const [line, text] of lines.entries()) put(top + line, center - reach, text, 2 * reach + 1)
+    }
     top += boxHeight
     const { height, cells } = wiresBetween(row, below)
     for (const { row: line, column, directions } of cells) put(top + line, column, glyphs.wire(directions))
@@ -86,48 +95,24 @@ function draw({ rows }: LayeredLayout, glyphs: Glyphs): string {
     }
     top += height
   }
-  return canvas
-    .map(
-      (line) =>
-        `${Array.from(line, (cell) => cell ?? ' ')
-          .join('')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  return canvas.map((line) => `${joined(line).trimEnd()}\n`).join('')
 }
 
-const boxHeight = 3
-
-function drawSlot(
-  { node, center, reach }: Slot,
-  top: number,
-  leaves: boolean,
-  glyphs: Glyphs,
-  put: (row: number, column: number, text: string) => void,
-): void {
-  if (node === undefined) {
-    for (let row = 0; row < boxHeight; row += 1) put(top + row, center, glyphs.wire(up | down))
-    return
-  }
-  const [upperLeft, upperRight, lowerRight, lowerLeft, horizontal, vertical, exit] = glyphs.frames[node.kind]
-  const edge = horizontal.repeat(2 * reach - 1)
-  const spare = 2 * reach - 1 - textWidth(node.label)
+/** The lines of a box; every node but the last has a line that leaves below. */
+function box({ label, kind }: PictureNode, reach: number, { frames }: Glyphs): string[] {
+  const [upperLeft, upperRight, lowerRight, lowerLeft, horizontal, vertical, exit] = frames[kind]
+  const half = horizontal.repeat(reach - 1)
+  const spare = 2 * reach - 1 - textWidth(label)
   const before = Math.floor(spare / 2)
-  const lines = [
-    `${upperLeft}${edge}${upperRight}`,
-    `${vertical}${' '.repeat(before)}${node.label}${' '.repeat(spare - before)}${vertical}`,
-    `${lowerLeft}${edge}${lowerRight}`,
+  return [
+    `${upperLeft}${half}${horizontal}${half}${upperRight}`,
+    `${vertical}${' '.repeat(before)}${label}${' '.repeat(spare - before)}${vertical}`,
+    `${lowerLeft}${half}${kind === 'end' ? horizontal : exit}${half}${lowerRight}`,
   ]
-  for (const [row, line] of lines.entries()) {
-    let column = center - reach
-    for (const character of graphemes(line)) {
-      put(top + row, column, character)
-      // A wide character covers the next cell too; nothing may be written there.
-      for (let covered = 1; covered < textWidth(character); covered += 1) put(top + row, column + covered, '')
-      column += textWidth(character)
-    }
-  }
-  if (leaves && node.kind !== 'end') put(top + 2, center, exit)
+}
+
+function joined(line: readonly (string | undefined)[]): string {
+  return Array.from(line, (cell) => cell ?? ' ').join('')
 }
 
 function withLabels(picture: Picture, labelOf: (node: PictureNode, index: number) => string): Picture {
@@ -143,14 +128,12 @@ function asciiText(text: string): string {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-function graphemes(text: string): string[] {
-  return Array.from(segmenter.segment(text), ({ segment }) => segment)
-}
-
 const wide =
   /\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u
 
 /** Terminal cells that a text takes: East Asian characters and emoji take two. */
 function textWidth(text: string): number {
-  return graphemes(text).reduce((sum, character) => sum + (wide.test(character) ? 2 : 1), 0)
+  let width = 0
+  for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1
+  return width
 }

@@ -1,0 +1,41 @@
+// npm run bench -- <name> [--json]: measurements, always as ratios against a peer or a bound of the same run.
+import { parseArgs } from 'node:util'
+import type { Bench } from './bench.ts'
+
+const benches: Record<string, () => Promise<Bench>> = {
+  policy: async () => (await import('./policy.ts')).policyBench,
+}
+
+function usage(problem: string): never {
+  console.error(`${problem}\nusage: npm run bench -- <${Object.keys(benches).join('|')}> [--json] [--quick]`)
+  process.exit(2)
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  strict: false,
+  options: { json: { type: 'boolean' }, quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+})
+const [name] = positionals
+if (values.help) usage('Measures, and says how many times faster or slower than what.')
+if (name === undefined || positionals.length !== 1) usage('One bench is needed.')
+if (benches[name] === undefined) usage(`There is no bench '${name}'.`)
+
+const bench = await benches[name]()
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const { figures, goals, ...rest } = await bench({ quick: values.quick === true, say })
+if (values.json) console.log(JSON.stringify({ bench: name, figures, goals, ...rest }, null, 2))
+else {
+  for (const [figure, value] of Object.entries(figures)) {
+    const goal = goals[figure]
+    const verdict =
+      goal === undefined
+        ? ''
+        : `   goal ${goal.atLeast ? '≥' : '≤'} ${goal.value}: ${met(value, goal) ? 'met' : 'missed'}`
+    console.log(`${figure.padEnd(34)} ${value.toPrecision(4).padStart(9)}${verdict}`)
+  }
+}
+
+function met(value: number, goal: { value: number; atLeast: boolean }): boolean {
+  return goal.atLeast ? value >= goal.value : value <= goal.value
+}

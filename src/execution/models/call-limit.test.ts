@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CallLimit, processCallLimit } from './call-limit.ts'
+
+test('no more than the limit are in flight, and all get their turn', async () => {
+  const limit = new CallLimit(3)
+  let most = 0
+  let done = 0
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const release = await limit.acquire()
+      most = Math.max(most, limit.inFlight)
+      await new Promise((resolve) => setImmediate(resolve))
+      done += 1
+      release!()
+    }),
+  )
+  expect([most, done, limit.inFlight, limit.waiting]).toEqual([3, 50, 0, 0])
+})
+
+test('the highest priority goes first, and among equals the first to come', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 }), async (priorities) => {
+      const limit = new CallLimit(1)
+      const first = await limit.acquire()
+      const started: { priority: number; order: number }[] = []
+      const all = priorities.map(async (priority, order) => {
+        const release = await limit.acquire(priority)
+        started.push({ priority, order })
+        release!()
+      })
+      first!()
+      await Promise.all(all)
+      const expected = priorities
+        .map((priority, order) => ({ priority, order }))
+        .sort((a, b) => b.priority - a.priority || a.order - b.order)
+      expect(started).toEqual(expected)
+    }),
+  )
+})
+
+describe('giving up', () => {
+  test('a caller that is cancelled leaves the queue; its place goes to the next', async () => {
+    const limit = new CallLimit(1)
+    const first = await limit.acquire()
+    const abort = new AbortController()
+    const given = limit.acquire(9, abort.signal)
+    const next = limit.acquire(1)
+    expect(limit.waiting).toBe(2)
+    abort.abort()
+    expect(await given).toBeUndefined()
+    expect(limit.waiting).toBe(1)
+    first!()
+    expect(await next).toBeTypeOf('function')
+    expect([limit.inFlight, limit.waiting]).toEqual([1, 0])
+  })
+
+  test('a signal that is aborted already, and one that is aborted too late', async () => {
+    const limit = new CallLimit(1)
+    expect(await limit.acquire(0, AbortSignal.abort())).toBeUndefined()
+    const abort = new AbortController()
+    const release = await limit.acquire(0, abort.signal)
+    abort.abort()
+    expect(limit.inFlight).toBe(1)
+    release!()
+    release!()
+    expect(limit.inFlight).toBe(0)
+  })
+})
+
+test('the limit can be moved while calls wait', async () => {
+  const limit = new CallLimit(1)
+  await limit.acquire()
+  const second = limit.acquire()
+  limit.limit = 2
+  expect(await second).toBeTypeOf('function')
+  for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => new CallLimit(wrong)).toThrow(RangeError)
+})
+
+test('the process shares a limit of eight', () => {
+  expect(processCallLimit.limit).toBe(8)
+})

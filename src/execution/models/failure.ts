@@ -1,0 +1,59 @@
+/** Why a call gave no answer. */
+export type FailureKind =
+  | TransportFailure
+  | RunStopper
+  | 'rejected'
+  | 'redirected'
+  | 'not_recorded'
+  | 'cancelled'
+
+/** It may work the next time. `bad_response`: the body was not what a chat endpoint sends (HTML, empty, cut off, too long). */
+type TransportFailure = 'network' | 'timeout' | 'bad_response' | 'rate_limited' | 'server_error'
+
+/** No other call can succeed until a person has acted. */
+type RunStopper = 'unauthorized' | 'payment_required' | 'forbidden' | 'quota_exhausted'
+
+const transport = new Set<FailureKind>(['network', 'timeout', 'bad_response', 'rate_limited', 'server_error'])
+const stoppers = new Set<FailureKind>(['unauthorized', 'payment_required', 'forbidden', 'quota_exhausted'])
+const maybeCharged = new Set<FailureKind>(['network', 'timeout', 'bad_response', 'cancelled'])
+
+export function isRetryable(kind: FailureKind): boolean {
+  return transport.has(kind)
+}
+
+/** The run must stop at once; it can be resumed after the key, the balance or the permission has changed. */
+export function stopsRun(kind: FailureKind): boolean {
+  return stoppers.has(kind)
+}
+
+/** The server may have done the work and charge for it although no usage came back. An HTTP error is not charged. */
+export function mayHaveBeenCharged(kind: FailureKind): boolean {
+  return maybeCharged.has(kind)
+}
+
+/** What an OpenAI-compatible error body says. */
+export interface ServerError {
+  readonly message?: string
+  readonly code?: string
+  readonly type?: string
+}
+
+/** Spent quota has the same status as a rate limit (429), but waiting does not help. */
+const spentCodes =
+  /^(?:insufficient_quota|quota_exceeded|exceeded_current_quota_error|credit_balance_exhausted|insufficient_balance|billing_\w+|\w+_(?:spend|usage)_limit_exceeded)$/i
+const spentMessages = /current quota|insufficient balance/i
+
+/** The kind of an HTTP status other than 2xx. `quotaIsRate`: the provider says quota where it means tokens per minute. */
+export function failureOfStatus(status: number, error: ServerError, quotaIsRate = false): FailureKind {
+  if (status === 401) return 'unauthorized'
+  if (status === 402 || error.code === 'Arrearage') return 'payment_required'
+  if (status === 403) return 'forbidden'
+  if (status === 429) return !quotaIsRate && isSpent(error) ? 'quota_exhausted' : 'rate_limited'
+  if (status >= 300 && status < 400) return 'redirected'
+  if (status >= 400 && status < 500) return 'rejected'
+  return status >= 500 && status < 600 ? 'server_error' : 'bad_response'
+}
+
+function isSpent({ code, type, message }: ServerError): boolean {
+  return spentCodes.test(code ?? '') || spentCodes.test(type ?? '') || spentMessages.test(message ?? '')
+}

@@ -1,0 +1,91 @@
+import { createReadStream } from 'node:fs'
+import {
+  type ChatAnswer,
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  type ModelIdentity,
+  requestDigest,
+} from './chat-model.ts'
+import type { RecordedCall } from './recording.ts'
+
+/**
+ * Answers from a recording, without a key or a network. A request that was recorded several times gets its answers in
+ * their order, and the last one from then on. One that was not recorded fails as `not_recorded`.
+ */
+export class ReplayModel implements ChatModel {
+  readonly identity: ModelIdentity
+  readonly #answers: ReadonlyMap<string, readonly ChatAnswer[]>
+  readonly #served = new Map<string, number>()
+
+  private constructor(identity: ModelIdentity, answers: ReadonlyMap<string, readonly ChatAnswer[]>) {
+    this.identity = identity
+    this.#answers = answers
+  }
+
+  static async open(path: string): Promise<ReplayModel> {
+    const answers = new Map<string, ChatAnswer[]>()
+    let identity: ModelIdentity | undefined
+    let number = 0
+    let broken = 0
+    for await (const line of linesOf(path)) {
+      number += 1
+      const call = readLine(line)
+      if (call === undefined) {
+        if (line !== '') broken = number
+        continue
+      }
+      identity ??= call.identity
+      const known = answers.get(call.digest)
+      if (known === undefined) answers.set(call.digest, [call.reply])
+      else known.push(call.reply)
+    }
+    if (identity === undefined)
+      throw new Error(`${path} holds no recorded call${broken > 0 ? ` (line ${broken} is not one)` : ''}.`)
+    return new ReplayModel(identity, answers)
+  }
+
+  ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+    return Promise.resolve(this.#find(request, signal))
+  }
+
+  #find(request: ChatRequest, signal?: AbortSignal): ChatReply {
+    if (signal?.aborted === true)
+      return { ok: false, kind: 'cancelled', message: 'The call was cancelled.', durationMs: 0 }
+    const digest = requestDigest(this.identity, request)
+    const answers = this.#answers.get(digest)
+    if (answers === undefined) {
+      const message = `The recording holds no answer to request ${digest.slice(0, 12)}: record the run again with these settings.`
+      return { ok: false, kind: 'not_recorded', message, durationMs: 0 }
+    }
+    const served = this.#served.get(digest) ?? 0
+    this.#served.set(digest, served + 1)
+    return answers[Math.min(served, answers.length - 1)]!
+  }
+}
+
+/** Ends lines at line feeds only; `node:readline` would also end them at U+2028, which JSON text may hold. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const [first, ...others] = chunk.split('\n')
+    rest += first
+    for (const line of others) {
+      yield rest
+      rest = line
+    }
+  }
+  yield rest
+}
+
+/** A line that a crash has cut off is no call; the request it belonged to is simply not recorded. */
+function readLine(line: string): RecordedCall | undefined {
+  try {
+    const call = JSON.parse(line) as Partial<RecordedCall> | null
+    const whole =
+      call?.version === 1 && typeof call.digest === 'string' && typeof call.reply?.text === 'string'
+    return whole && typeof call.identity?.model === 'string' ? (call as RecordedCall) : undefined
+  } catch {
+    return undefined
+  }
+}

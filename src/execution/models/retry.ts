@@ -1,0 +1,84 @@
+import { type CallLimit, processCallLimit } from './call-limit.ts'
+import type { ChatFailure, ChatModel, ChatReply, ChatRequest } from './chat-model.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { isRetryable } from './failure.ts'
+import { type Usage, usageOfCall } from './usage.ts'
+
+/** The paper's: at most four attempts, 1, 2 and 4 s apart. */
+const paperWaits: readonly number[] = [1000, 2000, 4000]
+
+/** A server may ask for this much patience; more is not patience but a mistake. */
+const maxRetryAfter = 60_000
+
+export interface CallOptions {
+  readonly limit?: CallLimit
+  /** The caller with the highest goes first when calls queue up. */
+  readonly priority?: number
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  readonly waits?: readonly number[]
+}
+
+/** A call with all its attempts. `reply` is the last one's. */
+export interface Call {
+  readonly reply: ChatReply
+  readonly attempts: readonly Attempt[]
+  readonly usage: Usage
+}
+
+interface Attempt {
+  readonly reply: ChatReply
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/**
+ * Asks a model, again if the transport failed. A slot of the limit is held during an attempt and given back while waiting
+ * for the next.
+ */
+export async function callModel(
+  model: ChatModel,
+  request: ChatRequest,
+  options: CallOptions = {},
+): Promise<Call> {
+  const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
+  const attempts: Attempt[] = []
+  const done = (reply: ChatReply): Call => ({
+    reply,
+    attempts,
+    usage: usageOfCall(attempts.map((attempt) => attempt.reply)),
+  })
+  for (;;) {
+    const release = await limit.acquire(priority, signal)
+    if (release === undefined) return done(cancelled)
+    const startedAt = clock.now()
+    const reply = await model.ask(request, signal).finally(release)
+    attempts.push({ reply, startedAt })
+    const wait = waits[attempts.length - 1]
+    if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)
+    await clock.sleep(readRetryAfter(reply.retryAfter, clock.now()) ?? wait, signal)
+    if (signal?.aborted === true) return done(cancelled)
+  }
+}
+
+const cancelled: ChatFailure = {
+  ok: false,
+  kind: 'cancelled',
+  message: 'The call was cancelled.',
+  durationMs: 0,
+}
+
+/** Milliseconds to wait: `Retry-After` in seconds or as a date. Beyond 0 to 60 s, or unreadable, it is ignored. */
+export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  const text = header.trim()
+  const ms = /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1000 : dateOf(text) - now
+  return ms >= 0 && ms <= maxRetryAfter ? ms : undefined
+}
+
+/** Only the form that HTTP prescribes: `Date.parse` alone would read much more as a date. */
+function dateOf(text: string): number {
+  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+}

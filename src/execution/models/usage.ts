@@ -1,0 +1,75 @@
+import type { ChatReply } from './chat-model.ts'
+import { mayHaveBeenCharged } from './failure.ts'
+
+/** What one attempt used, as its server told. */
+export interface TokenUsage {
+  /** All input tokens, cached ones included. */
+  readonly input: number
+  /** Zero where the server does not tell: then the input is taken as uncached. */
+  readonly cachedInput: number
+  readonly output: number
+}
+
+/** The sum over calls and their attempts: failed, retried and repaired ones too. */
+export interface Usage extends TokenUsage {
+  readonly calls: number
+  readonly attempts: number
+  readonly failedAttempts: number
+  /** Attempts that may have been charged but told no usage. While there are any, tokens and cost are lower bounds. */
+  readonly unknown: number
+}
+
+export const noUsage: Usage = {
+  input: 0,
+  cachedInput: 0,
+  output: 0,
+  calls: 0,
+  attempts: 0,
+  failedAttempts: 0,
+  unknown: 0,
+}
+
+export function addUsage(...parts: readonly Usage[]): Usage {
+  const sum = { ...noUsage }
+  for (const part of parts) for (const field of Object.keys(sum) as (keyof Usage)[]) sum[field] += part[field]
+  return sum
+}
+
+/** One call, made of these attempts. A call that was cancelled before its first attempt used nothing. */
+export function usageOfCall(attempts: readonly ChatReply[]): Usage {
+  const calls = attempts.length === 0 ? 0 : 1
+  return addUsage({ ...noUsage, calls }, ...attempts.map(usageOfAttempt))
+}
+
+function usageOfAttempt(reply: ChatReply): Usage {
+  const told = reply.usage
+  return {
+    input: told?.input ?? 0,
+    cachedInput: told?.cachedInput ?? 0,
+    output: told?.output ?? 0,
+    calls: 0,
+    attempts: 1,
+    failedAttempts: reply.ok ? 0 : 1,
+    unknown: told === undefined && (reply.ok || mayHaveBeenCharged(reply.kind)) ? 1 : 0,
+  }
+}
+
+/** More tokens than any model takes in one call: whoever says so is wrong. */
+const absurd = 10_000_000
+
+export type UsageReading =
+  | { readonly usage: TokenUsage; readonly warning?: never }
+  | { readonly usage?: never; readonly warning: 'usage_missing' | 'usage_invalid' }
+
+/** Believes counts that are whole, not negative and not absurd, and nothing else. */
+export function checkUsage(input: unknown, cachedInput: unknown, output: unknown): UsageReading {
+  if (input === undefined && output === undefined) return { warning: 'usage_missing' }
+  const cached = cachedInput ?? 0
+  if (!isCount(input) || !isCount(cached) || !isCount(output) || cached > input)
+    return { warning: 'usage_invalid' }
+  return { usage: { input, cachedInput: cached, output } }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= absurd
+}

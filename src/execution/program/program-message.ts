@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { CodeStatus } from './code-status.ts'
+
+// What a program's process says about itself. The program can forge all of it, so it may only speak against itself:
+// no message means `passed`.
+const messageSchema = z.union([
+  z.object({ loaded: z.literal(true) }),
+  z.object({ compiled: z.literal(true) }),
+  z.object({ value: z.unknown() }),
+  z.object({
+    failed: z.enum(['syntax', 'exception', 'exit']),
+    types: z.array(z.string()),
+    name: z.string(),
+    text: z.string(),
+  }),
+  z.object({ broken: z.string() }),
+])
+
+export type ProgramMessage = z.infer<typeof messageSchema>
+export type ProgramFailure = Extract<ProgramMessage, { failed: string }>
+
+export function readMessage(message: unknown): ProgramMessage | undefined {
+  return messageSchema.safeParse(message).data
+}
+
+export function statusOfFailure(failure: ProgramFailure): CodeStatus {
+  if (failure.failed === 'syntax') return 'syntax_error'
+  return failure.types.includes('MemoryError') ? 'memory_limit' : 'runtime_error'
+}
+
+/** The task's own code does not run: no program is to blame. */
+export class BrokenTask extends Error {
+  override readonly name = 'BrokenTask'
+}

@@ -1,0 +1,114 @@
+// The command line that makes a sandbox. docs/decisions/2026-11-15-sandbox-shape.md says which flag holds what.
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Interpreter } from './interpreter.ts'
+
+export interface Bubblewrap {
+  readonly path: string
+  readonly version: string
+  /** Since 0.8; the filters forbid new namespaces in any case. */
+  readonly canDisableUserNamespaces: boolean
+}
+
+/** Descriptors of the sandbox's first process. Those from `firstFile` on carry the runner's source files. */
+export const descriptor = { commands: 0, errors: 2, report: 3, info: 8, filter: 9, firstFile: 10 } as const
+
+export const runnerFolder = '/run/runner'
+
+export interface SandboxCommand {
+  readonly file: string
+  readonly arguments: readonly string[]
+}
+
+export interface SandboxShape {
+  readonly interpreter: Interpreter
+  readonly bubblewrap: Bubblewrap
+  /** Names of the runner's files; the first is the one to start. */
+  readonly files: readonly string[]
+  /** Whether programs may write to /tmp, up to 16 MiB. Evaluation has no use for it. */
+  readonly writableTmp: boolean
+  /** As root: `setpriv` and the unused user id to become, so that limits per user bind and nothing of root's is readable. */
+  readonly become: { readonly setpriv: string; readonly uid: number } | undefined
+}
+
+const tmpBytes = 16 * 2 ** 20
+const nobody = '65534'
+
+export function sandboxCommand({
+  interpreter,
+  bubblewrap,
+  files,
+  writableTmp,
+  become,
+}: SandboxShape): SandboxCommand {
+  const bwrap = [
+    ...[
+      '--unshare-all',
+      '--unshare-user',
+      ...(bubblewrap.canDisableUserNamespaces ? ['--disable-userns'] : []),
+    ],
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    ...['--uid', nobody, '--gid', nobody, '--hostname', 'sandbox'],
+    ...[
+      '--clearenv',
+      '--setenv',
+      'PATH',
+      '/usr/bin',
+      '--setenv',
+      'LANG',
+      'C.UTF-8',
+      '--setenv',
+      'HOME',
+      '/tmp',
+    ],
+    // One arena: others reserve address space by the 64 MiB, which the memory limit would count.
+    ...['--setenv', 'MALLOC_ARENA_MAX', '1'],
+    // The order of a set of strings must not differ from run to run.
+    ...['--setenv', 'PYTHONHASHSEED', '0'],
+    ...interpreter.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
+    ...interpreter.links.flatMap(([target, path]) => ['--symlink', target, path]),
+    ...[
+      '--dev',
+      '/dev',
+      '--size',
+      String(tmpBytes),
+      '--tmpfs',
+      '/tmp',
+      ...(writableTmp ? [] : ['--remount-ro', '/tmp']),
+    ],
+    ...files.flatMap((file, index) => [
+      '--file',
+      String(descriptor.firstFile + index),
+      join(runnerFolder, file),
+    ]),
+    // Last: whatever is mounted by now stays as it is.
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['--chdir', '/tmp', '--seccomp', String(descriptor.filter), '--info-fd', String(descriptor.info)],
+    ...['--', interpreter.executable, '-B', '-S', '-s', join(runnerFolder, files[0]!)],
+  ]
+  if (become === undefined) return { file: bubblewrap.path, arguments: bwrap }
+  const drop = [`--reuid=${become.uid}`, `--regid=${become.uid}`, '--clear-groups', '--no-new-privs']
+  return { file: become.setpriv, arguments: [...drop, bubblewrap.path, ...bwrap] }
+}
+
+export async function findBubblewrap(searchPath: string): Promise<Bubblewrap | undefined> {
+  const path = findProgram('bwrap', searchPath)
+  if (path === undefined) return undefined
+  const { stdout } = await promisify(execFile)(path, ['--version'], { env: {}, timeout: 10_000 })
+  const [, version = '0', major = '0', minor = '0'] = /((\d+)\.(\d+)\S*)/.exec(stdout) ?? []
+  return { path, version, canDisableUserNamespaces: Number(major) > 0 || Number(minor) >= 8 }
+}
+
+export function findProgram(name: string, searchPath: string): string | undefined {
+  const folders = [
+    '/usr/bin',
+    '/bin',
+    '/usr/local/bin',
+    ...searchPath.split(':').filter((at) => at.startsWith('/')),
+  ]
+  return folders
+    .map((folder) => join(folder, name))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false)
+}

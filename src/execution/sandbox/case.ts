@@ -1,0 +1,70 @@
+import type { Limits } from './limits.ts'
+
+/** What a case does with a program. No field can hold an expected value: `judge` runs in a sandbox of its own. */
+export type CaseWork =
+  | { readonly mode: 'script'; readonly source: string; readonly stdin: string }
+  | { readonly mode: 'compile'; readonly source: string }
+  | {
+      readonly mode: 'function'
+      readonly source: string
+      /** Runs before the program, in its namespace. */
+      readonly preamble: string
+      /** The definition in the preamble that only holds the place of the program's. */
+      readonly placeholder?: string
+      readonly entry: string
+      /** Whether the entry point may be a method of a class `Solution`. */
+      readonly method: boolean
+      /** One JSON text per argument: one call, then the end. Without it, calls come as messages. */
+      readonly arguments?: readonly string[]
+    }
+  | { readonly mode: 'judge'; readonly preamble: string; readonly entry: string; readonly test: string }
+
+/** How a case ended, as facts. What they mean for a score is decided elsewhere. */
+export interface CaseReport {
+  readonly end: /** by itself */
+    | 'exit'
+    | 'signal'
+    /** stopped by the runner, for the limit named */
+    | 'cpu'
+    | 'wall'
+    | 'output'
+    /** stopped by the runner, because the program wrote to a descriptor that is not its own */
+    | 'malformed'
+    /** stopped on our request */
+    | 'stopped'
+    /** no report: the sandbox ended, or did not answer in time */
+    | 'lost'
+    | 'late'
+  /** Exit status, or the number of the signal. */
+  readonly code: number
+  readonly cpuSeconds: number
+  readonly wallSeconds: number
+  readonly peakBytes: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type CaseEvent =
+  | { readonly kind: 'message'; readonly message: unknown }
+  | { readonly kind: 'end'; readonly report: CaseReport }
+
+/** One case under way: messages until its end, then the end for ever. */
+export interface RunningCase {
+  next(): Promise<CaseEvent>
+  /** Answers the last message. Only in a dialogue, and only when it is our turn. */
+  send(message: unknown): void
+  stop(): Promise<CaseReport>
+}
+
+/** A case that talks with us is charged wall-clock time only while it is its turn. */
+export function isDialogue(work: CaseWork): boolean {
+  return work.mode === 'judge' || (work.mode === 'function' && work.arguments === undefined)
+}
+
+export function caseCommand(work: CaseWork, limits: Limits): string {
+  return JSON.stringify({ stdin: '', ...work, limits, dialogue: isDialogue(work) })
+}
+
+export function noReport(end: 'lost' | 'late'): CaseReport {
+  return { end, code: 0, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
+}

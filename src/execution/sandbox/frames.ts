@@ -1,0 +1,55 @@
+// Frames between the supervisor and the runner in a sandbox: nonce (16 bytes), kind (1), length (4, big-endian),
+// payload. `python/frames.py` is the other side.
+
+const nonceBytes = 16
+const headerBytes = nonceBytes + 1 + 4
+const largestPayload = 32 * 2 ** 20
+
+export interface Frame {
+  readonly nonce: Buffer
+  readonly kind: string
+  readonly payload: Buffer
+}
+
+export function encodeFrame(nonce: Buffer, kind: string, payload: string): Buffer {
+  const body = Buffer.from(payload, 'utf8')
+  const header = Buffer.alloc(headerBytes)
+  nonce.copy(header)
+  header.write(kind, nonceBytes, 'latin1')
+  header.writeUInt32BE(body.length, nonceBytes + 1)
+  return Buffer.concat([header, body])
+}
+
+/** Cuts frames out of a byte stream. A length beyond reason ends the stream: nothing after it can be trusted. */
+export class FrameReader {
+  #pending: Buffer[] = []
+  #size = 0
+  #needed = headerBytes
+
+  /** Returns the frames completed by this chunk, or undefined when the stream is not one of frames. */
+  push(chunk: Buffer): Frame[] | undefined {
+    this.#pending.push(chunk)
+    this.#size += chunk.length
+    const frames: Frame[] = []
+    while (this.#size >= this.#needed) {
+      const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
+      const length = bytes.readUInt32BE(nonceBytes + 1)
+      if (length > largestPayload) return undefined
+      const end = headerBytes + length
+      this.#pending = [bytes]
+      if (bytes.length < end) {
+        this.#needed = end
+        break
+      }
+      frames.push({
+        nonce: bytes.subarray(0, nonceBytes),
+        kind: String.fromCharCode(bytes[nonceBytes]!),
+        payload: bytes.subarray(headerBytes, end),
+      })
+      this.#pending = [bytes.subarray(end)]
+      this.#size -= end
+      this.#needed = headerBytes
+    }
+    return frames
+  }
+}

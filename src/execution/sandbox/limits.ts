@@ -1,0 +1,20 @@
+/** What one case of a program may use. Starting the sandbox does not count. */
+export interface Limits {
+  /** Processor time of all its threads. */
+  readonly cpuSeconds: number
+  readonly wallSeconds: number
+  readonly memoryBytes: number
+  /** Standard output; standard error is cut at the same length, without a penalty. */
+  readonly outputBytes: number
+}
+
+/** The paper's limits ("Code evaluation and pass@1"). */
+export const paperLimits: Limits = {
+  cpuSeconds: 2,
+  wallSeconds: 3,
+  memoryBytes: 256 * 2 ** 20,
+  outputBytes: 64 * 2 ** 10,
+}
+
+/** All that is done for one program, sandboxes and waiting included. */
+export const infrastructureSeconds = 30

@@ -1,0 +1,76 @@
+"""HumanEval's test code, run in a sandbox of its own. The candidate it calls is a proxy: the program runs elsewhere.
+
+Only plain data comes back from the program, so its objects, its builtins and its exit are out of reach of the tests.
+"""
+
+import builtins
+import json
+import traceback
+
+import plain_data
+import program
+
+
+class Judged(BaseException):
+    """The candidate cannot answer any more. Not an Exception, so that no test catches it by accident."""
+
+
+class Candidate:
+    def __init__(self, name):
+        self.__name__ = name
+        self.raised = None
+
+    def __call__(self, *positional, **named):
+        program.send(b'{"call":' + plain_data.dumps((positional, named)) + b"}")
+        reply = program.receive()
+        if "value" in reply:
+            return plain_data.decode(reply["value"], 0)
+        self.raised = as_exception(reply)
+        raise self.raised
+
+
+def as_exception(reply):
+    """The nearest built-in class of what the program raised, so that a test may expect it."""
+    for name in reply["types"]:
+        kind = getattr(builtins, name, None)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            try:
+                return kind(reply["text"])
+            except TypeError:
+                continue
+    return Judged(reply["text"])
+
+
+def run_check(case):
+    def run():
+        candidate = Candidate(case["entry"])
+        namespace = {"__name__": "tests"}
+        try:
+            program.run_preamble(case["preamble"], case["entry"], namespace)
+            # Some tests call the function by its name.
+            namespace[case["entry"]] = candidate
+            exec(compile(case["test"], "<tests>", "exec", dont_inherit=True), namespace)
+            check = namespace["check"]
+        except BaseException as problem:
+            finish({"broken": "".join(traceback.format_exception_only(problem))})
+        try:
+            check(candidate)
+        except BaseException as problem:
+            finish({"verdict": verdict_on(problem, candidate)})
+        finish({"verdict": "passed"})
+
+    return run
+
+
+def verdict_on(problem, candidate):
+    if isinstance(problem, MemoryError):
+        return "memory_limit"
+    # An assertion of the program's own is an exception like any other.
+    if isinstance(problem, AssertionError) and problem is not candidate.raised:
+        return "failed_tests"
+    return "runtime_error"
+
+
+def finish(message):
+    program.send(json.dumps(message).encode())
+    program.leave(0)

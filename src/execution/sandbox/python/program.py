@@ -1,0 +1,226 @@
+"""What a case does with a program: run it as a script, only compile it, or serve calls of one of its functions.
+
+Each mode takes the case and returns the function that does the untrusted part. Nothing here is a secret or decides
+anything: the program shares this interpreter and may change all of it.
+"""
+
+import ast
+import atexit
+import gc
+import json
+import linecache
+import os
+import struct
+import sys
+import traceback
+import types
+
+import plain_data
+
+UP, DOWN = 3, 4
+LENGTH = struct.Struct(">I")
+FILE = "<program>"
+LONGEST_TEXT = 2000
+LARGEST_VALUE = 4 << 20
+TOO_LARGE = b'{"value":["o","too large"]}'
+# Made beforehand: when it is needed there is no memory left to make it.
+OUT_OF_MEMORY = b'{"failed":"exception","types":["MemoryError"],"name":"MemoryError","text":""}'
+
+
+def send(payload):
+    data = LENGTH.pack(len(payload)) + payload
+    while data:
+        data = data[os.write(UP, data):]
+
+
+def receive():
+    return json.loads(read_exactly(*LENGTH.unpack(read_exactly(LENGTH.size))))
+
+
+def read_exactly(length):
+    data = b""
+    while len(data) < length:
+        chunk = os.read(DOWN, length - len(data))
+        if not chunk:
+            os._exit(0)
+        data += chunk
+    return data
+
+
+def run_script(case):
+    module = new_module("__main__")
+    sys.argv = ["program.py"]
+
+    def run():
+        status = 0
+        try:
+            exec(compiled(case["source"]), module.__dict__)
+        except SystemExit as leaving:
+            status = exit_status(leaving.code)
+        except BaseException as problem:
+            send(failure(problem))
+            status = 1
+        say_farewell(module, status)
+
+    return run
+
+
+def check_syntax(case):
+    def run():
+        compiled(case["source"])
+        send(b'{"compiled":true}')
+        os._exit(0)
+
+    return run
+
+
+def serve_function(case):
+    """With `arguments`, one call; without, calls as the supervisor sends them, until it hangs up."""
+    module = new_module("solution")
+    arguments = case.get("arguments")
+    if arguments is not None:
+        arguments = [json.loads(line) for line in arguments]
+
+    def run():
+        try:
+            run_preamble(case["preamble"], case.get("placeholder"), module.__dict__)
+        except BaseException as problem:
+            send(json.dumps({"broken": description(problem)["text"]}).encode())
+            leave(1)
+        try:
+            exec(compiled(case["source"]), module.__dict__)
+            function = entry_point(module, case)
+        except BaseException as problem:
+            send(failure(problem))
+            leave(1)
+        if arguments is not None:
+            send(answer(function, arguments, {}))
+            leave(0)
+        send(b'{"loaded":true}')
+        while True:
+            positional, named = plain_data.decode(receive()["call"], 0)
+            send(answer(function, positional, named))
+
+    return run
+
+
+def new_module(name):
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    for ours in ("confine", "frames", "judge", "plain_data", "program"):
+        sys.modules.pop(ours, None)
+    return module
+
+
+def compiled(source):
+    """The program's code, compiled on its own. A program that does not compile ends here, as a syntax error."""
+    linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
+    try:
+        return compile(source, FILE, "exec", dont_inherit=True)
+    except BaseException as problem:
+        # Null bytes, lone surrogates and too deep nesting are no SyntaxError, yet no program either.
+        sys.stderr.write("".join(traceback.format_exception_only(problem)))
+        send(json.dumps({"failed": "syntax", **description(problem)}).encode())
+        leave(1)
+
+
+def run_preamble(source, placeholder, namespace):
+    """Runs what a task gives to its programs: imports, constants and helpers, but not the function asked for."""
+    if placeholder is None:
+        exec(source, namespace)
+        return
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        # A prompt may end with a bare signature.
+        tree = ast.parse(source.rstrip() + "\n    pass\n")
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    tree.body = [node for node in tree.body if not (isinstance(node, definitions) and node.name == placeholder)]
+    exec(compile(tree, "<task>", "exec"), namespace)
+
+
+def entry_point(module, case):
+    name = case["entry"]
+    owner = getattr(module, "Solution", None) if case["method"] else None
+    function = getattr(module, name, None) if owner is None else getattr(owner(), name)
+    if function is None:
+        raise NameError(f"the program does not define {name}")
+    if not callable(function):
+        raise TypeError(f"{name} is not callable")
+    return function
+
+
+def answer(function, positional, named):
+    try:
+        value = b'{"value":' + plain_data.dumps(function(*positional, **named)) + b"}"
+        return value if len(value) <= LARGEST_VALUE else TOO_LARGE
+    except BaseException as problem:
+        reply = failure(problem)
+        if isinstance(problem, SystemExit):
+            send(reply)
+            leave(1)
+        return reply
+
+
+def failure(problem):
+    if isinstance(problem, MemoryError):
+        # The frames of the traceback still hold what filled the memory.
+        traceback.clear_frames(problem.__traceback__)
+        sys.stderr.write("MemoryError\n")
+        return OUT_OF_MEMORY
+    tell(problem)
+    kind = "exit" if isinstance(problem, SystemExit) else "exception"
+    return json.dumps({"failed": kind, **description(problem)}).encode()
+
+
+def tell(problem):
+    """The traceback as Python prints it, from the program's first line on."""
+    if isinstance(problem, SystemExit):
+        return
+    try:
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != FILE:
+            trace = trace.tb_next
+        lines = traceback.format_exception(type(problem), problem, trace)
+        sys.stderr.write("".join(lines))
+    except BaseException:
+        sys.stderr.write("the traceback could not be shown\n")
+
+
+def description(problem):
+    kinds = [kind.__name__ for kind in type(problem).__mro__ if kind.__module__ == "builtins"]
+    try:
+        text = str(problem)[:LONGEST_TEXT]
+    except BaseException:
+        text = ""
+    return {"types": kinds, "name": type(problem).__name__, "text": text}
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def say_farewell(module, status):
+    """What the interpreter does at its end, as far as a script can tell, in a quarter of the time: waits for threads,
+    runs exit handlers, drops the script's objects so that its own files write what they hold."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    module.__dict__.clear()
+    gc.collect()
+    leave(status)
+
+
+def leave(status):
+    """Ends without the interpreter's own end, so that no exit handler of a program delays or changes it."""
+    for stream in (sys.stdout, sys.__stdout__, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    os._exit(status)

@@ -1,0 +1,283 @@
+// The supervisor's side of one sandbox: starts it, hands it cases, reads its reports, and makes sure that it ends.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { descriptor, sandboxCommand } from './bubblewrap.ts'
+import {
+  type CaseEvent,
+  type CaseReport,
+  type CaseWork,
+  caseCommand,
+  isDialogue,
+  noReport,
+  type RunningCase,
+} from './case.ts'
+import { encodeFrame, type Frame, FrameReader } from './frames.ts'
+import type { SandboxHost } from './host.ts'
+import type { Limits } from './limits.ts'
+import { caseFilter, staticFilter } from './seccomp.ts'
+import { SandboxUnavailable } from './unavailable.ts'
+
+const files = ['runner.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
+// Loaded once per sandbox instead of once per case; all of it is what programs import most.
+const preload = [
+  'bisect',
+  'collections',
+  'copy',
+  'functools',
+  'heapq',
+  'itertools',
+  'math',
+  're',
+  'string',
+  'typing',
+]
+const startSeconds = 20
+// How much longer than the program's own limit we wait for a runner that should have stopped it.
+const graceSeconds = 2
+const longestErrorText = 4096
+
+export class Sandbox {
+  readonly #process: ChildProcess
+  readonly #commands: Writable
+  readonly #exited: Promise<void>
+  #firstProcess: number | undefined
+  #errorText = ''
+  #onFrame: (frame: Frame) => void = () => {}
+  #onLost: () => void = () => {}
+  #closed = false
+
+  private constructor(host: SandboxHost, writableTmp: boolean) {
+    const command = sandboxCommand({ ...host, files, writableTmp, become: host.nextUser() })
+    // Opened here and not in the sandbox: its user may not be able to read the folder this file lies in.
+    const sources = files.map((file) =>
+      openSync(fileURLToPath(new URL(`./python/${file}`, import.meta.url)), 'r'),
+    )
+    try {
+      const unused = 'ignore' as const
+      this.#process = spawn(command.file, command.arguments, {
+        // bubblewrap's own first process would show its environment to whoever can read /proc.
+        env: {},
+        cwd: '/',
+        stdio: ['pipe', unused, 'pipe', 'pipe', unused, unused, unused, unused, 'pipe', 'pipe', ...sources],
+      })
+    } finally {
+      for (const source of sources) closeSync(source)
+    }
+    this.#exited = new Promise((resolve) => {
+      this.#process.once('close', () => resolve())
+      this.#process.once('error', (problem) => {
+        this.#errorText += problem.message
+        resolve()
+      })
+    })
+    this.#commands = this.#stream(descriptor.commands)
+    this.#stream(descriptor.filter).end(staticFilter(host.interpreter.architecture).code)
+    this.#readInfo()
+    this.#readErrors()
+    this.#readReports()
+  }
+
+  /** Starts a sandbox and waits until its runner is ready. Throws `SandboxUnavailable`. */
+  static async start(host: SandboxHost, { writableTmp }: { writableTmp: boolean }): Promise<Sandbox> {
+    const sandbox = new Sandbox(host, writableTmp)
+    const nonce = randomBytes(16)
+    const filter = caseFilter(host.interpreter.architecture)
+    const ready = new Promise<boolean>((resolve) => {
+      sandbox.#onFrame = (frame) => resolve(frame.kind === 'R' && frame.nonce.equals(nonce))
+      sandbox.#onLost = () => resolve(false)
+      setTimeout(() => resolve(false), startSeconds * 1000).unref()
+    })
+    const boot = {
+      filter: Buffer.from(filter.code).toString('hex'),
+      pidSlots: filter.slots['pid'],
+      preload,
+    }
+    sandbox.#commands.write(encodeFrame(nonce, 'B', JSON.stringify(boot)))
+    if (await ready) return sandbox
+    await sandbox.close()
+    throw new SandboxUnavailable(
+      `bubblewrap did not start a sandbox: ${sandbox.#errorText.trim() || 'no message'}`,
+    )
+  }
+
+  /** Runs one case. The next one may start when this one has ended. */
+  run(work: CaseWork, limits: Limits): RunningCase {
+    const nonce = randomBytes(16)
+    const running = new SandboxCase(isDialogue(work), limits.wallSeconds + graceSeconds, {
+      send: (kind, payload) => this.#commands.write(encodeFrame(nonce, kind, payload)),
+      kill: () => void this.close(),
+    })
+    this.#onFrame = (frame) => {
+      // The program cannot know the nonce, so what does not carry it is not from the runner.
+      if (frame.nonce.equals(nonce)) running.receive(frame)
+    }
+    this.#onLost = () => running.finish(noReport('lost'))
+    if (this.#closed) running.finish(noReport('lost'))
+    else this.#commands.write(encodeFrame(nonce, 'C', caseCommand(work, limits)))
+    return running
+  }
+
+  /** Ends everything in the sandbox and waits until it is gone. */
+  async close(): Promise<void> {
+    this.#closed = true
+    // The sandbox dies with its first process. Killing bubblewrap instead would leave that one to the machine's init.
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      if (this.#firstProcess === undefined) this.#process.kill('SIGKILL')
+      else signal(this.#firstProcess)
+    }
+    await this.#exited
+  }
+
+  #stream(index: number): Readable & Writable {
+    const stream = this.#process.stdio[index] as Readable & Writable
+    // A sandbox that is gone shows as its end; the broken pipe says nothing more.
+    stream.on('error', () => {})
+    return stream
+  }
+
+  #readInfo(): void {
+    let text = ''
+    this.#stream(descriptor.info).on('data', (chunk: Buffer) => {
+      text += chunk
+      const [, pid] = /"child-pid": (\d+)/.exec(text) ?? []
+      if (pid === undefined || this.#firstProcess !== undefined) return
+      this.#firstProcess = Number(pid)
+      if (this.#closed) signal(this.#firstProcess)
+    })
+  }
+
+  #readErrors(): void {
+    this.#stream(descriptor.errors).on('data', (chunk: Buffer) => {
+      if (this.#errorText.length < longestErrorText) this.#errorText += chunk
+    })
+  }
+
+  #readReports(): void {
+    const reader = new FrameReader()
+    const report = this.#stream(descriptor.report)
+    report.on('data', (chunk: Buffer) => {
+      const frames = reader.push(chunk)
+      if (frames === undefined) void this.close()
+      else for (const frame of frames) this.#onFrame(frame)
+    })
+    void this.#exited.then(() => {
+      this.#closed = true
+      this.#onLost()
+    })
+  }
+}
+
+function signal(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Already gone.
+  }
+}
+
+interface Line {
+  send(kind: string, payload: string): void
+  kill(): void
+}
+
+class SandboxCase implements RunningCase {
+  readonly #events: CaseEvent[] = []
+  readonly #waiting: Array<(event: CaseEvent) => void> = []
+  readonly #dialogue: boolean
+  readonly #patienceSeconds: number
+  readonly #line: Line
+  #report: CaseReport | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(dialogue: boolean, patienceSeconds: number, line: Line) {
+    this.#dialogue = dialogue
+    this.#patienceSeconds = patienceSeconds
+    this.#line = line
+    this.#startTimer()
+  }
+
+  next(): Promise<CaseEvent> {
+    const event = this.#events.shift()
+    if (event !== undefined) return Promise.resolve(event)
+    if (this.#report !== undefined) return Promise.resolve({ kind: 'end', report: this.#report })
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  send(message: unknown): void {
+    if (this.#report !== undefined) return
+    this.#startTimer()
+    this.#line.send('D', JSON.stringify(message))
+  }
+
+  async stop(): Promise<CaseReport> {
+    if (this.#report === undefined) {
+      this.#startTimer()
+      this.#line.send('S', '')
+    }
+    for (;;) {
+      const event = await this.next()
+      if (event.kind === 'end') return event.report
+    }
+  }
+
+  receive({ kind, payload }: Frame): void {
+    if (kind === 'U') {
+      const message = parse(payload)
+      if (message === undefined) return this.#line.kill()
+      if (this.#dialogue) clearTimeout(this.#timer)
+      this.#emit({ kind: 'message', message })
+    } else if (kind === 'E') {
+      const report = readReport(payload)
+      if (report === undefined) this.#line.kill()
+      else this.finish(report)
+    }
+  }
+
+  finish(report: CaseReport): void {
+    if (this.#report !== undefined) return
+    clearTimeout(this.#timer)
+    this.#report = report
+    this.#emit({ kind: 'end', report })
+  }
+
+  #emit(event: CaseEvent): void {
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#events.push(event)
+    else waiting(event)
+  }
+
+  #startTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.finish(noReport('late'))
+      this.#line.kill()
+    }, this.#patienceSeconds * 1000)
+  }
+}
+
+function parse(payload: Buffer): unknown {
+  try {
+    return JSON.parse(payload.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The runner's facts, one line of JSON, then standard output and standard error as they were. */
+function readReport(payload: Buffer): CaseReport | undefined {
+  const line = payload.indexOf('\n')
+  const facts = parse(payload.subarray(0, line)) as
+    | (CaseReport & { stdoutBytes: number; ready: boolean })
+    | undefined
+  if (facts === undefined || !facts.ready) return undefined
+  const { stdoutBytes, ready: _, ...report } = facts
+  const output = payload.subarray(line + 1)
+  return {
+    ...report,
+    stdout: output.toString('utf8', 0, stdoutBytes),
+    stderr: output.toString('utf8', stdoutBytes),
+  }
+}

@@ -1,0 +1,158 @@
+import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
+import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
+
+/**
+ * What an answer must look like, for prompts and for the parser. Whether the answer is right is the scorer's matter:
+ * a contract accepts all that the scorer can read.
+ */
+export interface AnswerContract {
+  readonly name: string
+  /** One sentence for prompts. */
+  readonly requirement: string
+  /** An answer that fits, to be shown in prompts. */
+  readonly example: JsonValue
+  /** The JSON types an answer may have. Another type breaks the format, whatever the value. `null` (no answer) is always allowed. */
+  readonly types: readonly JsonType[]
+  /** Judges an answer of one of these types. */
+  check(answer: JsonValue): AnswerVerdict
+  /** Says all that distinguishes this contract from another; part of an executor's fingerprint. */
+  readonly description: JsonObject
+}
+
+/** `outside`: a value outside the contract, which may be repaired. `malformed`: the answer's own fields break the format. */
+type AnswerVerdict =
+  | { readonly verdict: 'fits' }
+  | { readonly verdict: 'outside'; readonly problem: string }
+  | { readonly verdict: 'malformed'; readonly reason: AnswerFault }
+
+/** In the order in which they are checked. */
+export type AnswerFault = 'missing_field' | 'extra_field' | 'wrong_type' | 'bad_value'
+
+const fits: AnswerVerdict = { verdict: 'fits' }
+
+/** A string contract: `accepts` sees the answer without the white space around it. */
+function stringContract(
+  name: string,
+  requirement: string,
+  example: string,
+  accepts: (trimmed: string) => boolean,
+): AnswerContract {
+  return {
+    name,
+    requirement,
+    example,
+    types: ['string'],
+    check: (answer) =>
+      accepts((answer as string).trim()) ? fits : { verdict: 'outside', problem: requirement },
+    description: { name, requirement, example },
+  }
+}
+
+export const optionLabel: AnswerContract = stringContract(
+  'option-label',
+  'The answer is a string with the label of exactly one option: a single letter and nothing else.',
+  'A',
+  (answer) => /^[A-Za-z]$/.test(answer),
+)
+
+export const booleanString: AnswerContract = stringContract(
+  'boolean-string',
+  'The answer is the string "true" or the string "false", not a JSON Boolean.',
+  'true',
+  (answer) => /^(?:true|false)$/i.test(answer),
+)
+
+export const numericString: AnswerContract = stringContract(
+  'numeric-string',
+  'The answer is a string with one number, without units, currency symbols or commas; an integer has no ".0".',
+  '42',
+  (answer) => /^-?[0-9.,]+$/.test(answer),
+)
+
+export const codeString: AnswerContract = stringContract(
+  'code-string',
+  "The answer is a string with the complete source code for the problem's interface, without code fences.",
+  'def solve(x):\n    return x\n',
+  (answer) => answer !== '' && !answer.startsWith('```') && !answer.startsWith('~~~'),
+)
+
+export const freeText: AnswerContract = stringContract(
+  'free-text',
+  'The answer is a string that is not empty.',
+  'The Treaty of Westphalia',
+  (answer) => answer !== '',
+)
+
+const scales = ['', 'thousand', 'million', 'billion', 'percent']
+const tatqaRequirement =
+  'The answer is an object with "values", a list with one string per answer span (one number for arithmetic and ' +
+  'counting, without unit suffixes), and "scale", one of "", "thousand", "million", "billion", "percent".'
+
+/** TAT-QA's nested object is strict: whatever breaks it is a format failure, and nothing is trimmed. */
+export const valuesAndScale: AnswerContract = {
+  name: 'values-and-scale',
+  requirement: tatqaRequirement,
+  example: { values: ['15.64'], scale: 'percent' },
+  types: ['object'],
+  check(answer) {
+    const fault = faultOfValuesAndScale(answer as JsonObject)
+    return fault === undefined ? fits : { verdict: 'malformed', reason: fault }
+  },
+  description: { name: 'values-and-scale', requirement: tatqaRequirement, scales },
+}
+
+function faultOfValuesAndScale(answer: JsonObject): AnswerFault | undefined {
+  if (!Object.hasOwn(answer, 'values') || !Object.hasOwn(answer, 'scale')) return 'missing_field'
+  if (Object.keys(answer).length > 2) return 'extra_field'
+  const { values, scale } = answer
+  if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) return 'wrong_type'
+  if (typeof scale !== 'string') return 'wrong_type'
+  if (values.length === 0 || !scales.includes(scale)) return 'bad_value'
+  return undefined
+}
+
+/**
+ * A user's own contract, from a schema of zod or any other library that speaks Standard Schema. The schema only judges:
+ * the answer goes on as the model gave it, without the schema's defaults or transformations.
+ * A schema that cannot describe itself as JSON Schema needs a `version`, to be changed with it.
+ */
+export function schemaContract(options: {
+  name: string
+  requirement: string
+  example: JsonValue
+  schema: StandardSchema
+  version?: string
+}): AnswerContract {
+  const { name, requirement, example, schema, version } = options
+  const problem = checkSchema(schema, example)
+  if (problem !== undefined)
+    throw new Error(`The example of answer contract '${name}' does not fit its own schema: ${problem}`)
+  const jsonSchema = jsonSchemaOf(schema)
+  if (jsonSchema === undefined && version === undefined)
+    throw new Error(
+      `The schema of answer contract '${name}' has no JSON Schema form: give the contract a version.`,
+    )
+  return {
+    name,
+    requirement,
+    example,
+    types: typesOf(jsonSchema),
+    check(answer) {
+      const found = checkSchema(schema, answer)
+      return found === undefined ? fits : { verdict: 'outside', problem: found }
+    },
+    description: { name, requirement, example, schema: jsonSchema ?? null, version: version ?? null },
+  }
+}
+
+/** The contracts of the paper's benchmarks. */
+export const benchmarkContracts = {
+  mmlu_pro: optionLabel,
+  aqua: optionLabel,
+  strategyqa: booleanString,
+  tabfact: booleanString,
+  gsm8k: numericString,
+  humaneval: codeString,
+  livecodebench: codeString,
+  tatqa: valuesAndScale,
+} as const satisfies Record<string, AnswerContract>

@@ -1,0 +1,33 @@
+import { unitVector, unitVectorOfSum } from './unit-vector.ts'
+
+/** An encoder that can read only so much at once. `Chunk` is whatever it reads: a text, token ids. */
+export interface ChunkEncoder<Chunk> {
+  /** Cuts a text at the encoder's limit, in order. At least one chunk, also for the empty text. */
+  readonly split: (text: string) => readonly Chunk[]
+  /** One vector per chunk, in order, of any norm. */
+  readonly encodeChunks: (chunks: readonly Chunk[]) => Promise<readonly ArrayLike<number>[]>
+}
+
+/**
+ * The paper's rule for long fields: each chunk's vector is normalised, these are averaged, and the mean is normalised
+ * again. The chunks of all texts are encoded in one call, so that an encoder can fill its batches.
+ */
+export async function encodeChunked<Chunk>(
+  texts: readonly string[],
+  { split, encodeChunks }: ChunkEncoder<Chunk>,
+): Promise<Float32Array[]> {
+  const chunked = texts.map(split)
+  const vectors = await encodeChunks(chunked.flat())
+  let next = 0
+  return chunked.map((chunks) => {
+    const own = vectors.slice(next, next + chunks.length)
+    next += chunks.length
+    return meanOfChunks(own)
+  })
+}
+
+function meanOfChunks(vectors: readonly ArrayLike<number>[]): Float32Array {
+  return unitVectorOfSum(
+    vectors.map((vector) => ({ weight: 1 / vectors.length, vector: unitVector(vector) })),
+  )
+}

@@ -1,0 +1,23 @@
+/** A value that JSON text can say. Objects that came from a model have no prototype. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+
+export interface JsonObject {
+  readonly [key: string]: JsonValue
+}
+
+export type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
+
+export function jsonTypeOf(value: JsonValue): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as 'string' | 'number' | 'boolean' | 'object'
+}
+
+/** The same text for the same value, whatever the order in which its keys were written. */
+export function canonicalJson(value: JsonValue): string {
+  return JSON.stringify(value, (_key, part: JsonValue) =>
+    jsonTypeOf(part) === 'object'
+      ? Object.fromEntries(Object.entries(part as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}

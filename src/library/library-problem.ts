@@ -1,0 +1,77 @@
+import { identifierPattern } from './identifier.ts'
+
+/** Where in a library's definition: field names and list positions. */
+export type LibraryPath = readonly (string | number)[]
+
+/** One thing wrong with a library's definition. */
+export interface LibraryProblem {
+  readonly path: LibraryPath
+  /** The same for people: `role 'solver', atomic.prompt`. */
+  readonly where: string
+  /** Continues `where` to a sentence and adds the remedy. */
+  readonly message: string
+  /** In the YAML file, when there is one. */
+  readonly line?: number
+}
+
+// A file of garbage can have a problem per line; past this the list helps nobody.
+const shownProblems = 100
+
+/** A definition that is no library. Lists everything that is wrong with it, not only the first thing. */
+export class InvalidLibraryError extends Error {
+  override name = 'InvalidLibraryError'
+  readonly problems: readonly LibraryProblem[]
+  /** The file it came from, if it did. */
+  readonly source: string | undefined
+
+  constructor(problems: readonly LibraryProblem[], source?: string) {
+    const lines = problems.slice(0, shownProblems).map(({ where, message, line }) => {
+      return `- ${line === undefined ? '' : `line ${line}: `}${where} ${message}`
+    })
+    if (problems.length > shownProblems) lines.push(`- and ${problems.length - shownProblems} more`)
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+    super(
+      `The library${source === undefined ? '' : ` ${source}`} is not valid (${count}):\n${lines.join('\n')}`,
+    )
+    this.problems = problems
+    this.source = source
+  }
+}
+
+/** Names the role by its id where it has one: a position alone is hard to find in a long file. */
+export function describePath(path: LibraryPath, definition: unknown): string {
+  const [top, index, ...rest] = path
+  if (top === undefined) return 'the definition'
+  if (top !== 'roles' || typeof index !== 'number') return fieldPath(path)
+  const id = (definition as { roles: readonly ({ id?: unknown } | null)[] }).roles[index]?.id
+  const named = typeof id === 'string' && identifierPattern.test(id.trim())
+  const role = named ? `role '${id.trim()}'` : `roles[${index}]`
+  return rest.length === 0 ? role : `${role}, ${fieldPath(rest)}`
+}
+
+function fieldPath(path: LibraryPath): string {
+  return path
+    .map((part) => {
+      if (typeof part === 'number') return `[${part}]`
+      return `.${identifierPattern.test(part) ? part : shown(part)}`
+    })
+    .join('')
+    .replace(/^\./, '')
+}
+
+/** A value inside a message: short, and escaped, so that a file's content cannot pose as the message. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return quoted(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (value === null || value === undefined) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`
+  return `a ${typeof value}`
+}
+
+/**
+ * JSON escapes, and beyond them every character that a terminal does not print (C1 controls, text direction).
+ */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(/\p{C}/gu, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`)
+}

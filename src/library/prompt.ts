@@ -1,0 +1,7 @@
+/**
+ * A system prompt from paragraphs, which a blank line will separate. Line breaks inside a paragraph are
+ * layout of the source, not of the prompt.
+ */
+export function prompt(...paragraphs: readonly string[]): string {
+  return paragraphs.map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim()).join('\n\n')
+}

@@ -1,0 +1,63 @@
+import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
+
+/**
+ * What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak: a synchronous check, and a
+ * JSON Schema where the library offers one.
+ */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    validate(value: unknown): StandardResult | Promise<StandardResult>
+    readonly jsonSchema?: { input(options: { target: 'draft-2020-12' }): Record<string, unknown> }
+  }
+}
+
+interface StandardResult {
+  readonly issues?: readonly StandardIssue[] | undefined
+}
+
+interface StandardIssue {
+  readonly message: string
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
+}
+
+/** The first problem of a value, or none. Never throws, whatever the schema does. */
+export function checkSchema(schema: StandardSchema, value: JsonValue): string | undefined {
+  try {
+    const result = schema['~standard'].validate(value)
+    if ('then' in result) {
+      result.then(undefined, () => {})
+      return 'the schema is asynchronous; a contract needs one that answers at once'
+    }
+    const issue = result.issues?.[0]
+    return issue === undefined ? undefined : `${pathOf(issue)}${issue.message}`
+  } catch (error) {
+    return `the schema failed: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function pathOf(issue: StandardIssue): string {
+  const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
+  return keys.length === 0 ? '' : `${keys.join('.')}: `
+}
+
+/** The schema as JSON Schema, where its library can tell and the schema is one that JSON Schema can express. */
+export function jsonSchemaOf(schema: StandardSchema): JsonObject | undefined {
+  try {
+    const described = schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })
+    return described === undefined ? undefined : (JSON.parse(JSON.stringify(described)) as JsonObject)
+  } catch {
+    return undefined
+  }
+}
+
+const allTypes: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
+
+/** The JSON types that a JSON Schema allows at its top, except `null`. Without a plain `type` it may be any. */
+export function typesOf(schema: JsonObject | undefined): readonly JsonType[] {
+  const type = schema?.type
+  const named = (Array.isArray(type) ? type : [type]).map((one) => (one === 'integer' ? 'number' : one))
+  const types = allTypes.filter((one) => named.includes(one))
+  return types.length === 0 ? allTypes : types
+}

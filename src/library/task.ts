@@ -1,0 +1,41 @@
+/**
+ * The public part of a task: everything that policy, executors, tools and prompts may see. The gold answer and hidden
+ * tests are a `Reference` (benchmarks/reference.ts), another type, and have no field here.
+ */
+export interface Task {
+  readonly id: string
+  readonly question: string
+  readonly options?: readonly Option[]
+  /** Passages that belong to the question, in reading order. */
+  readonly context?: readonly string[]
+  readonly tables?: readonly Table[]
+  /** Where the answer is a program: how it is called. */
+  readonly program?: ProgramInterface
+  readonly publicTests?: readonly ProgramTest[]
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+export interface Option {
+  readonly label: string
+  readonly text: string
+}
+
+/** A table as data. Cells are text, as the source gives them; rows may differ in length. */
+export interface Table {
+  readonly name: string
+  readonly caption?: string
+  readonly header?: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** A program reads standard input, or offers `entryPoint` as a function (or as a method of a class `Solution`). */
+export type ProgramInterface =
+  | { readonly mode: 'stdin'; readonly starterCode: string }
+  | { readonly mode: 'function'; readonly starterCode: string; readonly entryPoint: string }
+
+/** In function mode `input` holds one JSON value per line, one line per argument, and `output` one JSON value. */
+export interface ProgramTest {
+  readonly mode: ProgramInterface['mode']
+  readonly input: string
+  readonly output: string
+}

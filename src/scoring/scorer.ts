@@ -1,0 +1,24 @@
+import type { Reference } from '../benchmarks/reference.ts'
+
+/**
+ * Scores one final answer, the value of the model's `answer` field. What the model did wrong is a score of zero, never
+ * an exception; nothing is looked for in its analysis.
+ */
+export interface Scorer<R extends Reference = Reference> {
+  score(answer: unknown, reference: R): Score | Promise<Score>
+}
+
+export interface Score {
+  /** From zero to one: the reward. */
+  readonly score: number
+  /** A mismatch is `ok` and zero; an answer that the contract does not allow is `invalid` and zero. */
+  readonly parse: 'ok' | 'invalid'
+  /** Further measures by name, such as TAT-QA's `em`. */
+  readonly measures?: Readonly<Record<string, number>>
+}
+
+export const invalidAnswer: Score = { score: 0, parse: 'invalid' }
+
+export function matched(match: boolean): Score {
+  return { score: match ? 1 : 0, parse: 'ok' }
+}
