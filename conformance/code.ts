@@ -3,17 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { ProgramTest } from '../src/execution/program/run-test.ts'
+import { decodeTests } from '../src/benchmarks/program-tests.ts'
+import type { HumanevalReference, LivecodebenchReference } from '../src/benchmarks/reference.ts'
 import { SandboxPool } from '../src/execution/sandbox/pool.ts'
-import { HiddenTests } from '../src/scoring/code/hidden-tests.ts'
-import { evaluateHumanEval } from '../src/scoring/code/humaneval.ts'
-import { evaluateLiveCodeBench } from '../src/scoring/code/livecodebench.ts'
-import type { CodeVerdict } from '../src/scoring/code/verdict.ts'
+import { scoreProgram } from '../src/scoring/code/score-program.ts'
 import type { CaseResult, KindRunner } from './case.ts'
-
-const testsSchema = z.array(
-  z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']) }),
-)
 
 const caseSchema = z.object({
   id: z.string(),
@@ -37,6 +31,8 @@ const caseSchema = z.object({
   after: z.object({ must_not_exist: z.array(z.string()).default([]) }).nullish(),
 })
 
+const metadataSchema = z.object({ func_name: z.string().optional() })
+
 type Case = z.infer<typeof caseSchema>
 
 export const runCodeCases: KindRunner = async function* (folder) {
@@ -49,7 +45,8 @@ export const runCodeCases: KindRunner = async function* (folder) {
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue
       const { data, error } = caseSchema.safeParse(parseJson(line))
-      if (data === undefined) yield { name: `${file}:${index + 1}`, failure: `not a case: ${z.prettifyError(error)}` }
+      if (data === undefined)
+        yield { name: `${file}:${index + 1}`, failure: `not a case: ${z.prettifyError(error)}` }
       else if (data.setup || data.after) alone.push(data)
       else plain.push(data)
     }
@@ -64,39 +61,37 @@ async function runCase(pool: SandboxPool, one: Case): Promise<CaseResult> {
   const before = forbidden.find((path) => existsSync(path))
   if (before !== undefined) return { name, failure: `${before} exists before the run` }
   try {
-    const verdict = await withSetup(one, () => evaluate(pool, one))
+    const { score, status } = await withSetup(one, () => scoreProgram(pool, one.program, reference(one)))
     const written = forbidden.find((path) => existsSync(path))
     if (written !== undefined) return { name, failure: `${written} was written outside the sandbox` }
     const { passed, accept } = one.expected
-    if (verdict.passed === passed && accept.includes(verdict.status)) return { name }
-    return { name, failure: `${verdict.status}, expected ${accept.join(' or ')}` }
+    if ((score === 1) === passed && accept.includes(status)) return { name }
+    return { name, failure: `${status}, expected ${accept.join(' or ')}` }
   } catch (problem) {
     return { name, failure: String(problem) }
   }
 }
 
-function evaluate(pool: SandboxPool, { kind, problem, program }: Case): Promise<CodeVerdict> {
+function reference({ kind, problem }: Case): HumanevalReference | LivecodebenchReference {
+  const field = (name: string) => {
+    const value = problem[name]
+    if (value === undefined) throw new Error(`problem.${name} is missing`)
+    return value
+  }
   if (kind === 'humaneval') {
-    const task = { prompt: field(problem, 'prompt'), entryPoint: field(problem, 'entry_point') }
-    return evaluateHumanEval(pool, task, new HiddenTests({ test: field(problem, 'test') }), program)
+    return { kind, prompt: field('prompt'), entryPoint: field('entry_point'), test: field('test') }
   }
-  const metadata = z.object({ func_name: z.string().optional() }).parse(parseJson(field(problem, 'metadata')))
-  const task = {
-    publicTests: tests(problem, 'public_test_cases'),
-    ...(metadata.func_name === undefined ? {} : { functionName: metadata.func_name }),
+  const { func_name: entryPoint } = metadataSchema.parse(JSON.parse(field('metadata')))
+  const starterCode = field('starter_code')
+  return {
+    kind: 'livecodebench',
+    program:
+      entryPoint === undefined
+        ? { mode: 'stdin', starterCode }
+        : { mode: 'function', starterCode, entryPoint },
+    publicTests: decodeTests(field('public_test_cases')),
+    privateTests: field('private_test_cases'),
   }
-  const hidden = new HiddenTests({ tests: tests(problem, 'private_test_cases') })
-  return evaluateLiveCodeBench(pool, task, hidden, program)
-}
-
-function field(problem: Readonly<Record<string, string>>, name: string): string {
-  const value = problem[name]
-  if (value === undefined) throw new Error(`problem.${name} is missing`)
-  return value
-}
-
-function tests(problem: Readonly<Record<string, string>>, name: string): ProgramTest[] {
-  return testsSchema.parse(parseJson(field(problem, name)))
 }
 
 async function withSetup<T>({ setup }: Case, run: () => Promise<T>): Promise<T> {

@@ -3,17 +3,17 @@ import type { TatqaAnswerType, TatqaReference } from '../src/benchmarks/referenc
 import { tatqaAnswers } from '../src/benchmarks/tatqa.ts'
 import { pythonNumberText } from '../src/numerics/python-float.ts'
 import { scoreD1Tatqa } from '../src/scoring/d1-tatqa.ts'
-import { measureTatqa, noMeasures, type TatqaMeasures, tatqaScorer } from '../src/scoring/tatqa.ts'
+import { measureTatqa, noMeasures, scoreTatqa, type TatqaMeasures } from '../src/scoring/tatqa.ts'
 import { difference } from './difference.ts'
 import { parseWithSources } from './exact-json.ts'
 
-export interface Gold {
+interface Gold {
   readonly answer_type: TatqaAnswerType
   readonly answer: string | readonly string[] | JsonNumber
   readonly scale: string
 }
 
-export function goldReference({ answer_type: answerType, answer, scale }: Gold): TatqaReference {
+function goldReference({ answer_type: answerType, answer, scale }: Gold): TatqaReference {
   const answers = tatqaAnswers(answerType, answer)
   if (answers === undefined) throw new Error(`the gold answer is not one of type ${answerType}`)
   return { kind: 'tatqa', answerType, answers, scale }
@@ -37,17 +37,13 @@ export function tatqaFailure(line: string): string | undefined {
   )
   const unscorable = typeof pred.scale !== 'string' || mixesTypes(pred.values)
   const measures = unscorable ? noMeasures : measureTatqa({ values, scale: pred.scale }, reference)
-  const score = tatqaScorer.score(pred, reference)
+  const score = scoreTatqa(pred, reference)
   const { f1 } = row.contract_valid === false ? noMeasures : measures
   return (
     difference(row.as_strings ?? values, values, 'as_strings') ??
     measureDifference(row.expect, measures) ??
-    difference(
-      row.contract_valid === false ? 'invalid' : 'ok',
-      'parse' in score ? score.parse : undefined,
-      'contract',
-    ) ??
-    difference(f1, 'score' in score ? score.score : undefined, 'score')
+    difference(row.contract_valid === false ? 'invalid' : 'ok', score.parse, 'contract') ??
+    difference(f1, score.score, 'score')
   )
 }
 

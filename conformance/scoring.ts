@@ -2,10 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { booleanReference, choiceReference, numberTextReference } from '../src/benchmarks/raw-reference.ts'
-import { booleanScorer } from '../src/scoring/boolean.ts'
-import { choiceScorer } from '../src/scoring/choice.ts'
-import { gsm8kScorer } from '../src/scoring/gsm8k.ts'
-import type { Score } from '../src/scoring/scorer.ts'
+import { type AnswerReference, scoreAnswer } from '../src/scoring/score-answer.ts'
 import type { CaseResult } from './case.ts'
 import { difference } from './difference.ts'
 import { runAggregateCases } from './scoring-aggregate.ts'
@@ -37,42 +34,43 @@ function failureOf(row: Record<string, unknown>, line: string): string | undefin
   if ('pred' in row) return tatqaFailure(line)
   if ('response' in row) return d1Failure(line)
   if (!('answer' in row && 'reference' in row)) return 'the fields of this row are of no known kind'
-  const { reference, score } = simpleScore(row as unknown as SimpleRow)
-  const known = row['reference_label'] ?? row['reference_bool'] ?? row['reference_value'] ?? reference
-  return difference(known, reference, 'reference') ?? difference(row['expect'], score, 'expect')
+  const reference = referenceOf(row)
+  const { score, parse } = scoreAnswer(row['answer'], reference)
+  const known = row['reference_label'] ?? row['reference_bool'] ?? row['reference_value']
+  const misread = known === undefined ? undefined : difference(known, contentOf(reference), 'reference')
+  return misread ?? difference(row['expect'], { score, parse }, 'expect')
 }
 
-interface SimpleRow {
-  readonly benchmark: string
-  readonly reference: never
-  readonly answer: unknown
+function contentOf(reference: AnswerReference): unknown {
+  switch (reference.kind) {
+    case 'choice':
+      return reference.label
+    case 'boolean':
+      return reference.value
+    case 'number-text':
+      return reference.text
+    case 'tatqa':
+      return reference.answers
+  }
 }
 
-/** MMLU-Pro and AQuA-RAT, StrategyQA and TabFact, GSM8K: what we make of the raw reference, and our score. */
-function simpleScore({ benchmark, reference, answer }: SimpleRow): { reference: unknown; score: object } {
+/** The raw reference as the benchmark's loader takes it. */
+function referenceOf({ benchmark, reference }: Record<string, unknown>): AnswerReference {
   switch (benchmark) {
     case 'mmlu_pro':
-    case 'aqua': {
-      const choice = choiceReference(reference)
-      return { reference: choice.label, score: shown(choiceScorer.score(answer, choice)) }
-    }
+    case 'aqua':
+      return choiceReference(reference as number | string)
     case 'strategyqa':
-    case 'tabfact': {
-      const truth = booleanReference(reference)
-      if (truth === undefined) throw new Error(`the reference ${JSON.stringify(reference)} is not understood`)
-      return { reference: truth.value, score: shown(booleanScorer.score(answer, truth)) }
-    }
-    case 'gsm8k': {
-      const text = numberTextReference(reference)
-      if (text === undefined) throw new Error("the reference has no '####'")
-      return { reference: text.text, score: shown(gsm8kScorer.score(answer, text)) }
-    }
+    case 'tabfact':
+      return understood(booleanReference(reference as boolean | number | string))
+    case 'gsm8k':
+      return understood(numberTextReference(reference as string))
     default:
       throw new Error(`there is no benchmark ${benchmark}`)
   }
 }
 
-function shown(score: Score | Promise<Score>): object {
-  const { score: value, parse } = score as Score
-  return { score: value, parse }
+function understood<R>(reference: R | undefined): R {
+  if (reference === undefined) throw new Error('the reference is not understood')
+  return reference
 }

@@ -36,7 +36,7 @@ class Batch:
 
 
 def make_batch(states: Sequence[State], library: Library, dims: Dims, legal: Tensor) -> Batch:
-    """`legal` [R, 2]: the run's legal realizations. No state may be at the unit limit: STOP is forced there."""
+    """`legal` [R, 2]: the run's legal realizations. At the unit limit STOP is forced: no such state."""
     order = sorted(range(len(states)), key=lambda k: -len(states[k].units))
     states = [states[k] for k in order]
     for state in states:

@@ -22,7 +22,7 @@ def check_construction(golden: Golden, form: Any) -> Case:
     network = network_of(dims, golden.policy)
     construction = form(network, library, 'mixed', temperature)
     query = golden.queries[:1]
-    graphs = build_many(construction, query, count=2000)
+    graphs = build_many(construction, query, count=4000)
     known: Dict[Tuple[Unit, ...], Distribution] = {}
     choices: Dict[str, List[Tuple[float, float]]] = {}  # (drawn, probability) by kind of choice
     for graph in graphs:

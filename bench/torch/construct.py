@@ -102,12 +102,14 @@ class BatchConstruction:
         context = form.context(batch, nodes, queries)
         role = self._draw(form.role_logits(context).masked_fill(self.closed_roles, -torch.inf))
         scored = role.clamp(max=stop - 1)  # a graph that stops is scored as well and not read
-        granularity = self._granularity(context, scored).masked_fill(~self.legal[scored], -torch.inf)
+        granularity = self.granularity_logits(context, scored).masked_fill(~self.legal[scored], -torch.inf)
         realization = self._draw(granularity)
         branch = 2 * scored + realization
         predecessors: List[List[int]] = [[] for _ in growing]
         if batch.sizes:
-            probability = torch.sigmoid(self._edges(nodes, context, batch.owner, branch) / self.temperature)
+            probability = torch.sigmoid(
+                self.edge_logits(nodes, context, batch.owner, branch) / self.temperature
+            )
             legal = batch.edge_mask.gather(1, branch[batch.owner, None])[:, 0]
             drawn = (legal & (torch.rand_like(probability) < probability)).tolist()
             positions = (i for i, size in enumerate(batch.sizes) for _ in range(size))
@@ -125,12 +127,14 @@ class BatchConstruction:
     def _draw(self, logits: Tensor) -> Tensor:
         return torch.multinomial(torch.softmax(logits / self.temperature, 1), 1)[:, 0]
 
-    def _granularity(self, context: Tensor, role: Tensor) -> Tensor:
+    def granularity_logits(self, context: Tensor, role: Tensor) -> Tensor:
+        """[D, 2] of one role per decision."""
         head = self.network.granularity_head
         of_context, of_role = self.form.factored(head[0], context, self.form.granularity_input)
         return head[2](F.gelu(of_context + of_role[role]))
 
-    def _edges(self, nodes: Tensor, context: Tensor, owner: Tensor, branch: Tensor) -> Tensor:
+    def edge_logits(self, nodes: Tensor, context: Tensor, owner: Tensor, branch: Tensor) -> Tensor:
+        """[M] of one branch per decision."""
         of_context, of_branch = self.form.factored(self.network.edge_query, context, self.form.edge_input)
         v = (of_context + of_branch[branch])[owner]
         dot = (v * self.network.edge_key(nodes)).sum(1)

@@ -20,7 +20,7 @@ export interface Benchmark {
   read(root: string, split: SplitSource & { readonly name: string }, wanted: Wanted): Promise<Split>
 }
 
-export interface SplitSource {
+interface SplitSource {
   /** Relative to the data folder, in the layout of the official source under a folder per benchmark. */
   readonly files: readonly string[]
   /** How many examples the official split has: a file with fewer is truncated, one with more is something else. */

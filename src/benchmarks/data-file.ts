@@ -41,11 +41,7 @@ export const defaultLimits: Limits = {
 }
 
 /** Hands the expanded bytes to `consume`, chunk by chunk. */
-export async function readChunks(
-  path: string,
-  limits: Limits,
-  consume: (chunk: Buffer) => void,
-): Promise<DataFile> {
+async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer) => void): Promise<DataFile> {
   const { bytes, head } = await inspect(path)
   if (bytes > limits.fileBytes)
     throw new DataError(`has ${bytes} bytes; files of up to ${limits.fileBytes} are read.`, { file: path })

@@ -50,7 +50,7 @@ export function q2Partition(
 }
 
 /** Whole groups taken one after the other until there are enough examples. */
-export interface GroupedPart {
+interface GroupedPart {
   readonly ids: readonly string[]
   readonly groups: readonly string[]
   /** What is left of the last group. It belongs to no part, so that no table is on both sides. */

@@ -4,13 +4,7 @@ import type { ProgramTest } from '../library/task.ts'
 import { readPickledText } from './pickled-text.ts'
 
 const testCases = z.array(
-  z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']) }).transform(
-    ({ input, output, testtype }): ProgramTest => ({
-      mode: testtype === 'stdin' ? 'stdin' : 'function',
-      input,
-      output,
-    }),
-  ),
+  z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']) }),
 )
 
 const expandedLimit = 2 ** 28

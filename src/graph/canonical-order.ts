@@ -1,13 +1,14 @@
 import type { AgentGraph } from './agent-graph.ts'
 
 /**
- * The units of a graph in an order that depends on the graph's shape and labels only, not on how it was built:
- * `order[k]` is the position of the unit that comes k-th. Equal up to construction order means equal here: two such
- * graphs, each written in its canonical order, are the same list of units. Predecessors come before their successors.
+ * The units of a graph in an order that depends on the graph's shape and labels only, not on how it was
+ * built: `order[k]` is the position of the unit that comes k-th. Equal up to construction order means equal
+ * here: two such graphs, each written in its canonical order, are the same list of units. Predecessors come
+ * before their successors.
  *
- * Exact, not a fingerprint of neighbourhoods: colours are refined until stable; where units still share a colour, each
- * in turn is singled out and the smallest resulting description wins. Symmetry found on the way cuts that search, as
- * McKay's nauty does, so that graphs of many equal units stay cheap.
+ * Exact, not a fingerprint of neighbourhoods: colours are refined until stable; where units still share a
+ * colour, each in turn is singled out and the smallest resulting description wins. Symmetry found on the way
+ * cuts that search, as McKay's nauty does, so that graphs of many equal units stay cheap.
  */
 export function canonicalOrder(graph: AgentGraph): number[] {
   return new CanonicalSearch(graph).run()
@@ -45,7 +46,9 @@ class CanonicalSearch {
     return [...this.best!.order]
   }
 
-  /** Explores the colourings below this one. Returns the length of the path at which the search shall go on. */
+  /**
+   * Explores the colourings below this one. Returns the length of the path at which the search shall go on.
+   */
   private visit(colouring: Colouring, path: readonly number[]): number {
     const cell = firstSharedCell(colouring)
     if (cell.length === 0) return this.visitLeaf(colouring, path)
@@ -72,8 +75,9 @@ class CanonicalSearch {
     if (best === undefined || description < best.description) {
       this.best = { order, description, path }
     } else if (description === best.description) {
-      // Two orders with one description: mapping one onto the other is a symmetry. It carries the finished branch of
-      // the best leaf onto this one, so nothing new is left here below the point where the two paths part.
+      // Two orders with one description: mapping one onto the other is a symmetry. It carries the finished
+      // branch of the best leaf onto this one, so nothing new is left here below the point where the two
+      // paths part.
       const automorphism = new Array<number>(order.length)
       for (const [place, unit] of best.order.entries()) automorphism[unit] = order[place]!
       this.automorphisms.push(automorphism)
@@ -91,7 +95,9 @@ class CanonicalSearch {
     return reached.has(unit)
   }
 
-  /** Splits cells by how many predecessors and successors their units have in each cell, until nothing splits. */
+  /**
+   * Splits cells by how many predecessors and successors their units have in each cell, until nothing splits.
+   */
   private refine(colouring: Colouring): Colouring {
     for (let current = colouring; ; ) {
       const coloursOf = (units: readonly number[]) => units.map((unit) => current[unit]!).sort(ascending)
@@ -104,7 +110,9 @@ class CanonicalSearch {
     }
   }
 
-  /** Units of one label with the same neighbours can change places; knowing it beforehand saves the search. */
+  /**
+   * Units of one label with the same neighbours can change places; knowing it beforehand saves the search.
+   */
   private twinSwaps(): number[][] {
     const lastTwin = new Map<string, number>()
     const swaps: number[][] = []
@@ -123,7 +131,9 @@ class CanonicalSearch {
   }
 }
 
-/** By level and then by label. Levels come first so that every later order has predecessors before successors. */
+/**
+ * By level and then by label. Levels come first so that every later order has predecessors before successors.
+ */
 function initialColouring(graph: AgentGraph): Colouring {
   const levels: number[] = []
   for (const { predecessors } of graph.units) {

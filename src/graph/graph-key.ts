@@ -3,8 +3,9 @@ import { AgentGraph } from './agent-graph.ts'
 import { canonicalOrder } from './canonical-order.ts'
 
 /**
- * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order. It covers
- * roles, realizations and edges, so it names the same graph in every run and in every library with these role names.
+ * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order.
+ * It covers roles, realizations and edges, so it names the same graph in every run and in every library with
+ * these role names.
  */
 export function graphKey(graph: AgentGraph): string {
   const { units } = reorder(graph, canonicalOrder(graph))

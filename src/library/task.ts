@@ -33,9 +33,9 @@ export type ProgramInterface =
   | { readonly mode: 'stdin'; readonly starterCode: string }
   | { readonly mode: 'function'; readonly starterCode: string; readonly entryPoint: string }
 
-/** In function mode `input` holds one JSON value per line, one line per argument, and `output` one JSON value. */
+/** In a functional test `input` holds one JSON value per line, one line per argument, and `output` one JSON value. */
 export interface ProgramTest {
-  readonly mode: ProgramInterface['mode']
+  readonly testtype: 'stdin' | 'functional'
   readonly input: string
   readonly output: string
 }

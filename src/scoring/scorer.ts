@@ -4,9 +4,10 @@ import type { Reference } from '../benchmarks/reference.ts'
  * Scores one final answer, the value of the model's `answer` field. What the model did wrong is a score of zero, never
  * an exception; nothing is looked for in its analysis.
  */
-export interface Scorer<R extends Reference = Reference> {
-  score(answer: unknown, reference: R): Score | Promise<Score>
-}
+export type Scorer<R extends Reference = Reference> = (
+  answer: unknown,
+  reference: R,
+) => Score | Promise<Score>
 
 export interface Score {
   /** From zero to one: the reward. */

@@ -2,7 +2,7 @@ import type { TatqaReference } from '../benchmarks/reference.ts'
 import { valuesAndScale } from '../library/answer-contract.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { numpyRound } from '../numerics/python-float.ts'
-import { invalidAnswer, type Score, type Scorer } from './scorer.ts'
+import { invalidAnswer, type Score } from './scorer.ts'
 import { ScorerOverflow } from './tatqa-number.ts'
 import { normalizeTatqa, predictedTexts, tatqaText } from './tatqa-text.ts'
 
@@ -21,12 +21,10 @@ export interface TatqaMeasures {
 export const noMeasures: TatqaMeasures = { em: 0, f1: 0, scale_em: 0 }
 
 /** Official F1, with EM and the match of the scale beside it. */
-export const tatqaScorer: Scorer<TatqaReference> = {
-  score(answer: unknown, reference): Score {
-    if (!isTatqaAnswer(answer)) return { ...invalidAnswer, measures: { ...noMeasures } }
-    const measures = measureTatqa(answer, reference)
-    return { score: measures.f1, parse: 'ok', measures: { ...measures } }
-  },
+export function scoreTatqa(answer: unknown, reference: TatqaReference): Score {
+  if (!isTatqaAnswer(answer)) return { ...invalidAnswer, measures: { ...noMeasures } }
+  const measures = measureTatqa(answer, reference)
+  return { score: measures.f1, parse: 'ok', measures: { ...measures } }
 }
 
 /** Whether the contract allows this answer: at least one value, all of them strings, and one of the five scales. */

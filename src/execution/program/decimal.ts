@@ -1,8 +1,14 @@
 // Numbers as Python's `Decimal` reads them from text, and whether two of them are equal. Exact, at any length.
+import { asciiDigits } from '../../numerics/python-text.ts'
 
 /** A finite value is ±digits·10^exponent without trailing zeros in digits; zero has no digits. */
 export type Decimal =
-  | { readonly kind: 'finite'; readonly negative: boolean; readonly digits: string; readonly exponent: bigint }
+  | {
+      readonly kind: 'finite'
+      readonly negative: boolean
+      readonly digits: string
+      readonly exponent: bigint
+    }
   | { readonly kind: 'infinite'; readonly negative: boolean }
   | { readonly kind: 'nan' }
 
@@ -16,7 +22,7 @@ const special = /^([+-]?)(?:(inf(?:inity)?)|s?nan\d*)$/i
 /** Returns undefined for text that `Decimal` does not take. */
 export function parseDecimal(text: string): Decimal | undefined {
   // Python drops underscores wherever they stand, and takes the decimal digits of every script.
-  const plain = text.replaceAll('_', '').replace(/[^\P{Nd}\d]/gu, (digit) => String(digitValue(digit)))
+  const plain = asciiDigits(text).replaceAll('_', '')
   const number = finite.exec(plain)
   if (number !== null) {
     const [, sign, whole = '', decimals = '', onlyDecimals = '', exponentText = '0'] = number
@@ -31,7 +37,8 @@ export function parseDecimal(text: string): Decimal | undefined {
 function finiteDecimal(negative: boolean, allDigits: string, exponent: bigint): Decimal | undefined {
   const coefficient = withoutLeadingZeros(allDigits)
   if (coefficient === '') return { kind: 'finite', negative: false, digits: '', exponent: 0n }
-  if (exponent + BigInt(coefficient.length - 1) > largestExponent || exponent < smallestExponent) return undefined
+  if (exponent + BigInt(coefficient.length - 1) > largestExponent || exponent < smallestExponent)
+    return undefined
   const digits = withoutTrailingZeros(coefficient)
   return { kind: 'finite', negative, digits, exponent: exponent + BigInt(coefficient.length - digits.length) }
 }
@@ -80,14 +87,4 @@ export function dyadic(value: number): { readonly numerator: bigint; readonly ha
     halvings += 1
   }
   return { numerator: BigInt(scaled), halvings }
-}
-
-const firstMathematicalDigit = 0x1d7ce
-
-/** Unicode keeps each script's ten digits together, starting at a code point that ends in 0 or 6. */
-function digitValue(digit: string): number {
-  const point = digit.codePointAt(0)!
-  if (point >= firstMathematicalDigit && point < firstMathematicalDigit + 50) return (point - firstMathematicalDigit) % 10
-  const startsAtZero = /\p{Nd}/u.test(String.fromCodePoint(point & ~0xf))
-  return (point & 0xf) - (startsAtZero ? 0 : 6)
 }

@@ -1,5 +1,5 @@
+import { pythonSplit, pythonStrip } from '../../numerics/python-text.ts'
 import { type Decimal, equalDecimals, parseDecimal } from './decimal.ts'
-import { splitWords, strip } from './python-text.ts'
 
 /**
  * LiveCodeBench's comparison of standard output: stripped as a whole, then line by line. Two lines agree as text, or
@@ -10,12 +10,14 @@ export function equalOutputs(actual: string, expected: string): boolean {
   const expectedLines = lines(expected)
   return (
     actualLines.length === expectedLines.length &&
-    actualLines.every((line, index) => line === expectedLines[index]! || equalNumbers(line, expectedLines[index]!))
+    actualLines.every(
+      (line, index) => line === expectedLines[index]! || equalNumbers(line, expectedLines[index]!),
+    )
   )
 }
 
 function lines(text: string): string[] {
-  return strip(text).split('\n').map(strip)
+  return pythonStrip(text).split('\n').map(pythonStrip)
 }
 
 function equalNumbers(actual: string, expected: string): boolean {
@@ -27,7 +29,7 @@ function equalNumbers(actual: string, expected: string): boolean {
 
 function numbers(line: string): Decimal[] | undefined {
   const found: Decimal[] = []
-  for (const word of splitWords(line)) {
+  for (const word of pythonSplit(line)) {
     const number = parseDecimal(word)
     if (number === undefined) return undefined
     found.push(number)

@@ -56,7 +56,10 @@ function decodeDict(parts: readonly unknown[], depth: number): PlainValue | unde
   return { kind: 'dict', entries }
 }
 
-function decodeScalar(tag: string, [first = '', second = '', ...more]: readonly string[]): PlainValue | undefined {
+function decodeScalar(
+  tag: string,
+  [first = '', second = '', ...more]: readonly string[],
+): PlainValue | undefined {
   if (more.length > 0) return undefined
   switch (tag) {
     case 'i':

@@ -1,36 +1,23 @@
 // One program on one test, in one process.
+
+import type { ProgramTest } from '../../library/task.ts'
+import { pythonStrip } from '../../numerics/python-text.ts'
 import type { CaseReport, CaseWork } from '../sandbox/case.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { type CodeStatus, statusOfEnd } from './code-status.ts'
+import type { FunctionInterface } from './function-interface.ts'
 import { equalOutputs } from './output-equality.ts'
 import { decodePlain, type PlainValue } from './plain-value.ts'
 import { BrokenTask, type ProgramMessage, readMessage, statusOfFailure } from './program-message.ts'
 import { equalsExpected } from './python-equality.ts'
 import { parsePythonJson } from './python-json.ts'
-import { strip } from './python-text.ts'
-
-/** As LiveCodeBench has them. A functional input holds one JSON argument per line, its output one JSON value. */
-export interface ProgramTest {
-  readonly testtype: 'stdin' | 'functional'
-  readonly input: string
-  readonly output: string
-}
 
 export interface TestResult {
   readonly status: CodeStatus
   readonly report: CaseReport
   /** What the program returned, in function mode. */
   readonly value?: PlainValue
-}
-
-/** How a functional test finds the function: by its name, after code that the task provides. */
-export interface FunctionInterface {
-  readonly entry: string
-  readonly preamble: string
-  readonly placeholder?: string
-  /** Whether a method of a class `Solution` is meant where there is one. */
-  readonly method: boolean
 }
 
 export async function runTest(
@@ -45,9 +32,11 @@ export async function runTest(
     const status = ran.status ?? (equalOutputs(ran.report.stdout, test.output) ? 'passed' : 'failed_tests')
     return { status, report: ran.report }
   }
-  if (asFunction === undefined) throw new BrokenTask('A functional test needs the name of a function (metadata.func_name).')
+  if (asFunction === undefined)
+    throw new BrokenTask('A functional test needs the name of a function (metadata.func_name).')
   const expected = parsePythonJson(test.output)
-  if (expected === undefined) throw new BrokenTask(`The output of a functional test is not JSON: ${cut(test.output)}`)
+  if (expected === undefined)
+    throw new BrokenTask(`The output of a functional test is not JSON: ${cut(test.output)}`)
   const work = { mode: 'function' as const, source, ...asFunction, arguments: argumentsOf(test.input) }
   const { status, report, message } = await runCase(sandbox, work, limits)
   if (status !== undefined) return { status, report }
@@ -88,7 +77,11 @@ export async function runCase(sandbox: Sandbox, work: CaseWork, limits: Limits):
   }
 }
 
-function statusOf(report: CaseReport, message: ProgramMessage | undefined, understood: boolean): CodeStatus | undefined {
+function statusOf(
+  report: CaseReport,
+  message: ProgramMessage | undefined,
+  understood: boolean,
+): CodeStatus | undefined {
   const status = statusOfEnd(report)
   if (status !== undefined) return status
   if (message !== undefined && 'failed' in message) return statusOfFailure(message)
@@ -96,9 +89,10 @@ function statusOf(report: CaseReport, message: ProgramMessage | undefined, under
 }
 
 function argumentsOf(input: string): string[] {
-  const lines = input.split('\n').filter((line) => strip(line) !== '')
+  const lines = input.split('\n').filter((line) => pythonStrip(line) !== '')
   for (const line of lines) {
-    if (parsePythonJson(line) === undefined) throw new BrokenTask(`An argument of a test is not JSON: ${cut(line)}`)
+    if (parsePythonJson(line) === undefined)
+      throw new BrokenTask(`An argument of a test is not JSON: ${cut(line)}`)
   }
   return lines
 }

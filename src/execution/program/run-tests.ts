@@ -1,6 +1,8 @@
+import type { ProgramTest } from '../../library/task.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
-import { type FunctionInterface, type ProgramTest, runTest, type TestResult } from './run-test.ts'
+import type { FunctionInterface } from './function-interface.ts'
+import { runTest, type TestResult } from './run-test.ts'
 
 export interface TestRun {
   readonly program: string

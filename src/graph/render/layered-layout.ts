@@ -1,11 +1,11 @@
 import { nodesOf, type Picture, type PictureNode } from './picture.ts'
 
 /**
- * Where the boxes and lines of a drawing go, in character columns. Nodes lie in rows by dependency. Every line belongs to
- * one node, its source: it leaves by one place below the box and branches to the targets, each of which has an own entry
- * for every line. Where a line passes a row without a target there, it has a lane between the boxes. All exits, entries
- * and lanes lie an even number of columns apart, and lines of different sources never use the same column between two
- * rows, so that they can cross but never touch.
+ * Where the boxes and lines of a drawing go, in character columns. Nodes lie in rows by dependency. Every
+ * line belongs to one node, its source: it leaves by one place below the box and branches to the targets,
+ * each of which has an own entry for every line. Where a line passes a row without a target there, it has a
+ * lane between the boxes. All exits, entries and lanes lie an even number of columns apart, and lines of
+ * different sources never use the same column between two rows, so that they can cross but never touch.
  */
 export interface LayeredLayout {
   readonly rows: readonly (readonly Slot[])[]
@@ -20,7 +20,9 @@ export interface Slot {
   readonly node?: PictureNode
   /** Column of the middle, where the line leaves. */
   readonly center: number
-  /** Columns to either side of the middle: 0 for a lane, odd for a node, so that no line ever meets a corner. */
+  /**
+   * Columns to either side of the middle: 0 for a lane, odd for a node, so that no line ever meets a corner.
+   */
   readonly reach: number
   /** The lines that come in, from left to right. */
   readonly entries: readonly Entry[]
@@ -80,7 +82,10 @@ function rowsOf(picture: Picture, labelWidth: (label: string) => number): DraftS
   return rows
 }
 
-/** Sorts each row by the middle of what its slots connect to, down and up again, and keeps the calmest arrangement. */
+/**
+ * Sorts each row by the middle of what its slots connect to, down and up again, and keeps the calmest
+ * arrangement.
+ */
 function orderRows(rows: DraftSlot[][]): void {
   let best = rows.map((row) => [...row])
   for (let sweep = 0; sweep < 4; sweep += 1) {
@@ -135,7 +140,10 @@ function placesBySource(row: readonly Slot[]): Map<number, number> {
   return new Map(row.map(({ source }, place) => [source, place]))
 }
 
-/** Each slot below what it listens to, pushed right until it is free; then the row as a whole where lines are shortest. */
+/**
+ * Each slot below what it listens to, pushed right until it is free; then the row as a whole where lines are
+ * shortest.
+ */
 function placeRow(row: readonly DraftSlot[], above: readonly Slot[]): void {
   const exits = new Map(above.map(({ source, center }) => [source, center]))
   let free = Number.NEGATIVE_INFINITY

@@ -24,8 +24,9 @@ function declaration({ id, label, kind }: PictureNode): string {
 }
 
 /**
- * Everything but plain words becomes a Mermaid character code. Quotes and HTML are not the only danger: Mermaid also reads
- * Markdown, formulas, links, directives and style rules inside of quoted labels. `_` and `-` between letters are safe.
+ * Everything but plain words becomes a Mermaid character code. Quotes and HTML are not the only danger:
+ * Mermaid also reads Markdown, formulas, links, directives and style rules inside of quoted labels. `_` and
+ * `-` between letters are safe.
  */
 function escaped(label: string): string {
   return label.replace(

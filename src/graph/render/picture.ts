@@ -1,7 +1,10 @@
 import type { AgentGraph, Unit } from '../agent-graph.ts'
 import { type ExpandedNode, expand } from '../expansion.ts'
 
-/** What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last node. */
+/**
+ * What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last
+ * node.
+ */
 export interface Picture {
   readonly parts: readonly (PictureNode | PictureBox)[]
   /** Pairs of node ids. */
@@ -75,8 +78,9 @@ export function nodesOf({ parts }: Picture): PictureNode[] {
 }
 
 /**
- * Text that can be shown on one line without doing anything: control characters (line breaks, terminal escapes), marks
- * that reverse the reading direction and halves of characters are spelled out. Notations escape their own signs on top.
+ * Text that can be shown on one line without doing anything: control characters (line breaks, terminal
+ * escapes), marks that reverse the reading direction and halves of characters are spelled out. Notations
+ * escape their own signs on top.
  */
 export function visibleText(text: string): string {
   const spelled = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {

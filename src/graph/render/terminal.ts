@@ -6,13 +6,16 @@ import { down, left, right, up, wiresBetween } from './wires.ts'
 export interface TerminalStyle {
   /** Only the 95 printable ASCII characters, for consoles and logs that cannot do better. */
   readonly ascii?: boolean
-  /** Columns that the terminal has. Where the names do not fit, numbers stand in the boxes and a list below. */
+  /**
+   * Columns that the terminal has. Where the names do not fit, numbers stand in the boxes and a list below.
+   */
   readonly columns?: number
 }
 
 /**
- * Draws the outer graph: rows by dependency, the finalizer last. A single frame is one agent, a double one a group, a round
- * one the finalizer. Lines run downwards, each belongs to one source, and where two cross the horizontal one is interrupted.
+ * Draws the outer graph: rows by dependency, the finalizer last. A single frame is one agent, a double one a
+ * group, a round one the finalizer. Lines run downwards, each belongs to one source, and where two cross the
+ * horizontal one is interrupted.
  */
 export function drawGraph(graph: AgentGraph, { ascii = false, columns = 80 }: TerminalStyle = {}): string {
   const glyphs = ascii ? asciiGlyphs : boxGlyphs

@@ -8,7 +8,9 @@ export const right = 8
 
 /** The lines between two rows of boxes. */
 export interface Wires {
-  /** Lines of text that they take. In the last one all run straight down into the entries of the row below. */
+  /**
+   * Lines of text that they take. In the last one all run straight down into the entries of the row below.
+   */
   readonly height: number
   readonly cells: readonly WireCell[]
 }
@@ -36,9 +38,9 @@ interface Track {
 }
 
 /**
- * Leads every line from its exit in the row above to its entries in the row below. A vertical that meets the horizontal of
- * another line covers it: lines cross with the horizontal one interrupted, so a cell with three ends is always a branch of
- * a single line, and no cell has four.
+ * Leads every line from its exit in the row above to its entries in the row below. A vertical that meets the
+ * horizontal of another line covers it: lines cross with the horizontal one interrupted, so a cell with three
+ * ends is always a branch of a single line, and no cell has four.
  */
 export function wiresBetween(above: readonly Slot[], below: readonly Slot[]): Wires {
   const lines = linesBetween(above, below)
@@ -81,7 +83,10 @@ function linesBetween(above: readonly Slot[], below: readonly Slot[]): Line[] {
   }))
 }
 
-/** One stretch to all entries, or one to each side where the line also runs straight on: a cell never has four ends. */
+/**
+ * One stretch to all entries, or one to each side where the line also runs straight on: a cell never has four
+ * ends.
+ */
 function tracksOf(line: Line): Track[] {
   const { exit, entries } = line
   const aside = entries.filter((column) => column !== exit)

@@ -9,8 +9,8 @@ export interface ChunkEncoder<Chunk> {
 }
 
 /**
- * The paper's rule for long fields: each chunk's vector is normalised, these are averaged, and the mean is normalised
- * again. The chunks of all texts are encoded in one call, so that an encoder can fill its batches.
+ * The paper's rule for long fields: each chunk's vector is normalised, these are averaged, and the mean is
+ * normalised again. The chunks of all texts are encoded in one call, so that an encoder can fill its batches.
  */
 export async function encodeChunked<Chunk>(
   texts: readonly string[],

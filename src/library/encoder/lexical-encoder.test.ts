@@ -38,7 +38,8 @@ describe('contract', () => {
       for (const [index, entry] of vector.entries()) little.setFloat32(index * 4, entry, true)
       bytes.update(new Uint8Array(little.buffer))
     }
-    // When this changes on purpose, raise the version in the settings, so that the fingerprint changes with it.
+    // When this changes on purpose, raise the version in the settings, so that the fingerprint changes with
+    // it.
     expect(bytes.digest('hex')).toBe('b67df4ff55b8370d0878b1bf1fdcfedfc45147db383affba1a636aef47c9b6b1')
     expect(lexicalEncoder.fingerprint).toBe(
       '2c32d40950a974b1e1652c780ca6ffb38d78789be8b699e9f1fb35b03d4ba93e',

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { encodeChunked } from './chunked-encoding.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
-// Changing any of these, or any line below, changes the vectors and with them the meaning of trained weights: raise
-// the version then. A test holds vectors of some texts fast.
+// Changing any of these, or any line below, changes the vectors and with them the meaning of trained weights:
+// raise the version then. A test holds vectors of some texts fast.
 const settings = {
   version: 1,
   dims: 384,
@@ -15,9 +15,9 @@ const settings = {
 } as const
 
 /**
- * The built-in encoder, for where MiniLM cannot be had: words, pairs of neighbouring words and character n-grams, hashed
- * into 384 dimensions with a sign. It sees spelling, not meaning: texts are close when they share words or stems.
- * Needs no download and gives the same bits on every machine.
+ * The built-in encoder, for where MiniLM cannot be had: words, pairs of neighbouring words and character
+ * n-grams, hashed into 384 dimensions with a sign. It sees spelling, not meaning: texts are close when they
+ * share words or stems. Needs no download and gives the same bits on every machine.
  */
 export const lexicalEncoder: FrozenTextEncoder = {
   name: 'lexical',
@@ -39,7 +39,9 @@ function wordsOf(text: string): string[] {
   return folded(text).match(word) ?? []
 }
 
-/** NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma. */
+/**
+ * NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma.
+ */
 function folded(text: string): string {
   const composed = text.toWellFormed().normalize('NFKC')
   return composed.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC')
@@ -72,7 +74,9 @@ function encodeWords(words: readonly string[]): Float64Array {
   return vector
 }
 
-/** Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines. */
+/**
+ * Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines.
+ */
 function damped(count: number): number {
   return Math.sqrt(count)
 }
@@ -102,7 +106,10 @@ function counted(items: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding up. */
+/**
+ * The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding
+ * up.
+ */
 function add(vector: Float64Array, feature: string, weight: number): void {
   const hash = hashOf(feature)
   vector[(hash >>> 1) % vector.length]! += hash & 1 ? weight : -weight

@@ -1,6 +1,6 @@
 /**
- * The vector scaled to length 1. A zero vector has no direction; the first axis stands in for it, so that a text without
- * any feature is still well defined and never becomes NaN.
+ * The vector scaled to length 1. A zero vector has no direction; the first axis stands in for it, so that a
+ * text without any feature is still well defined and never becomes NaN.
  */
 export function unitVector(vector: ArrayLike<number>): Float32Array {
   let largest = 0
@@ -15,7 +15,8 @@ export function unitVector(vector: ArrayLike<number>): Float32Array {
     unit[0] = 1
     return unit
   }
-  // Scaled by the largest entry first: squares of very small or large entries would leave the range of doubles.
+  // Scaled by the largest entry first: squares of very small or large entries would leave the range of
+  // doubles.
   let sum = 0
   for (let index = 0; index < vector.length; index += 1) sum += (vector[index]! / largest) ** 2
   const length = Math.sqrt(sum)

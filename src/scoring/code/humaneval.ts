@@ -1,18 +1,17 @@
 // HumanEval's check(candidate), with the program and the tests in two sandboxes and only plain data between them.
 import { z } from 'zod'
+import type { HumanevalReference } from '../../benchmarks/reference.ts'
 import { type CodeStatus, statusOfEnd } from '../../execution/program/code-status.ts'
 import { decodePlain } from '../../execution/program/plain-value.ts'
-import { BrokenTask, type ProgramMessage, readMessage, statusOfFailure } from '../../execution/program/program-message.ts'
+import {
+  BrokenTask,
+  type ProgramMessage,
+  readMessage,
+  statusOfFailure,
+} from '../../execution/program/program-message.ts'
 import type { CaseEvent, RunningCase } from '../../execution/sandbox/case.ts'
 import { type Limits, paperLimits } from '../../execution/sandbox/limits.ts'
-import type { SandboxPool } from '../../execution/sandbox/pool.ts'
-import { HiddenTests, type HumanEvalTests } from './hidden-tests.ts'
-import { type CodeVerdict, verdictOf } from './verdict.ts'
-
-export interface HumanEvalProblem {
-  readonly prompt: string
-  readonly entryPoint: string
-}
+import type { SandboxJob } from '../../execution/sandbox/pool.ts'
 
 // The tests are not the program: their own time does not count against it. Yet a program can make them work hard.
 const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 }
@@ -23,28 +22,22 @@ const judgeMessage = z.union([
   z.object({ broken: z.string() }),
 ])
 
-export function evaluateHumanEval(
-  pool: SandboxPool,
-  problem: HumanEvalProblem,
-  hidden: HumanEvalTests,
-  answer: unknown,
-  signal?: AbortSignal,
-): Promise<CodeVerdict> {
-  const { prompt: preamble, entryPoint: entry } = problem
-  return verdictOf(pool, answer, signal, async (job, source) => {
-    const [programs, judges] = await Promise.all([job.open(), job.open()])
-    const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
-    const program = programs.run(work, paperLimits)
-    const loaded = readReply(await program.next())
-    if (typeof loaded === 'string') return loaded
-    if ('failed' in loaded) return statusOfFailure(loaded)
-    const { test } = HiddenTests.open(hidden)
-    const judge = judges.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
-    const status = await carry(program, judge)
-    // What the program did behind its last answer counts too: endless output, a thread that still runs.
-    const ending = statusOfEnd(await program.stop())
-    return status === 'passed' ? (ending ?? 'passed') : status
-  })
+export async function checkCandidate(
+  job: SandboxJob,
+  source: string,
+  { prompt: preamble, entryPoint: entry, test }: HumanevalReference,
+): Promise<CodeStatus> {
+  const [programs, judges] = await Promise.all([job.open(), job.open()])
+  const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
+  const program = programs.run(work, paperLimits)
+  const loaded = readReply(await program.next())
+  if (typeof loaded === 'string') return loaded
+  if ('failed' in loaded) return statusOfFailure(loaded)
+  const judge = judges.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
+  const status = await carry(program, judge)
+  // What the program did behind its last answer counts too: endless output, a thread that still runs.
+  const ending = statusOfEnd(await program.stop())
+  return status === 'passed' ? (ending ?? 'passed') : status
 }
 
 /** Carries calls from the tests to the program and plain data back, until one of them has come to its end. */

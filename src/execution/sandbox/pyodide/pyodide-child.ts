@@ -45,7 +45,7 @@ run
 async function main(): Promise<void> {
   // Pyodide asks for these numbers in a way that the permission model refuses.
   Object.defineProperty(process, 'binding', { value: () => ({ fs: constants }) })
-  const { loadPyodide } = (await import('pyodide')) as { loadPyodide: typeof LoadPyodide }
+  const { loadPyodide } = (await import(process.argv[2]!)) as { loadPyodide: typeof LoadPyodide }
   const python = await loadPyodide({ jsglobals: Object.create(null) as object, env: { HOME: '/tmp' } })
   const run = python.runPython(startOfProgram) as (source: string) => number
   await tell({ ready: true })
@@ -56,8 +56,15 @@ async function main(): Promise<void> {
   const before = cpuUsage()
   const report = (end: string, code: number) => {
     const { user, system } = cpuUsage(before)
-    const text = (name: 'stdout' | 'stderr') => Buffer.concat(captured[name]).toString('utf8', 0, work.outputBytes)
-    const facts = { end, code, cpuSeconds: (user + system) / 1e6, stdout: text('stdout'), stderr: text('stderr') }
+    const text = (name: 'stdout' | 'stderr') =>
+      Buffer.concat(captured[name]).toString('utf8', 0, work.outputBytes)
+    const facts = {
+      end,
+      code,
+      cpuSeconds: (user + system) / 1e6,
+      stdout: text('stdout'),
+      stderr: text('stderr'),
+    }
     return tell(facts).then(() => exit(0))
   }
   const collect = (name: 'stdout' | 'stderr') => ({
@@ -81,10 +88,9 @@ async function main(): Promise<void> {
   lockDown()
 
   // The engine's own watchdog ends the program, so it ends even where nobody is left to end this process.
-  const context = { program: () => run(work.source) }
   let code: number
   try {
-    Object.assign(globalThis, context)
+    Object.assign(globalThis, { program: () => run(work.source) })
     code = vm.runInThisContext('program()', { timeout: work.wallSeconds * 1000 }) as number
   } catch (problem) {
     const timedOut = (problem as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
@@ -106,10 +112,20 @@ function lockDown(): void {
   ] as const) {
     for (const name of names) Object.defineProperty(owner, name, { value: refuse, configurable: false })
   }
-  for (const name of ['kill', '_kill', 'abort', 'binding', '_linkedBinding', 'getBuiltinModule', 'dlopen', 'execve']) {
+  for (const name of [
+    'kill',
+    '_kill',
+    'abort',
+    'binding',
+    '_linkedBinding',
+    'getBuiltinModule',
+    'dlopen',
+    'execve',
+  ]) {
     Object.defineProperty(process, name, { value: refuse })
   }
-  for (const name of ['fetch', 'WebSocket', 'EventSource', 'process']) Reflect.deleteProperty(globalThis, name)
+  for (const name of ['fetch', 'WebSocket', 'EventSource', 'process'])
+    Reflect.deleteProperty(globalThis, name)
 }
 
 function tell(message: object): Promise<void> {

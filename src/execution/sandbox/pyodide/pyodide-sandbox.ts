@@ -1,0 +1,154 @@
+// Where bubblewrap is missing: CPython in WebAssembly, in a locked-down Node process, one per program. Slower, without
+// a limit on processor time of its own, and only for whole programs.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { dirname, extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { type CaseReport, noReport } from '../case.ts'
+import type { Limits } from '../limits.ts'
+import { SandboxUnavailable } from '../unavailable.ts'
+
+const startSeconds = 30
+const graceSeconds = 2
+const wasmPageBytes = 65536
+const longestReport = 2 ** 20
+
+const reportSchema = z.object({
+  end: z.enum(['exit', 'wall', 'output']),
+  code: z.number(),
+  cpuSeconds: z.number(),
+  stdout: z.string(),
+  stderr: z.string(),
+})
+
+export class PyodideSandbox {
+  /** Loading takes seconds, so the next process loads while this one is in use. */
+  #spare: PyodideProcess | undefined
+
+  /** Runs a program to its end. Throws `SandboxUnavailable` or the signal's reason. */
+  async run(source: string, stdin: string, limits: Limits, signal?: AbortSignal): Promise<CaseReport> {
+    signal?.throwIfAborted()
+    const child = this.#spare ?? new PyodideProcess(limits.memoryBytes)
+    this.#spare = undefined
+    child.hold()
+    const stop = () => child.kill()
+    signal?.addEventListener('abort', stop)
+    try {
+      await child.ready
+      this.#spare = new PyodideProcess(limits.memoryBytes)
+      const report = await child.run(source, stdin, limits)
+      signal?.throwIfAborted()
+      return report
+    } catch (problem) {
+      signal?.throwIfAborted()
+      throw problem
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      child.kill()
+    }
+  }
+
+  close(): void {
+    this.#spare?.kill()
+    this.#spare = undefined
+  }
+}
+
+class PyodideProcess {
+  readonly ready: Promise<void>
+  readonly #process: ChildProcess
+  readonly #lines: Array<(line: string | undefined) => void> = []
+  #errorText = ''
+
+  constructor(memoryBytes: number) {
+    const pyodide = realpathSync(dirname(fileURLToPath(import.meta.resolve('pyodide'))))
+    const here = realpathSync(dirname(fileURLToPath(import.meta.url)))
+    const child = `${here}/pyodide-child${extname(import.meta.url)}`
+    this.#process = spawn(
+      process.execPath,
+      [
+        ...['--permission', `--allow-fs-read=${pyodide}/`, `--allow-fs-read=${here}/`],
+        '--disallow-code-generation-from-strings',
+        `--wasm-max-mem-pages=${memoryBytes / wasmPageBytes}`,
+        '--max-old-space-size=256',
+        child,
+        `${pyodide}/pyodide.mjs`,
+      ],
+      { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] },
+    )
+    for (const stream of this.#process.stdio) stream?.on('error', () => {})
+    this.#process.stderr!.on('data', (chunk: Buffer) => {
+      if (this.#errorText.length < 4096) this.#errorText += chunk
+    })
+    this.#readLines()
+    this.ready = this.#nextLine(startSeconds).then((line) => {
+      if (line !== undefined && 'ready' in JSON.parse(line)) return
+      this.kill()
+      throw new SandboxUnavailable(
+        `Pyodide did not start: ${this.#errorText.trim().split('\n')[0] || 'no answer'}`,
+      )
+    })
+    // A spare that fails does so when it is asked for.
+    this.ready.catch(() => {})
+    this.#eachHandle((handle) => handle.unref())
+  }
+
+  /** Keeps this process from ending while we wait; a spare does not. */
+  hold(): void {
+    this.#eachHandle((handle) => handle.ref())
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL')
+  }
+
+  async run(source: string, stdin: string, limits: Limits): Promise<CaseReport> {
+    const started = performance.now()
+    const work = { source, stdin, wallSeconds: limits.wallSeconds, outputBytes: limits.outputBytes }
+    this.#process.stdin!.write(`${JSON.stringify(work)}\n`)
+    const line = await this.#nextLine(limits.wallSeconds + graceSeconds)
+    if (line === undefined) return noReport(this.#process.exitCode === null ? 'late' : 'lost')
+    const report = reportSchema.parse(JSON.parse(line))
+    return {
+      ...report,
+      end: report.end === 'exit' && report.cpuSeconds > limits.cpuSeconds ? 'cpu' : report.end,
+      wallSeconds: (performance.now() - started) / 1000,
+      peakBytes: 0,
+    }
+  }
+
+  #readLines(): void {
+    let text = ''
+    this.#process.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      if (text.length > longestReport) return this.kill()
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+        this.#lines.shift()?.(text.slice(0, end))
+        text = text.slice(end + 1)
+      }
+    })
+    const end = () => {
+      for (const wait of this.#lines.splice(0)) wait(undefined)
+    }
+    this.#process.once('close', end)
+    this.#process.once('error', end)
+  }
+
+  /** Undefined when the process ends first, or says nothing for so long. */
+  #nextLine(seconds: number): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), seconds * 1000)
+      timer.unref()
+      this.#lines.push((line) => {
+        clearTimeout(timer)
+        resolve(line)
+      })
+    })
+  }
+
+  #eachHandle(act: (handle: { ref(): void; unref(): void }) => void): void {
+    const streams = this.#process.stdio as unknown as Array<{ ref(): void; unref(): void }>
+    for (const handle of [this.#process, ...streams.slice(0, 3)]) act(handle)
+  }
+}
