@@ -14,7 +14,7 @@ export interface TorchPeer {
 export async function startTorchPeer(scenario: string, say: (line: string) => void): Promise<TorchPeer> {
   ensureTorch(say)
   const script = fileURLToPath(new URL('./torch/peer.py', import.meta.url))
-  const peer = spawn(python, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const peer = spawn(python, ['-B', script], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: peer.stdout })[Symbol.asyncIterator]()
   const ask = async (command: Record<string, unknown>) => {
     peer.stdin.write(`${JSON.stringify(command)}\n`)

@@ -2,6 +2,7 @@ import { legalityMasks } from '../graph/legality.ts'
 import { realizations } from '../library/role-space.ts'
 import { Adam, type AdamSettings, paperAdam } from '../numerics/adam.ts'
 import { Tape } from '../numerics/tape.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
 import type { NetworkState } from '../policy/network.ts'
 import { type ConstructionPolicy, wholeLogits } from '../policy/policy.ts'
@@ -11,6 +12,9 @@ import {
   type RecordedGroup,
   type UpdateReport,
 } from './recorded-group.ts'
+
+/** Floats up to which a tensor's gradient is cheap to read once more. */
+const smallTensor = 4096
 
 /** Policy, frozen reference and optimizer of one training. */
 export class PolicyLearner {
@@ -61,6 +65,7 @@ export class PolicyLearner {
     const sums = { policy: 0, divergence: 0, entropy: 0 }
     const scale = 1 / positions.length
 
+    this.policy.workspace.kernels.storedFinite()
     this.policy.scratch(() => {
       const space = this.policy.space(group.restriction)
       const [states, stateOf] = distinctStates(decided.map(({ step }) => step))
@@ -141,7 +146,14 @@ export class PolicyLearner {
 
   #assertFiniteGradients(): void {
     const { parameters, workspace } = this.policy
-    if (workspace.kernels.allFinite(parameters.block.columns, parameters.block.gradient)) return
+    const { kernels } = workspace
+    // The large tensors' gradients were watched while they were stored: reading all of them again would cost a tenth of
+    // the update. The small ones are read.
+    const small = [...parameters.names]
+      .map((name) => parameters.tensor(name))
+      .filter(({ rows, columns }) => rows * columns <= smallTensor)
+    const finite = (tensor: Tensor) => kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient)
+    if (kernels.storedFinite() && small.every(finite)) return
     for (const name of parameters.names) {
       const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
       if (bad === undefined) continue

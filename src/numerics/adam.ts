@@ -61,6 +61,10 @@ export class Adam {
   }
 
   write({ step, first, second }: AdamState): void {
+    const { columns } = this.#block
+    if (first.length !== columns || second.length !== columns) {
+      throw new RangeError(`Moments of ${first.length} and ${second.length} entries do not fit ${columns}.`)
+    }
     this.#step = step
     this.#workspace.values(this.#first).set(first)
     this.#workspace.values(this.#second).set(second)

@@ -11,6 +11,8 @@ export interface Tensor {
 }
 
 const pageBytes = 65536
+/** Addresses are int32 to the kernels and to `>>`: beyond this they would turn negative. */
+const maxBytes = 2 ** 31
 
 /**
  * One kernel instance and its memory, handed out from the bottom up: parameters first, for good, then the values of one
@@ -38,14 +40,17 @@ export class Workspace {
   /** Room for `count` floats or int32s, 16-byte aligned, contents undefined. */
   allocate(count: number): number {
     const pointer = this.#top
-    this.#top = (pointer + count * 4 + 15) & ~15
+    const top = Math.ceil((pointer + count * 4) / 16) * 16
+    if (top > maxBytes)
+      throw new RangeError('One workspace cannot hold more than 2 GiB: use smaller batches.')
     const { memory } = this.kernels
-    const missing = this.#top - memory.buffer.byteLength
+    const missing = top - memory.buffer.byteLength
     if (missing > 0) {
       // Growing copies nothing but invalidates views; a generous step keeps it rare.
       memory.grow(Math.ceil(Math.max(missing, 1 << 20) / pageBytes))
       this.#floats = new Float32Array(memory.buffer)
     }
+    this.#top = top
     return pointer
   }
 

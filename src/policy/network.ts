@@ -1,7 +1,8 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
+import { type AgentGraph, InvalidGraphError } from '../graph/agent-graph.ts'
 import { type RoleSpace, realizations } from '../library/role-space.ts'
 import type { RaggedIndices, Tape } from '../numerics/tape.ts'
 import { columnsOf, rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import type { PolicyDimensions } from './parameter-shapes.ts'
 import type { PolicyParameters } from './parameters.ts'
 import type { Semantics } from './semantics.ts'
 
@@ -26,15 +27,23 @@ export interface QueryFeatures {
  * the constant part of their first layer is computed once per parameter version instead of once per decision.
  */
 export interface SemanticTables {
-  /** W_s·e of the realizations in `unitRow`. */
-  readonly units: Tensor
-  /** The row of `units` for a branch. */
-  readonly unitRow: ReadonlyMap<number, number>
+  /** W_x times every term that x_i may be made of: realizations, granularities, positions, degrees. */
+  readonly units: UnitTable
   readonly role: Tensor
   readonly granularity: Tensor
   readonly edgeQuery: Tensor
   /** The interaction MLP's first layer on the constant part of the edge query. */
   readonly edgeValue: Tensor
+}
+
+/** Where each term of x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ stands among the rows of `inputs`. */
+interface UnitTable {
+  readonly inputs: Tensor
+  readonly branch: ReadonlyMap<number, number>
+  readonly granularity: number
+  readonly position: number
+  readonly indegree: number
+  readonly outdegree: number
 }
 
 /**
@@ -64,14 +73,6 @@ export class PolicyNetwork {
   tables(tape: Tape, unitBranches: Iterable<number>): SemanticTables {
     const { weights } = this
     const { roles, branches } = this.#semantics
-    const used = [...new Set(unitBranches)]
-    const chosen = this.workspace.constant(
-      new Float32Array(used.length * branches.columns),
-      used.length,
-      branches.columns,
-    )
-    tape.gather(branches, tape.indices(used), chosen)
-
     const role = tape.bias(weights.role.bias, tape.linear(roles, weights.role.semantic))
 
     const atomic = { ...branches, rows: roles.rows, stride: branches.stride * 2 }
@@ -87,14 +88,39 @@ export class PolicyNetwork {
     tape.bias(weights.edgeQuery.bias, edgeQuery)
     const edgeValue = tape.bias(weights.edge.bias, tape.linear(edgeQuery, weights.edge.query))
 
-    return {
-      units: tape.linear(chosen, weights.semantic),
-      unitRow: new Map(used.map((branch, row) => [branch, row])),
-      role,
-      granularity,
-      edgeQuery,
-      edgeValue,
-    }
+    return { units: this.#unitTable(tape, unitBranches), role, granularity, edgeQuery, edgeValue }
+  }
+
+  /** W_x is linear, so it meets each term once instead of every unit's sum of terms. */
+  #unitTable(tape: Tape, unitBranches: Iterable<number>): UnitTable {
+    const { weights } = this
+    const { branches } = this.#semantics
+    const { hidden, maxUnits } = this.#parameters.dimensions
+    const used = [...new Set(unitBranches)]
+    const chosen = this.workspace.constant(
+      new Float32Array(used.length * branches.columns),
+      used.length,
+      branches.columns,
+    )
+    tape.gather(branches, tape.indices(used), chosen)
+    const granularity = used.length
+    const position = granularity + realizations.length
+    const indegree = position + maxUnits
+    const outdegree = indegree + maxUnits
+    const terms = tape.zeros(outdegree + maxUnits, hidden)
+    tape.linear(chosen, weights.semantic, rowsOf(terms, 0, used.length))
+    const place = (embedding: Tensor, from: number) =>
+      tape.gather(
+        embedding,
+        tape.indices([...Array(embedding.rows).keys()]),
+        rowsOf(terms, from, embedding.rows),
+      )
+    place(weights.granularityEmbedding, granularity)
+    place(weights.positionEmbedding, position)
+    place(weights.indegreeEmbedding, indegree)
+    place(weights.outdegreeEmbedding, outdegree)
+    const branch = new Map(used.map((entry, row) => [entry, row]))
+    return { inputs: tape.linear(terms, weights.input), branch, granularity, position, indegree, outdegree }
   }
 
   queries(tape: Tape, queries: Tensor): QueryFeatures {
@@ -117,6 +143,7 @@ export class PolicyNetwork {
   ): DecisionBatch {
     const { weights } = this
     const { hidden, maxUnits } = this.#parameters.dimensions
+    for (const state of states) assertFits(state, this.#parameters.dimensions)
     const units = this.#encodeUnits(tape, tables, queries, states)
 
     const queryRows = tape.indices(states.map((state) => state.query))
@@ -208,33 +235,26 @@ export class PolicyNetwork {
     states: readonly NetworkState[],
     layers: readonly (readonly number[])[],
   ): Tensor {
-    const { weights } = this
+    const { units } = tables
+    const { maxUnits } = this.#parameters.dimensions
     const outdegrees = states.map(({ graph }) => graph.outdegrees)
-    const semantic: number[] = []
-    const granularity: number[] = []
-    const position: number[] = []
-    const indegree: number[] = []
-    const outdegree: number[] = []
+    const terms: number[][] = [[], [], [], [], []]
     const query: number[] = []
     for (const [step, layer] of layers.entries()) {
       for (const state of layer) {
         const unit = states[state]!.graph.units[step]!
         const z = realizations.indexOf(unit.realization)
-        semantic.push(tables.unitRow.get(this.#space.indexOf(unit.role) * 2 + z)!)
-        granularity.push(z)
-        position.push(step)
-        indegree.push(unit.predecessors.length)
-        outdegree.push(outdegrees[state]![step]!)
+        terms[0]!.push(units.branch.get(this.#space.indexOf(unit.role) * 2 + z)!)
+        terms[1]!.push(units.granularity + z)
+        terms[2]!.push(units.position + inTable(step, maxUnits))
+        terms[3]!.push(units.indegree + inTable(unit.predecessors.length, maxUnits))
+        terms[4]!.push(units.outdegree + inTable(outdegrees[state]![step]!, maxUnits))
         query.push(states[state]!.query)
       }
     }
-    const features = tape.zeros(semantic.length, this.#parameters.dimensions.hidden)
-    tape.gather(tables.units, tape.indices(semantic), features)
-    tape.gather(weights.granularityEmbedding, tape.indices(granularity), features)
-    tape.gather(weights.positionEmbedding, tape.indices(position), features)
-    tape.gather(weights.indegreeEmbedding, tape.indices(indegree), features)
-    tape.gather(weights.outdegreeEmbedding, tape.indices(outdegree), features)
-    return tape.gather(queries.unit, tape.indices(query), tape.linear(features, weights.input))
+    const inputs = tape.zeros(query.length, this.#parameters.dimensions.hidden)
+    for (const term of terms) tape.gather(units.inputs, tape.indices(term), inputs)
+    return tape.gather(queries.unit, tape.indices(query), inputs)
   }
 
   /** Inverted dropout on v_i; a row without a mask passes unchanged. */
@@ -249,6 +269,22 @@ export class PolicyNetwork {
     const constant = this.workspace.constant(factors, input.rows, input.columns)
     return tape.scale(input, constant, tape.zeros(input.rows, input.columns))
   }
+}
+
+/** Positions and degrees beyond their tables are an error, never clamped. */
+function inTable(index: number, rows: number): number {
+  if (index >= rows)
+    throw new RangeError(`A position or degree of ${index} is outside the table of ${rows} rows.`)
+  return index
+}
+
+/** What lies outside the tables, or a mask of another shape, would be read from some neighbour's memory. */
+function assertFits({ graph, dropoutKeep }: NetworkState, { maxUnits, hidden }: PolicyDimensions): void {
+  if (graph.size > maxUnits)
+    throw new RangeError(`The tables of the network end at ${maxUnits} units; a graph has ${graph.size}.`)
+  if (dropoutKeep === null) return
+  if (dropoutKeep.length !== graph.size || dropoutKeep.some((keep) => keep.length !== hidden))
+    throw new RangeError(`A dropout mask does not have ${hidden} entries for each of ${graph.size} units.`)
 }
 
 interface EncodedUnits {

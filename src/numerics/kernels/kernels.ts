@@ -157,6 +157,7 @@ export interface Kernels {
     epsilon: number,
   ): void
   allFinite(n: number, x: Pointer): number
+  storedFinite(): number
 }
 
 let compiled: WebAssembly.Module | undefined

@@ -30,8 +30,9 @@ export function adam(
       f32x4.mul(f32x4.splat(beta2), loadLanes(second + o, count)),
       f32x4.mul(f32x4.splat(oneMinusBeta2), f32x4.mul(g, g)),
     )
-    storeLanes(first + o, m, count)
-    storeLanes(second + o, v, count)
+    // A moment that only decays would end as a subnormal number, slow for hundreds of steps; it has no effect long before.
+    storeLanes(first + o, v128.and(m, f32x4.gt(f32x4.abs(m), f32x4.splat(1e-30))), count)
+    storeLanes(second + o, v128.and(v, f32x4.gt(v, f32x4.splat(1e-30))), count)
     const denominator = f32x4.add(f32x4.mul(f32x4.sqrt(v), f32x4.splat(rootCorrection)), f32x4.splat(epsilon))
     addLanes(parameters + o, f32x4.neg(f32x4.div(f32x4.mul(f32x4.splat(stepSize), m), denominator)), count)
     storeLanes(gradients + o, f32x4.splat(0), count)

@@ -11,11 +11,11 @@ export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
     const cdf = f32x4.add(half, f32x4.mul(half, erf(f32x4.mul(v, f32x4.splat(0.70710678118654752)))))
     storeLanes(y + o, f32x4.mul(v, cdf), count)
     if (slope) {
-      const density = f32x4.mul(
-        exp(f32x4.mul(f32x4.mul(v, v), f32x4.splat(-0.5))),
-        f32x4.splat(0.39894228040143268),
-      )
-      storeLanes(slope + o, f32x4.add(cdf, f32x4.mul(v, density)), count)
+      const square = f32x4.mul(v, v)
+      const density = f32x4.mul(exp(f32x4.mul(square, f32x4.splat(-0.5))), f32x4.splat(0.39894228040143268))
+      // Beyond 6.5 it is below the resolution of the slope.
+      const near = v128.and(density, f32x4.lt(square, f32x4.splat(42.25)))
+      storeLanes(slope + o, f32x4.add(cdf, f32x4.mul(v, near)), count)
     }
   }
 }

@@ -19,8 +19,21 @@ function tail(value: f32, x: usize, w: usize, from: usize, to: usize): f32 {
   return value
 }
 
-/** Rows of x that stay in the first-level cache while a weight matrix passes over them. */
+/** Rows of x that stay in the first-level cache while the weights' gradient passes over them. */
 const chunk: i32 = 32
+
+/**
+ * Touches rows that are needed soon, one load per cache line. The parts of a concatenated weight lie far apart, so the
+ * processor does not guess that they come next; these loads wait for memory together instead of one after the other.
+ */
+// @ts-ignore: decorator
+@inline
+function touch(rows: i32, k: i32, w: usize, sw: usize): void {
+  const bytes: usize = k << 2
+  for (let j: i32 = 0; j < rows; j++, w += sw) {
+    for (let p: usize = 0; p < bytes; p += 64) i32.load(w + p)
+  }
+}
 
 /** y[m×n] = x[m×k] · w[n×k]ᵀ, or += when `accumulate`. */
 export function linear(
@@ -29,19 +42,10 @@ export function linear(
   const sx: usize = ldx << 2
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
-  for (let from: i32 = 0; from < m; from += chunk) {
-    const to = min(m, from + chunk)
-    // Few weights at a time and all rows of the chunk under them: each weight comes from memory once per chunk.
-    for (let j: i32 = 0; j < n; j += 8) {
-      const count = min(8, n - j)
-      const wj = w + j * sw
-      const yj = y + (j << 2)
-      let i = from
-      for (; i + 4 <= to; i += 4) rows4(count, k, x + i * sx, sx, wj, sw, yj + i * sy, sy, accumulate)
-      for (; i + 2 <= to; i += 2) rows2(count, k, x + i * sx, sx, wj, sw, yj + i * sy, sy, accumulate)
-      if (i < to) rows1(count, k, x + i * sx, wj, sw, yj + i * sy, accumulate)
-    }
-  }
+  let i: i32 = 0
+  for (; i + 4 <= m; i += 4) rows4(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
+  for (; i + 2 <= m; i += 2) rows2(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
+  if (i < m) rows1(n, k, x + i * sx, w, sw, y + i * sy, accumulate)
 }
 
 function rows4(n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usize, sy: usize, accumulate: bool): void {
@@ -185,7 +189,65 @@ export function product(
   const sx: usize = ldx << 2
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
-  // A panel of 16 columns of w is one cache line per row: it stays near while all rows of x pass over it.
+  if (m <= 8) productFew(m, n, k, x, sx, w, sw, y, sy)
+  else productMany(m, n, k, x, sx, w, sw, y, sy)
+}
+
+/** Few rows: y stays near and w passes by once, four of its rows at a time. */
+function productFew(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usize, sy: usize): void {
+  const k8: usize = (k & ~7) << 2
+  const ke: usize = k << 2
+  let j: i32 = 0
+  for (; j + 4 <= n; j += 4) {
+    const w0 = w + j * sw
+    const w1 = w0 + sw
+    const w2 = w1 + sw
+    const w3 = w2 + sw
+    touch(min(4, n - j - 4), k, w3 + sw, sw)
+    for (let i: i32 = 0; i < m; i++) {
+      const xi = x + i * sx + (j << 2)
+      const yi = y + i * sy
+      const s0 = v128.load32_splat(xi), s1 = v128.load32_splat(xi, 4)
+      const s2 = v128.load32_splat(xi, 8), s3 = v128.load32_splat(xi, 12)
+      let p: usize = 0
+      for (; p < k8; p += 32) {
+        let a = v128.load(yi + p)
+        let b = v128.load(yi + p, 16)
+        a = f32x4.add(a, f32x4.mul(s0, v128.load(w0 + p)))
+        b = f32x4.add(b, f32x4.mul(s0, v128.load(w0 + p, 16)))
+        a = f32x4.add(a, f32x4.mul(s1, v128.load(w1 + p)))
+        b = f32x4.add(b, f32x4.mul(s1, v128.load(w1 + p, 16)))
+        a = f32x4.add(a, f32x4.mul(s2, v128.load(w2 + p)))
+        b = f32x4.add(b, f32x4.mul(s2, v128.load(w2 + p, 16)))
+        a = f32x4.add(a, f32x4.mul(s3, v128.load(w3 + p)))
+        b = f32x4.add(b, f32x4.mul(s3, v128.load(w3 + p, 16)))
+        v128.store(yi + p, a)
+        v128.store(yi + p, b, 16)
+      }
+      for (; p < ke; p += 4) {
+        f32.store(
+          yi + p,
+          f32.load(yi + p) + f32.load(xi) * f32.load(w0 + p) + f32.load(xi, 4) * f32.load(w1 + p) +
+            f32.load(xi, 8) * f32.load(w2 + p) + f32.load(xi, 12) * f32.load(w3 + p),
+        )
+      }
+    }
+  }
+  for (; j < n; j++) {
+    for (let i: i32 = 0; i < m; i++) {
+      const scale = f32.load(x + i * sx + (j << 2))
+      const s = f32x4.splat(scale)
+      const yi = y + i * sy
+      const wj = w + j * sw
+      let p: usize = 0
+      for (; p < (k8 & ~15); p += 16) v128.store(yi + p, f32x4.add(v128.load(yi + p), f32x4.mul(s, v128.load(wj + p))))
+      for (; p < ke; p += 4) f32.store(yi + p, f32.load(yi + p) + scale * f32.load(wj + p))
+    }
+  }
+}
+
+/** Many rows: a panel of 16 columns of w, one cache line per row, stays near while all rows of x pass over it. */
+function productMany(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usize, sy: usize): void {
   let c: i32 = 0
   for (; c + 16 <= k; c += 16) {
     const wc = w + (c << 2)
@@ -251,6 +313,16 @@ export function product(
   }
 }
 
+/** Stays 0 while every gradient that `outer` stored was finite: x·0 is 0 for a finite x and NaN for the others. */
+let stored: v128 = f32x4.splat(0)
+
+/** Whether all gradients stored by `outer` since the last call were finite. */
+export function storedFinite(): bool {
+  const finite = !v128.any_true(f32x4.ne(stored, f32x4.splat(0)))
+  stored = f32x4.splat(0)
+  return finite
+}
+
 /** w[n×k] += y[m×n]ᵀ · x[m×k]: the gradient of `linear` with respect to its weight. */
 export function outer(
   m: i32, n: i32, k: i32, y: usize, ldy: i32, x: usize, ldx: i32, w: usize, ldw: i32,
@@ -264,7 +336,11 @@ export function outer(
     const yf = y + from * sy
     // Along the rows of w, because the gradient is what comes from far: a strided walk over it would miss every time.
     let j: i32 = 0
-    for (; j + 2 <= n; j += 2) outer2(count, k, yf + (j << 2), sy, xf, sx, w + j * sw, sw)
+    for (; j + 2 <= n; j += 2) {
+      const wj = w + j * sw
+      if (from == 0 && (j & 7) == 0) touch(min(8, n - j - 8), k, wj + 8 * sw, sw)
+      outer2(count, k, yf + (j << 2), sy, xf, sx, wj, sw)
+    }
     if (j < n) outer1(count, k, yf + (j << 2), sy, xf, sx, w + j * sw)
   }
 }
@@ -302,6 +378,9 @@ function outer2(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
     v128.store(w1, b1, 16)
     v128.store(w1, b2, 32)
     v128.store(w1, b3, 48)
+    const a = f32x4.add(f32x4.add(a0, a1), f32x4.add(a2, a3))
+    const b = f32x4.add(f32x4.add(b0, b1), f32x4.add(b2, b3))
+    stored = f32x4.add(stored, f32x4.mul(f32x4.add(a, b), f32x4.splat(0)))
   }
   if (c < k) {
     outerTail(m, c, k, y, sy, x, sx, w)
@@ -327,6 +406,8 @@ function outer1(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
     v128.store(w0, a1, 16)
     v128.store(w0, a2, 32)
     v128.store(w0, a3, 48)
+    const a = f32x4.add(f32x4.add(a0, a1), f32x4.add(a2, a3))
+    stored = f32x4.add(stored, f32x4.mul(a, f32x4.splat(0)))
   }
   if (c < k) outerTail(m, c, k, y, sy, x, sx, w)
 }
@@ -337,5 +418,6 @@ function outerTail(m: i32, c: i32, k: i32, y: usize, sy: usize, x: usize, sx: us
     let a = f32.load(o)
     for (let i: i32 = 0; i < m; i++) a += f32.load(y + i * sy) * f32.load(x + i * sx + (c << 2))
     f32.store(o, a)
+    stored = f32x4.add(stored, f32x4.splat(a * 0))
   }
 }
