@@ -81,7 +81,11 @@ async function outcomeOf(
   if (entry.groups !== undefined) {
     if (ids === undefined) throw new Error('the groups of this pool cannot be known without its file')
     const seed = entry.seed ?? ablationSeed
-    return groupedOutcome(ids, { ...sizes, seed }, (entry['group_order_first10'] as unknown[]).length)
+    return groupedOutcome(
+      ids,
+      { ...sizes, seed },
+      (entry['group_order_first10'] as unknown[] | undefined)?.length ?? 0,
+    )
   }
   if (sizes.evaluation > 0 && sizes.training > 0) {
     const partition = name.includes('_q2')
@@ -136,7 +140,7 @@ async function q3Outcome(
     training: q2 === undefined ? 100 : sizeOf(q2, 'train_'),
     seed: q2?.seed ?? seed,
   }
-  const used = usedByQ2(ids, q2Options, name.startsWith('tatqa'))
+  const used = usedByQ2(ids, q2Options, q2 === undefined ? name.startsWith('tatqa') : q2.groups !== undefined)
   const count = sizeOf(entry, 'eval_')
   return {
     n: ids.length,

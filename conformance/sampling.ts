@@ -13,8 +13,9 @@ export async function* runSamplingCases(folder: string): AsyncGenerator<CaseResu
     const path = join(folder, name)
     try {
       const content = parseWithBigints(readFileSync(path, 'utf8')) as Record<string, unknown>
-      const drawsAlone = Object.values(content).some((value) => Array.isArray(value))
-      if (drawsAlone) yield* runRandomCases(content, basename(path))
+      // Draws come in lists, memberships as an object per entry.
+      const hasDraws = Object.values(content).some((value) => Array.isArray(value))
+      if (hasDraws) yield* runRandomCases(content, basename(path))
       else yield* runMembershipCases(content, folder, basename(path))
     } catch (error) {
       yield { name, failure: error instanceof Error ? error.message : String(error) }

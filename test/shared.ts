@@ -12,6 +12,7 @@ export function sharedPath(...parts: string[]): string {
 /** A suite on shared goldens or data: skipped with a reason where they are absent, but never in CI. */
 export function describeShared(name: string, suite: () => void): void {
   if (existsSync(shared)) describe(name, suite)
-  else if (process.env.CI === 'true') test(name, () => Promise.reject(new Error(`missing ${fileURLToPath(shared)}`)))
+  else if (process.env.CI === 'true')
+    test(name, () => Promise.reject(new Error(`missing ${fileURLToPath(shared)}`)))
   else describe.skip(`${name} (no shared folder beside the checkout)`, suite)
 }

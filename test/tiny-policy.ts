@@ -4,6 +4,7 @@ import { type Action, type ConstructionSpace, legalityMasks } from '../src/graph
 import { realizations } from '../src/library/role-space.ts'
 import { type PlainParameters, parameterShapes } from '../src/policy/parameter-shapes.ts'
 import type { PlainNetworkOptions } from '../src/policy/plain-network.ts'
+import { ConstructionPolicy } from '../src/policy/policy.ts'
 import { arbitraryConstruction } from './arbitrary-graph.ts'
 
 /** Small dimensions and embeddings for any role space. */
@@ -30,6 +31,14 @@ export function tinyParameters({ dimensions }: PlainNetworkOptions, seed = 1, sp
       return [name, { shape, data: numbersLike(size, seed * 1000 + index, spread) }]
     }),
   )
+}
+
+/** The product's policy with the options and weights of the plain one. */
+export function tinyPolicy(
+  options: PlainNetworkOptions,
+  parameters: PlainParameters = tinyParameters(options),
+): ConstructionPolicy {
+  return new ConstructionPolicy({ ...options, vectors: options.embeddings }, parameters)
 }
 
 export interface Situation {

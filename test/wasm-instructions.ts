@@ -12,7 +12,8 @@ export function instructionsOf(binary: Uint8Array): Set<number> {
     const end = reader.at + size
     if (section === codeSection) {
       for (let functions = reader.leb(); functions > 0; functions -= 1) walkFunction(reader, opcodes)
-      if (reader.at !== end) throw new Error(`The code section ends at ${end}, its functions at ${reader.at}.`)
+      if (reader.at !== end)
+        throw new Error(`The code section ends at ${end}, its functions at ${reader.at}.`)
     }
     reader.at = end
   }
@@ -47,12 +48,17 @@ function readInstruction(reader: Reader): number {
   const opcode = reader.byte()
   if (opcode === bulkPrefix) return (opcode << 16) | readBulk(reader)
   if (opcode === vectorPrefix) return (opcode << 16) | readVector(reader)
-  if (between(opcode, 0x02, 0x04)) reader.leb() // block, loop, if: a type
-  else if (between(opcode, 0x0c, 0x0d) || opcode === 0x10) reader.leb() // br, br_if, call
-  else if (opcode === 0x0e) for (let targets = reader.leb(); targets >= 0; targets -= 1) reader.leb() // br_table
-  else if (between(opcode, 0x20, 0x24)) reader.leb() // locals and globals
+  if (between(opcode, 0x02, 0x04))
+    reader.leb() // block, loop, if: a type
+  else if (between(opcode, 0x0c, 0x0d) || opcode === 0x10)
+    reader.leb() // br, br_if, call
+  else if (opcode === 0x0e)
+    for (let targets = reader.leb(); targets >= 0; targets -= 1) reader.leb() // br_table
+  else if (between(opcode, 0x20, 0x24))
+    reader.leb() // locals and globals
   else if (between(opcode, 0x28, 0x3e)) reader.memoryArgument()
-  else if (between(opcode, 0x3f, 0x42)) reader.leb() // memory.size, memory.grow, i32.const, i64.const
+  else if (between(opcode, 0x3f, 0x42))
+    reader.leb() // memory.size, memory.grow, i32.const, i64.const
   else if (opcode === 0x43) reader.at += 4
   else if (opcode === 0x44) reader.at += 8
   else if (![0x00, 0x01, 0x05, 0x0b, 0x0f, 0x1a, 0x1b].includes(opcode) && !between(opcode, 0x45, 0xc4))

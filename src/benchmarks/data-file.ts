@@ -31,6 +31,8 @@ export interface Limits {
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 export const defaultLimits: Limits = {
   fileBytes: 4 * gibibyte,
   expandedBytes: 8 * gibibyte,
@@ -109,7 +111,6 @@ export async function readLines(
   limits: Limits,
   consume: (line: string, number: number) => void,
 ): Promise<DataFile> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   let number = 0
   let pending: Buffer[] = []
   let pendingBytes = 0
@@ -125,7 +126,7 @@ export async function readLines(
     const bytes = pending.length === 1 ? pending[0]! : Buffer.concat(pending)
     pending = []
     pendingBytes = 0
-    const line = decodeText(decoder, bytes, { file: path, row: number })
+    const line = decodeUtf8(bytes, { file: path, row: number })
     if (line.trim() !== '') consume(line, number)
   }
   const file = await readChunks(path, limits, (chunk) => {
@@ -152,11 +153,12 @@ export async function readText(path: string, limits: Limits): Promise<{ text: st
       throw new DataError(`is one document of more than ${limits.documentBytes} bytes.`, { file: path })
     chunks.push(chunk)
   })
-  const text = decodeText(new TextDecoder('utf-8', { fatal: true }), Buffer.concat(chunks), { file: path })
+  const text = decodeUtf8(Buffer.concat(chunks), { file: path })
   return { text, file }
 }
 
-function decodeText(decoder: TextDecoder, bytes: Buffer, at: { file: string; row?: number }): string {
+/** Bytes that are not UTF-8 are an error, never replacement characters. */
+export function decodeUtf8(bytes: Buffer, at: { file: string; row?: number }): string {
   try {
     return decoder.decode(bytes)
   } catch {

@@ -93,7 +93,7 @@ function takeGroups(
   while (taken.length < count) {
     const group = groupOrder[end]
     if (group === undefined) throw new RangeError(`The pool has too few groups for ${count} more examples.`)
-    taken.push(...groups.get(group)!)
+    for (const id of groups.get(group)!) taken.push(id)
     end += 1
   }
   return { ids: taken.slice(0, count), groups: groupOrder.slice(start, end), discarded: taken.slice(count) }

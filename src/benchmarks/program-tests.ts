@@ -20,6 +20,7 @@ export function decodeTests(field: string): readonly ProgramTest[] {
 
 function decodeText(field: string): string {
   // Buffer.from skips what is no base64; such a field is damaged.
-  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(field)) throw new SyntaxError('is neither a JSON array nor base64')
-  return readPickledText(inflateSync(Buffer.from(field, 'base64'), { maxOutputLength: expandedLimit }))
+  const base64 = field.trim()
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new SyntaxError('is neither a JSON array nor base64')
+  return readPickledText(inflateSync(Buffer.from(base64, 'base64'), { maxOutputLength: expandedLimit }))
 }

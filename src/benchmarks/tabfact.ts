@@ -1,9 +1,9 @@
-import { access } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Table } from '../library/task.ts'
 import { DataError } from './data-error.ts'
-import { defaultLimits, readText } from './data-file.ts'
+import { decodeUtf8 } from './data-file.ts'
 import { checkRecord, type RecordPlace, readJson } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
@@ -13,7 +13,7 @@ const tableEntry = z.tuple([
   z.string(),
 ])
 
-const tableLimits = { ...defaultLimits, documentBytes: 2 ** 22 }
+const tableBytes = 2 ** 22
 
 /**
  * Statements come in an object by table id; an example is `<table id>:<index>`. Tables are files of `tablesFolder`:
@@ -39,7 +39,7 @@ export async function readTabfact(
     const ids = statements.map((_, index) => `${tableId}:${index}`)
     for (const id of ids) examples.addId(id, at, tableId)
     if (!ids.some(wanted)) continue
-    const table = await readTable(tablesFolder, tableId, caption, at)
+    const table = readTable(tablesFolder, tableId, caption, at)
     for (const [index, id] of ids.entries()) {
       if (!wanted(id)) continue
       if (table !== undefined)
@@ -50,23 +50,17 @@ export async function readTabfact(
   return examples.split([file])
 }
 
-async function readTable(
-  folder: string,
-  tableId: string,
-  caption: string,
-  at: RecordPlace,
-): Promise<Table | undefined> {
+function readTable(folder: string, tableId: string, caption: string, at: RecordPlace): Table | undefined {
   // The id becomes a path, so it must be a plain file name.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(tableId))
     throw new DataError(`'${tableId}' is not the name of a table file.`, { ...at, field: tableId })
   const path = join(folder, tableId)
-  const there = await access(path).then(
-    () => true,
-    () => false,
-  )
-  if (!there) return undefined
-  const { text } = await readText(path, tableLimits)
-  return parseTable(text, path, tableId, caption)
+  // Thousands of files of a kilobyte: read at once, one after the other, since streams would take longer to set up.
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return undefined
+  if (!status.isFile() || status.size > tableBytes)
+    throw new DataError(`is not a file of at most ${tableBytes} bytes.`, { file: path })
+  return parseTable(decodeUtf8(readFileSync(path), { file: path }), path, tableId, caption)
 }
 
 /** Cells separated by '#', without quoting; the first line is the header. A row may be shorter or longer than it. */

@@ -1,10 +1,10 @@
-import { legalityMasks } from '../graph/legality.ts'
+import { IllegalActionError, legalityMasks, whyIllegal } from '../graph/legality.ts'
 import { realizations } from '../library/role-space.ts'
 import { Adam, type AdamSettings, paperAdam } from '../numerics/adam.ts'
 import { Tape } from '../numerics/tape.ts'
 import type { Tensor } from '../numerics/workspace.ts'
 import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
-import type { NetworkState } from '../policy/network.ts'
+import type { NetworkState } from '../policy/edge-aware-gru.ts'
 import { type ConstructionPolicy, wholeLogits } from '../policy/policy.ts'
 import {
   type LossWeights,
@@ -59,15 +59,20 @@ export class PolicyLearner {
     // A STOP forced by the unit limit has log-probability, KL and entropy zero and sends no gradient. It needs no pass,
     // yet it stays in the mean: the paper averages over every position.
     const { maxUnits } = this.policy.options.dimensions
-    const decided = positions.filter(({ step }) => step.graph.size < maxUnits)
+    const decided = positions.filter(({ step }) => step.graph.size !== maxUnits)
     const zero = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
     const report = { logProbabilities: zero(), divergences: zero(), entropies: zero() }
     const sums = { policy: 0, divergence: 0, entropy: 0 }
     const scale = 1 / positions.length
 
     this.policy.workspace.kernels.storedFinite()
+    const space = this.policy.space(group.restriction)
+    for (const { step } of positions) {
+      const reason = whyIllegal(step.action, step.graph, space)
+      if (reason !== undefined) throw new IllegalActionError(reason)
+    }
+
     this.policy.scratch(() => {
-      const space = this.policy.space(group.restriction)
       const [states, stateOf] = distinctStates(decided.map(({ step }) => step))
       const masks = states.map(({ graph }) => legalityMasks(graph, space))
       const reference = this.#referenceLogits(group.query, states, masks)
@@ -134,11 +139,14 @@ export class PolicyLearner {
     states: readonly NetworkState[],
     masks: Parameters<typeof wholeLogits>[1],
   ): ReturnType<typeof wholeLogits>['values'] {
-    return this.policy.scratch(() => {
+    return this.reference.scratch(() => {
       // The reference is always in evaluation mode, so states that differ only in their masks are one to it.
       const [distinct, stateOf] = distinctStates(states.map((state) => ({ ...state, dropoutKeep: null })))
       const distinctMasks = distinct.map((_, state) => masks[stateOf.indexOf(state)]!)
-      const batch = this.reference.decide(this.reference.queryFeatures([query]), distinct)
+      const batch = this.reference.decide(
+        this.reference.prepareQueries([query], { dropout: false }),
+        distinct,
+      )
       const { values } = wholeLogits(batch, distinctMasks, this.reference.workspace)
       return stateOf.map((state) => values[state]!)
     })
@@ -190,6 +198,12 @@ function advantageAt({ advantages }: RecordedGroup, trajectory: number, position
   const advantage = advantages[trajectory]?.[position]
   if (advantage === undefined)
     throw new RangeError(`Action ${position} of trajectory ${trajectory} has no advantage.`)
+  // Said here, because that of a forced STOP would go unnoticed: it is multiplied by a log-probability of zero.
+  if (!Number.isFinite(advantage))
+    throw new NonFiniteUpdateError(
+      `the advantage of action ${position} of trajectory ${trajectory}`,
+      advantage,
+    )
   return advantage
 }
 

@@ -93,6 +93,17 @@ export class Tape {
     return into
   }
 
+  /** Adds row p to row rows[p]. */
+  scatter(source: Tensor, rows: Indices, into: Tensor): Tensor {
+    const { kernels } = this.#workspace
+    kernels.scatterAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
+    this.#record(() => {
+      if (source.gradient)
+        kernels.gatherAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
+    })
+    return into
+  }
+
   /** Adds one row to all rows. */
   bias(bias: Tensor, into: Tensor): Tensor {
     return this.gather(bias, this.indices(new Int32Array(into.rows)), into)

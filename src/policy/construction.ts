@@ -1,9 +1,9 @@
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { type Action, type LegalityMasks, legalityMasks, type Restriction } from '../graph/legality.ts'
-import { realizations } from '../library/role-space.ts'
 import type { Random } from '../numerics/random.ts'
-import { ActionDistribution, emptyLogits, type Logits } from './distribution.ts'
-import type { ConstructionPolicy } from './policy.ts'
+import { ActionDistribution, emptyLogits } from './distribution.ts'
+import type { NetworkState } from './edge-aware-gru.ts'
+import type { ConstructionPolicy, PreparedQueries } from './policy.ts'
 
 /** A graph to be built: for which query, with whose randomness, in which space. */
 export interface ConstructionJob {
@@ -37,7 +37,10 @@ export function constructGraphs(
   jobs: readonly ConstructionJob[],
 ): Construction[] {
   return policy.scratch(() => {
-    const queries = policy.queryFeatures(jobs.map((job) => job.query))
+    const queries = policy.prepareQueries(
+      jobs.map((job) => job.query),
+      { dropout: jobs.some((job) => job.dropout) },
+    )
     const building = jobs.map((job, query) => ({
       job,
       query,
@@ -80,109 +83,89 @@ export function constructGraphs(
 /** One forward pass for all states; of the lower heads only the branches that were drawn are evaluated. */
 function sampleActions(
   policy: ConstructionPolicy,
-  queries: Parameters<ConstructionPolicy['decide']>[0],
-  states: Parameters<ConstructionPolicy['decide']>[1],
+  queries: PreparedQueries,
+  states: readonly NetworkState[],
   jobs: readonly ConstructionJob[],
 ): Action[] {
   if (states.length === 0) return []
-  const { roles } = policy.options
-  const batch = policy.decide(queries, states)
-  const draws = states.map(({ graph }, decision) => {
-    const masks = legalityMasks(graph, policy.space(jobs[decision]!.restriction))
-    return new Draw(masks, emptyLogits(roles.roles.length, graph.size), jobs[decision]!)
-  })
-  const read = (tensor: { data: number }) => tensor.data >> 2
-
-  const pairs = draws.flatMap((draw, decision) => draw.legalRoles().map((role) => ({ decision, role })))
-  const stop = read(batch.stopLogits())
-  const role = read(
-    batch.roleLogits(
-      pairs.map((pair) => pair.decision),
-      pairs.map((pair) => pair.role),
-    ),
-  )
   const { workspace } = policy
-  for (const [decision, draw] of draws.entries())
-    draw.logits.roles[roles.roles.length] = workspace.floats[stop + decision]!
-  for (const [row, pair] of pairs.entries())
-    draws[pair.decision]!.logits.roles[pair.role] = workspace.floats[role + row]!
-  for (const draw of draws) draw.role = draw.distribution(roles).sampleRole(draw.job.random)
+  const { roles } = policy.options
+  const stopRole = roles.roles.length
+  const batch = policy.decide(queries, states)
+  const masks = states.map(({ graph }, decision) =>
+    legalityMasks(graph, policy.space(jobs[decision]!.restriction)),
+  )
+  const logits = states.map(({ graph }) => emptyLogits(stopRole, graph.size))
+  const distributions = logits.map(
+    (own, decision) => new ActionDistribution(roles, masks[decision]!, own, jobs[decision]!.temperature),
+  )
 
-  const adding = [...draws.keys()].filter((decision) => draws[decision]!.role < roles.roles.length)
+  const asked: number[] = []
+  const askedRoles: number[] = []
+  for (const [decision, mask] of masks.entries()) {
+    for (let role = 0; role < stopRole; role += 1) {
+      if (!mask.roles[role]) continue
+      asked.push(decision)
+      askedRoles.push(role)
+    }
+  }
+  const stop = batch.stopLogits().data >> 2
+  const role = batch.roleLogits(asked, askedRoles).data >> 2
+  for (const [decision, own] of logits.entries()) own.roles[stopRole] = workspace.floats[stop + decision]!
+  for (const [row, decision] of asked.entries())
+    logits[decision]!.roles[askedRoles[row]!] = workspace.floats[role + row]!
+  const drawnRoles = distributions.map((distribution, decision) =>
+    distribution.sampleRole(jobs[decision]!.random),
+  )
+
+  const adding = [...states.keys()].filter((decision) => drawnRoles[decision]! < stopRole)
+  const branches = new Map<number, number>()
   if (adding.length > 0) {
-    const granularity = read(
+    const granularity =
       batch.granularityLogits(
         adding,
-        adding.map((decision) => draws[decision]!.role),
-      ),
-    )
+        adding.map((decision) => drawnRoles[decision]!),
+      ).data >> 2
     for (const [row, decision] of adding.entries()) {
-      const draw = draws[decision]!
+      const drawn = drawnRoles[decision]!
       for (let z = 0; z < 2; z += 1)
-        draw.logits.realizations[draw.role * 2 + z] = workspace.floats[granularity + row * 2 + z]!
-      draw.branch = draw.distribution(roles).sampleBranch(draw.role, draw.job.random)
+        logits[decision]!.realizations[drawn * 2 + z] = workspace.floats[granularity + row * 2 + z]!
+      branches.set(decision, distributions[decision]!.sampleBranch(drawn, jobs[decision]!.random))
     }
-    const edges = adding.flatMap((decision) =>
-      draws[decision]!.legalPredecessors().map((unit) => ({ decision, unit })),
-    )
-    if (edges.length > 0) {
-      const edge = read(
-        batch.edgeLogits(
-          edges.map((entry) => entry.decision),
-          edges.map((entry) => draws[entry.decision]!.branch),
-          edges.map((entry) => entry.unit),
-        ),
-      )
-      for (const [row, { decision, unit }] of edges.entries()) {
-        const draw = draws[decision]!
-        draw.logits.edges[draw.branch * states[decision]!.graph.size + unit] = workspace.floats[edge + row]!
+    const edges = legalEdges(adding, branches, masks, states)
+    if (edges.units.length > 0) {
+      const edge = batch.edgeLogits(edges.decisions, edges.branches, edges.units).data >> 2
+      for (const [row, decision] of edges.decisions.entries()) {
+        const position = edges.branches[row]! * states[decision]!.graph.size + edges.units[row]!
+        logits[decision]!.edges[position] = workspace.floats[edge + row]!
       }
     }
   }
-  return draws.map((draw) => {
-    if (draw.role === roles.roles.length) return { type: 'stop' }
-    const predecessors = draw.distribution(roles).samplePredecessors(draw.branch, draw.job.random)
-    return {
-      type: 'add',
-      role: roles.roles[draw.role]!.id,
-      realization: realizations[draw.branch & 1]!,
-      predecessors,
-    }
+  return distributions.map((distribution, decision) => {
+    const branch = branches.get(decision)
+    return branch === undefined ? { type: 'stop' } : distribution.addition(branch, jobs[decision]!.random)
   })
 }
 
-/** A decision half taken: the logits read so far and the choices already made. */
-class Draw {
-  role = -1
-  branch = -1
-  readonly masks: LegalityMasks
-  readonly logits: Logits
-  readonly job: ConstructionJob
-
-  constructor(masks: LegalityMasks, logits: Logits, job: ConstructionJob) {
-    this.masks = masks
-    this.logits = logits
-    this.job = job
+/** The legal predecessors of the drawn branches, as parallel lists. */
+function legalEdges(
+  decisions: readonly number[],
+  branches: ReadonlyMap<number, number>,
+  masks: readonly LegalityMasks[],
+  states: readonly NetworkState[],
+): { decisions: number[]; branches: number[]; units: number[] } {
+  const edges = { decisions: [] as number[], branches: [] as number[], units: [] as number[] }
+  for (const decision of decisions) {
+    const { size } = states[decision]!.graph
+    const branch = branches.get(decision)!
+    for (let unit = 0; unit < size; unit += 1) {
+      if (!masks[decision]!.edges[branch * size + unit]) continue
+      edges.decisions.push(decision)
+      edges.branches.push(branch)
+      edges.units.push(unit)
+    }
   }
-
-  distribution(roles: ConstructionPolicy['options']['roles']): ActionDistribution {
-    return new ActionDistribution(roles, this.masks, this.logits, this.job.temperature)
-  }
-
-  legalRoles(): number[] {
-    const legal: number[] = []
-    for (let role = 0; role < this.masks.roles.length - 1; role += 1)
-      if (this.masks.roles[role]) legal.push(role)
-    return legal
-  }
-
-  legalPredecessors(): number[] {
-    const units = this.masks.edges.length / this.masks.realizations.length
-    const legal: number[] = []
-    for (let unit = 0; unit < units; unit += 1)
-      if (this.masks.edges[this.branch * units + unit]) legal.push(unit)
-    return legal
-  }
+  return edges
 }
 
 function drawDropout(policy: ConstructionPolicy, graph: AgentGraph, random: Random): Uint8Array[] {

@@ -31,78 +31,72 @@ export function emptyLogits(roles: number, units: number): Logits {
 /**
  * The tempered distribution over one decision's actions: a role or STOP, then the role's realization, then an
  * independent yes or no for every legal predecessor. Computed in doubles; the tempered distribution is the policy.
+ * A level is computed when it is first asked for, so that a draw reads just the branches it takes and logits of lower
+ * levels may be filled in after a higher one was drawn.
  */
 export class ActionDistribution {
   readonly #space: RoleSpace
   readonly #masks: LegalityMasks
+  readonly #logits: Logits
   readonly #temperature: number
   readonly #units: number
+  /** Log-probabilities; of edges also those of their absence. */
   readonly #roles: Float64Array
   readonly #realizations: Float64Array
-  /** log p and log (1 − p) per edge. */
   readonly #edges: Float64Array
   readonly #absent: Float64Array
+  #rolesKnown = false
+  readonly #realizationsKnown: Uint8Array
+  readonly #edgesKnown: Uint8Array
 
   constructor(space: RoleSpace, masks: LegalityMasks, logits: Logits, temperature: number) {
+    if (!(temperature > 0)) throw new RangeError(`The temperature is ${temperature}; it must be above 0.`)
     this.#space = space
     this.#masks = masks
+    this.#logits = logits
     this.#temperature = temperature
     this.#units = masks.realizations.length === 0 ? 0 : masks.edges.length / masks.realizations.length
-    this.#roles = new Float64Array(masks.roles.length).fill(Number.NEGATIVE_INFINITY)
-    this.#realizations = new Float64Array(masks.realizations.length).fill(Number.NEGATIVE_INFINITY)
+    this.#roles = new Float64Array(masks.roles.length)
+    this.#realizations = new Float64Array(masks.realizations.length)
     this.#edges = new Float64Array(masks.edges.length)
     this.#absent = new Float64Array(masks.edges.length)
-    logSoftmax(logits.roles, masks.roles, 0, masks.roles.length, temperature, this.#roles)
-    for (let role = 0; role < space.roles.length; role += 1) {
-      if (!masks.roles[role]) continue
-      logSoftmax(
-        logits.realizations,
-        masks.realizations,
-        role * 2,
-        role * 2 + 2,
-        temperature,
-        this.#realizations,
-      )
-    }
-    for (let edge = 0; edge < masks.edges.length; edge += 1) {
-      if (!masks.edges[edge]) continue
-      const logit = logits.edges[edge]! / temperature
-      this.#edges[edge] = logSigmoid(logit)
-      this.#absent[edge] = logSigmoid(-logit)
-    }
+    this.#realizationsKnown = new Uint8Array(space.roles.length)
+    this.#edgesKnown = new Uint8Array(masks.realizations.length)
   }
 
   get stopProbability(): number {
-    return Math.exp(this.#roles.at(-1)!)
+    return Math.exp(this.#roleLevel().at(-1)!)
   }
 
   roleProbability(role: number): number {
-    return Math.exp(this.#roles[role]!)
+    return Math.exp(this.#roleLevel()[role]!)
   }
 
   /** Of a realization, given its role. */
   realizationProbability(branch: number): number {
-    return Math.exp(this.#realizations[branch]!)
+    return Math.exp(this.#realizationLevel(branch >> 1)[branch]!)
   }
 
   /** Of an edge from an existing unit, given role and realization; 0 where it is illegal. */
   edgeProbability(branch: number, unit: number): number {
     const edge = branch * this.#units + unit
-    return this.#masks.edges[edge] ? Math.exp(this.#edges[edge]!) : 0
+    return this.#masks.edges[edge] ? Math.exp(this.#edgeLevel(branch)[edge]!) : 0
   }
 
   /** −∞ for an action that is not legal. */
   logProbability(action: Action): number {
-    if (action.type === 'stop') return this.#roles.at(-1)!
+    if (action.type === 'stop') return this.#roleLevel().at(-1)!
     const role = this.#space.indexOf(action.role)
-    const branch = role * 2 + realizations.indexOf(action.realization)
-    if (!this.#masks.realizations[branch]) return Number.NEGATIVE_INFINITY
+    const z = realizations.indexOf(action.realization)
+    const branch = role * 2 + z
+    if (z < 0 || !this.#masks.realizations[branch]) return Number.NEGATIVE_INFINITY
     const chosen = chosenUnits(action.predecessors, this.#units)
     if (chosen === undefined) return Number.NEGATIVE_INFINITY
-    let sum = this.#roles[role]! + this.#realizations[branch]!
+    let sum = this.#roleLevel()[role]! + this.#realizationLevel(role)[branch]!
+    const present = this.#edgeLevel(branch)
     for (let unit = 0; unit < this.#units; unit += 1) {
       const edge = branch * this.#units + unit
-      if (this.#masks.edges[edge]) sum += chosen[unit] ? this.#edges[edge]! : this.#absent[edge]!
+      if (this.#masks.edges[edge]) sum += chosen[unit] ? present[edge]! : this.#absent[edge]!
       else if (chosen[unit]) return Number.NEGATIVE_INFINITY
     }
     return sum
@@ -110,27 +104,30 @@ export class ActionDistribution {
 
   /** One uniform draw per choice: role, realization, then the legal predecessors in construction order. */
   sample(random: Random): Action {
-    const role = draw(this.#roles, 0, this.#roles.length, random)
+    const role = this.sampleRole(random)
     if (role === this.#space.roles.length) return { type: 'stop' }
-    const branch = draw(this.#realizations, role * 2, role * 2 + 2, random)
-    return { type: 'add', ...this.#named(branch), predecessors: this.samplePredecessors(branch, random) }
+    return this.addition(this.sampleBranch(role, random), random)
   }
 
+  /** A role's position, or the number of roles for STOP. */
   sampleRole(random: Random): number {
-    return draw(this.#roles, 0, this.#roles.length, random)
+    return draw(this.#roleLevel(), 0, this.#roles.length, random)
   }
 
   sampleBranch(role: number, random: Random): number {
-    return draw(this.#realizations, role * 2, role * 2 + 2, random)
+    return draw(this.#realizationLevel(role), role * 2, role * 2 + 2, random)
   }
 
-  samplePredecessors(branch: number, random: Random): number[] {
+  /** The addition of a drawn branch, with its predecessors drawn. */
+  addition(branch: number, random: Random): Action {
+    const present = this.#edgeLevel(branch)
     const predecessors: number[] = []
     for (let unit = 0; unit < this.#units; unit += 1) {
       const edge = branch * this.#units + unit
-      if (this.#masks.edges[edge] && random.uniform() < Math.exp(this.#edges[edge]!)) predecessors.push(unit)
+      if (this.#masks.edges[edge] && random.uniform() < Math.exp(present[edge]!)) predecessors.push(unit)
     }
-    return predecessors
+    const role = this.#space.roles[branch >> 1]!.id
+    return { type: 'add', role, realization: realizations[branch & 1]!, predecessors }
   }
 
   /** H of the hierarchical distribution: every legal branch, weighted by the probability of reaching it. */
@@ -162,6 +159,8 @@ export class ActionDistribution {
     gradient?: { into: Logits; scale: number },
   ): number {
     const value = (own: number, others: number) => divergenceWeight * (own - others) + entropyWeight * own
+    this.#knowAll()
+    other.#knowAll()
     const roleCount = this.#space.roles.length
     const roleValues = new Float64Array(roleCount + 1)
     for (let role = 0; role <= roleCount; role += 1) {
@@ -215,6 +214,7 @@ export class ActionDistribution {
 
   /** The gradient of weight · log π(action). */
   #addActionGradient(action: Action, weight: number, into: Logits): void {
+    this.#knowAll()
     const role = action.type === 'stop' ? this.#space.roles.length : this.#space.indexOf(action.role)
     addOneHot(into.roles, this.#roles, this.#masks.roles, 0, this.#roles.length, role, weight)
     if (action.type === 'stop') return
@@ -237,11 +237,53 @@ export class ActionDistribution {
     }
   }
 
-  #named(branch: number) {
-    return { role: this.#space.roles[branch >> 1]!.id, realization: realizations[branch & 1]! }
+  #roleLevel(): Float64Array {
+    if (!this.#rolesKnown) {
+      this.#rolesKnown = true
+      logSoftmax(this.#logits.roles, this.#masks.roles, 0, this.#roles.length, this.#temperature, this.#roles)
+    }
+    return this.#roles
+  }
+
+  #realizationLevel(role: number): Float64Array {
+    if (!this.#realizationsKnown[role]) {
+      this.#realizationsKnown[role] = 1
+      const { realizations: mask } = this.#masks
+      logSoftmax(
+        this.#logits.realizations,
+        mask,
+        role * 2,
+        role * 2 + 2,
+        this.#temperature,
+        this.#realizations,
+      )
+    }
+    return this.#realizations
+  }
+
+  #edgeLevel(branch: number): Float64Array {
+    if (!this.#edgesKnown[branch]) {
+      this.#edgesKnown[branch] = 1
+      for (let edge = branch * this.#units; edge < (branch + 1) * this.#units; edge += 1) {
+        if (!this.#masks.edges[edge]) continue
+        const logit = this.#logits.edges[edge]! / this.#temperature
+        this.#edges[edge] = logSigmoid(logit)
+        this.#absent[edge] = logSigmoid(-logit)
+      }
+    }
+    return this.#edges
+  }
+
+  #knowAll(): void {
+    this.#roleLevel()
+    for (let role = 0; role < this.#space.roles.length; role += 1) {
+      if (this.#masks.roles[role]) this.#realizationLevel(role)
+    }
+    for (let branch = 0; branch < this.#realizations.length; branch += 1) this.#edgeLevel(branch)
   }
 }
 
+/** Log-probabilities of the legal entries; the others get −∞. */
 function logSoftmax(
   logits: Float64Array,
   mask: Uint8Array,
@@ -255,7 +297,8 @@ function logSoftmax(
   let sum = 0
   for (let i = from; i < to; i += 1) if (mask[i]) sum += Math.exp(logits[i]! / temperature - largest)
   const shift = largest + Math.log(sum)
-  for (let i = from; i < to; i += 1) if (mask[i]) into[i] = logits[i]! / temperature - shift
+  for (let i = from; i < to; i += 1)
+    into[i] = mask[i] ? logits[i]! / temperature - shift : Number.NEGATIVE_INFINITY
 }
 
 function logSigmoid(x: number): number {
@@ -288,8 +331,11 @@ function draw(logProbabilities: Float64Array, from: number, to: number, random: 
     last = i
     if (target < cumulative) return i
   }
-  // The probabilities may add up to a hair below one.
-  return last
+  // The probabilities may add up to a hair below one; where they are no numbers there is nothing to draw from.
+  if (cumulative > 0.5) return last
+  throw new RangeError(
+    'The policy gives no probabilities: its weights or the query embedding are not finite.',
+  )
 }
 
 function chosenUnits(predecessors: readonly number[], units: number): Uint8Array | undefined {

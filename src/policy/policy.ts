@@ -8,17 +8,14 @@ import {
 import { type RoleSpace, realizations } from '../library/role-space.ts'
 import { Tape } from '../numerics/tape.ts'
 import { type Tensor, Workspace } from '../numerics/workspace.ts'
+import type { DecisionBatch } from './decision-heads.ts'
 import { ActionDistribution, emptyLogits, type Logits } from './distribution.ts'
+import type { NetworkState } from './edge-aware-gru.ts'
 import { initializeParameters } from './initialization.ts'
-import {
-  type DecisionBatch,
-  type NetworkState,
-  PolicyNetwork,
-  type QueryFeatures,
-  type SemanticTables,
-} from './network.ts'
+import { PolicyNetwork, type QueryFeatures } from './network.ts'
 import type { PolicyDimensions } from './parameter-shapes.ts'
 import { type ParameterValues, PolicyParameters } from './parameters.ts'
+import type { SemanticTables } from './semantic-tables.ts'
 import { placeSemantics, type RoleVectors } from './semantics.ts'
 
 export interface PolicyOptions {
@@ -38,7 +35,8 @@ export class ConstructionPolicy {
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
   readonly #allBranches: readonly number[]
-  #tables: { tables: SemanticTables; version: number; from: number; to: number } | undefined
+  readonly #tables: Rebuilt<SemanticTables>
+  readonly #foldedUnits: Rebuilt<Tensor>
 
   constructor(
     options: PolicyOptions,
@@ -62,7 +60,9 @@ export class ConstructionPolicy {
     this.#allBranches = options.roles.roles.flatMap((role, index) =>
       realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
     )
-    this.tables()
+    const { network } = this
+    this.#tables = new Rebuilt(this.parameters, (tape) => network.tables(tape, this.#allBranches))
+    this.#foldedUnits = new Rebuilt(this.parameters, (tape) => network.foldedUnits(tape, this.tables()))
   }
 
   /** An untrained policy. */
@@ -80,18 +80,9 @@ export class ConstructionPolicy {
     return { roles: this.options.roles, restriction, maxUnits, maxDepth }
   }
 
-  /** The semantic tables of the current parameters. They are rebuilt, in the same place, only after a change. */
+  /** The semantic tables of the current parameters. */
   tables(): SemanticTables {
-    const { version } = this.parameters
-    if (this.#tables?.version === version) return this.#tables.tables
-    const top = this.workspace.mark()
-    const from = this.#tables?.from ?? top
-    if (this.#tables) this.workspace.release(from)
-    const tables = this.network.tables(new Tape(this.workspace, { recording: false }), this.#allBranches)
-    const to = this.workspace.mark()
-    if (this.#tables) this.workspace.release(top)
-    this.#tables = { tables, version, from, to }
-    return tables
+    return this.#tables.current()
   }
 
   /** Runs `pass` and gives back the memory of all that it computed. */
@@ -116,13 +107,24 @@ export class ConstructionPolicy {
     return this.workspace.constant(rows, queries.length, semantic)
   }
 
-  /** Contexts for some states in evaluation of the current parameters; nothing is recorded. */
-  decide(queries: QueryFeatures, states: readonly NetworkState[]): DecisionBatch {
-    return this.network.decide(new Tape(this.workspace, { recording: false }), this.tables(), queries, states)
+  /** What decisions about these queries need of them. Without dropout the GRU's input projection is folded in. */
+  prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): PreparedQueries {
+    const tape = new Tape(this.workspace, { recording: false })
+    const features = this.network.queries(tape, this.placeQueries(queries))
+    return dropout ? { features } : { features, folded: this.network.foldedQueries(tape, features) }
   }
 
-  queryFeatures(queries: readonly ArrayLike<number>[]): QueryFeatures {
-    return this.network.queries(new Tape(this.workspace, { recording: false }), this.placeQueries(queries))
+  /** Contexts for some states under the current parameters; nothing is recorded. */
+  decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
+    const { features, folded } = queries
+    const gates = folded && { units: this.#foldedUnits.current(), queries: folded }
+    return this.network.decide(
+      new Tape(this.workspace, { recording: false }),
+      this.tables(),
+      features,
+      states,
+      gates,
+    )
   }
 
   /** The whole hierarchical distribution at one state, with what led to it: for looking at, not for speed. */
@@ -137,8 +139,9 @@ export class ConstructionPolicy {
   ): Inspection {
     const masks = legalityMasks(graph, this.space(options.restriction ?? 'mixed'))
     return this.scratch(() => {
-      const state = { graph, query: 0, dropoutKeep: options.dropoutKeep ?? null }
-      const batch = this.decide(this.queryFeatures([query]), [state])
+      const dropoutKeep = options.dropoutKeep ?? null
+      const queries = this.prepareQueries([query], { dropout: dropoutKeep !== null })
+      const batch = this.decide(queries, [{ graph, query: 0, dropoutKeep }])
       const [logits] = wholeLogits(batch, [masks], this.workspace).values
       return {
         masks,
@@ -149,6 +152,12 @@ export class ConstructionPolicy {
       }
     })
   }
+}
+
+export interface PreparedQueries {
+  readonly features: QueryFeatures
+  /** Present when no dropout is intended. */
+  readonly folded?: Tensor
 }
 
 export interface Inspection {
@@ -236,5 +245,33 @@ export function wholeLogits(
         },
       )
     },
+  }
+}
+
+/** Something computed from the parameters, computed again, in the same place, when they have changed. */
+class Rebuilt<T> {
+  readonly #parameters: PolicyParameters
+  readonly #build: (tape: Tape) => T
+  readonly #place: number
+  #current: T
+  #version: number
+
+  constructor(parameters: PolicyParameters, build: (tape: Tape) => T) {
+    this.#parameters = parameters
+    this.#build = build
+    this.#place = parameters.workspace.mark()
+    this.#current = build(new Tape(parameters.workspace, { recording: false }))
+    this.#version = parameters.version
+  }
+
+  current(): T {
+    const { workspace, version } = this.#parameters
+    if (this.#version === version) return this.#current
+    const top = workspace.mark()
+    workspace.release(this.#place)
+    this.#current = this.#build(new Tape(workspace, { recording: false }))
+    this.#version = version
+    workspace.release(top)
+    return this.#current
   }
 }

@@ -16,7 +16,7 @@ const suffixes: readonly [suffix: string, scale: string][] = [
 ]
 
 // Sign and currency in either order; a source may leave a space after the currency.
-const leading = /^(?:(-)?(?:[$€£¥]\s*)?|[$€£¥]\s*(-))/
+const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
 /** A longer text is no number: nothing that is measured has so many digits, and rounding them takes quadratic time. */
 const lengthLimit = 4300
 

@@ -68,8 +68,9 @@ function addWords(piece: string, letters: boolean, words: string[]): void {
   const bare = piece.replace(punctuation, '')
   const uncovered = bare === piece ? undefined : readTatqaNumber(bare)
   if (uncovered !== undefined) words.push(valueText(uncovered))
-  else if (!/^[a-z0-9]*$/.test(bare)) words.push(...pythonSplit(bare.replace(article, ' ')))
-  else if (bare !== '' && !isArticle(bare)) words.push(bare)
+  else if (/^[a-z0-9]+$/.test(bare)) {
+    if (!isArticle(bare)) words.push(bare)
+  } else for (const word of pythonSplit(bare.replace(article, ' '))) words.push(word)
 }
 
 function valueText(value: PythonNumber | null): string {

@@ -36,9 +36,9 @@ export function parseDecimal(text: string): Decimal | undefined {
 
 function finiteDecimal(negative: boolean, allDigits: string, exponent: bigint): Decimal | undefined {
   const coefficient = withoutLeadingZeros(allDigits)
+  const adjusted = exponent + BigInt(Math.max(coefficient.length - 1, 0))
+  if (adjusted > largestExponent || exponent < smallestExponent) return undefined
   if (coefficient === '') return { kind: 'finite', negative: false, digits: '', exponent: 0n }
-  if (exponent + BigInt(coefficient.length - 1) > largestExponent || exponent < smallestExponent)
-    return undefined
   const digits = withoutTrailingZeros(coefficient)
   return { kind: 'finite', negative, digits, exponent: exponent + BigInt(coefficient.length - digits.length) }
 }

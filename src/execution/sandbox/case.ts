@@ -7,8 +7,8 @@ export type CaseWork =
   | {
       readonly mode: 'function'
       readonly source: string
-      /** Runs before the program, in its namespace. */
-      readonly preamble: string
+      /** Pieces of code that run before the program, in its namespace. */
+      readonly preamble: readonly string[]
       /** The definition in the preamble that only holds the place of the program's. */
       readonly placeholder?: string
       readonly entry: string
@@ -17,7 +17,12 @@ export type CaseWork =
       /** One JSON text per argument: one call, then the end. Without it, calls come as messages. */
       readonly arguments?: readonly string[]
     }
-  | { readonly mode: 'judge'; readonly preamble: string; readonly entry: string; readonly test: string }
+  | {
+      readonly mode: 'judge'
+      readonly preamble: readonly string[]
+      readonly entry: string
+      readonly test: string
+    }
 
 /** How a case ended, as facts. What they mean for a score is decided elsewhere. */
 export interface CaseReport {
@@ -28,7 +33,7 @@ export interface CaseReport {
     | 'cpu'
     | 'wall'
     | 'output'
-    /** stopped by the runner, because the program wrote to a descriptor that is not its own */
+    /** stopped, because the program wrote to a descriptor that is not its own */
     | 'malformed'
     /** stopped on our request */
     | 'stopped'
@@ -65,6 +70,31 @@ export function caseCommand(work: CaseWork, limits: Limits): string {
   return JSON.stringify({ stdin: '', ...work, limits, dialogue: isDialogue(work) })
 }
 
-export function noReport(end: 'lost' | 'late'): CaseReport {
+const deepestMessage = 300
+
+/** Undefined for what is no JSON, or nested so deep that nobody means it. The program may have written it by hand. */
+export function parseMessage(payload: Buffer): unknown {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < payload.length; at += 1) {
+    const byte = payload[at]
+    if (inString) {
+      if (byte === 0x5c) at += 1
+      else if (byte === 0x22) inString = false
+    } else if (byte === 0x22) inString = true
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1
+      if (depth > deepestMessage) return undefined
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  try {
+    return JSON.parse(payload.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Stands for a report that did not come, or could not be understood. */
+export function noReport(end: 'lost' | 'late' | 'malformed'): CaseReport {
   return { end, code: 0, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
 }

@@ -5,19 +5,13 @@ import { closeSync, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { descriptor, sandboxCommand } from './bubblewrap.ts'
-import {
-  type CaseEvent,
-  type CaseReport,
-  type CaseWork,
-  caseCommand,
-  isDialogue,
-  noReport,
-  type RunningCase,
-} from './case.ts'
+import { type CaseWork, caseCommand, isDialogue, noReport, type RunningCase } from './case.ts'
 import { encodeFrame, type Frame, FrameReader } from './frames.ts'
 import type { SandboxHost } from './host.ts'
 import type { Limits } from './limits.ts'
+import { SandboxCase } from './sandbox-case.ts'
 import { caseFilter, staticFilter } from './seccomp.ts'
+import type { Architecture } from './syscalls.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
 const files = ['runner.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
@@ -82,25 +76,32 @@ export class Sandbox {
 
   /** Starts a sandbox and waits until its runner is ready. Throws `SandboxUnavailable`. */
   static async start(host: SandboxHost, { writableTmp }: { writableTmp: boolean }): Promise<Sandbox> {
-    const sandbox = new Sandbox(host, writableTmp)
-    const nonce = randomBytes(16)
-    const filter = caseFilter(host.interpreter.architecture)
-    const ready = new Promise<boolean>((resolve) => {
-      sandbox.#onFrame = (frame) => resolve(frame.kind === 'R' && frame.nonce.equals(nonce))
-      sandbox.#onLost = () => resolve(false)
-      setTimeout(() => resolve(false), startSeconds * 1000).unref()
-    })
-    const boot = {
-      filter: Buffer.from(filter.code).toString('hex'),
-      pidSlots: filter.slots['pid'],
-      preload,
+    let sandbox: Sandbox
+    try {
+      sandbox = new Sandbox(host, writableTmp)
+    } catch (problem) {
+      // Too many open files, too many processes.
+      throw new SandboxUnavailable(`bubblewrap could not be started: ${String(problem)}.`)
     }
-    sandbox.#commands.write(encodeFrame(nonce, 'B', JSON.stringify(boot)))
-    if (await ready) return sandbox
+    if (await sandbox.#boot(host.interpreter.architecture)) return sandbox
     await sandbox.close()
     throw new SandboxUnavailable(
-      `bubblewrap did not start a sandbox: ${sandbox.#errorText.trim() || 'no message'}`,
+      `bubblewrap did not start a sandbox: ${sandbox.#errorText.trim() || 'no message'}.`,
     )
+  }
+
+  async #boot(architecture: Architecture): Promise<boolean> {
+    const nonce = randomBytes(16)
+    const { code, slots } = caseFilter(architecture)
+    const boot = { filter: Buffer.from(code).toString('hex'), pidSlots: slots['pid'], preload }
+    let timer: NodeJS.Timeout | undefined
+    const ready = new Promise<boolean>((resolve) => {
+      this.#onFrame = (frame) => resolve(frame.kind === 'R' && frame.nonce.equals(nonce))
+      this.#onLost = () => resolve(false)
+      timer = setTimeout(() => resolve(false), startSeconds * 1000)
+    })
+    this.#commands.write(encodeFrame(nonce, 'B', JSON.stringify(boot)))
+    return ready.finally(() => clearTimeout(timer))
   }
 
   /** Runs one case. The next one may start when this one has ended. */
@@ -132,7 +133,8 @@ export class Sandbox {
   }
 
   #stream(index: number): Readable & Writable {
-    const stream = this.#process.stdio[index] as Readable & Writable
+    // Without descriptors left there is no stdio at all, whatever the types say.
+    const stream = (this.#process.stdio as ChildProcess['stdio'] | undefined)?.[index] as Readable & Writable
     // A sandbox that is gone shows as its end; the broken pipe says nothing more.
     stream.on('error', () => {})
     return stream
@@ -175,109 +177,5 @@ function signal(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch {
     // Already gone.
-  }
-}
-
-interface Line {
-  send(kind: string, payload: string): void
-  kill(): void
-}
-
-class SandboxCase implements RunningCase {
-  readonly #events: CaseEvent[] = []
-  readonly #waiting: Array<(event: CaseEvent) => void> = []
-  readonly #dialogue: boolean
-  readonly #patienceSeconds: number
-  readonly #line: Line
-  #report: CaseReport | undefined
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(dialogue: boolean, patienceSeconds: number, line: Line) {
-    this.#dialogue = dialogue
-    this.#patienceSeconds = patienceSeconds
-    this.#line = line
-    this.#startTimer()
-  }
-
-  next(): Promise<CaseEvent> {
-    const event = this.#events.shift()
-    if (event !== undefined) return Promise.resolve(event)
-    if (this.#report !== undefined) return Promise.resolve({ kind: 'end', report: this.#report })
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  send(message: unknown): void {
-    if (this.#report !== undefined) return
-    this.#startTimer()
-    this.#line.send('D', JSON.stringify(message))
-  }
-
-  async stop(): Promise<CaseReport> {
-    if (this.#report === undefined) {
-      this.#startTimer()
-      this.#line.send('S', '')
-    }
-    for (;;) {
-      const event = await this.next()
-      if (event.kind === 'end') return event.report
-    }
-  }
-
-  receive({ kind, payload }: Frame): void {
-    if (kind === 'U') {
-      const message = parse(payload)
-      if (message === undefined) return this.#line.kill()
-      if (this.#dialogue) clearTimeout(this.#timer)
-      this.#emit({ kind: 'message', message })
-    } else if (kind === 'E') {
-      const report = readReport(payload)
-      if (report === undefined) this.#line.kill()
-      else this.finish(report)
-    }
-  }
-
-  finish(report: CaseReport): void {
-    if (this.#report !== undefined) return
-    clearTimeout(this.#timer)
-    this.#report = report
-    this.#emit({ kind: 'end', report })
-  }
-
-  #emit(event: CaseEvent): void {
-    const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#events.push(event)
-    else waiting(event)
-  }
-
-  #startTimer(): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.finish(noReport('late'))
-      this.#line.kill()
-    }, this.#patienceSeconds * 1000)
-  }
-}
-
-function parse(payload: Buffer): unknown {
-  try {
-    return JSON.parse(payload.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** The runner's facts, one line of JSON, then standard output and standard error as they were. */
-function readReport(payload: Buffer): CaseReport | undefined {
-  const line = payload.indexOf('\n')
-  const facts = parse(payload.subarray(0, line)) as
-    | (CaseReport & { stdoutBytes: number; ready: boolean })
-    | undefined
-  if (facts === undefined || !facts.ready) return undefined
-  const { stdoutBytes, ready: _, ...report } = facts
-  const output = payload.subarray(line + 1)
-  return {
-    ...report,
-    stdout: output.toString('utf8', 0, stdoutBytes),
-    stderr: output.toString('utf8', stdoutBytes),
   }
 }

@@ -25,9 +25,10 @@ const judgeMessage = z.union([
 export async function checkCandidate(
   job: SandboxJob,
   source: string,
-  { prompt: preamble, entryPoint: entry, test }: HumanevalReference,
+  { prompt, entryPoint: entry, test }: HumanevalReference,
 ): Promise<CodeStatus> {
   const [programs, judges] = await Promise.all([job.open(), job.open()])
+  const preamble = [prompt]
   const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
   const program = programs.run(work, paperLimits)
   const loaded = readReply(await program.next())

@@ -1,7 +1,7 @@
 import { decodeTests } from '../../benchmarks/program-tests.ts'
 import type { LivecodebenchReference } from '../../benchmarks/reference.ts'
 import type { CodeStatus } from '../../execution/program/code-status.ts'
-import { functionInterface } from '../../execution/program/function-interface.ts'
+import { solutionInterface } from '../../execution/program/function-interface.ts'
 import { runTests } from '../../execution/program/run-tests.ts'
 import { paperLimits } from '../../execution/sandbox/limits.ts'
 import type { SandboxJob } from '../../execution/sandbox/pool.ts'
@@ -14,7 +14,8 @@ export async function passAllTests(
 ): Promise<CodeStatus> {
   const sandbox = await job.open()
   const tests = [...reference.publicTests, ...decodeTests(reference.privateTests)]
-  const asFunction = functionInterface(reference.program)
+  const { program: shape } = reference
+  const asFunction = shape.mode === 'function' ? solutionInterface(shape.entryPoint) : undefined
   for await (const { status } of runTests(sandbox, { program, tests, asFunction, limits: paperLimits })) {
     if (status !== 'passed') return status
   }

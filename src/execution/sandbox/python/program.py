@@ -124,19 +124,17 @@ def compiled(source):
         leave(1)
 
 
-def run_preamble(source, placeholder, namespace):
+def run_preamble(pieces, placeholder, namespace):
     """Runs what a task gives to its programs: imports, constants and helpers, but not the function asked for."""
-    if placeholder is None:
-        exec(source, namespace)
-        return
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        # A prompt may end with a bare signature.
-        tree = ast.parse(source.rstrip() + "\n    pass\n")
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    tree.body = [node for node in tree.body if not (isinstance(node, definitions) and node.name == placeholder)]
-    exec(compile(tree, "<task>", "exec"), namespace)
+    for source in pieces:
+        try:
+            tree = ast.parse(source)
+        except SyntaxError:
+            # A prompt may end with a bare signature.
+            tree = ast.parse(source.rstrip() + "\n    pass\n")
+        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        tree.body = [node for node in tree.body if not (isinstance(node, definitions) and node.name == placeholder)]
+        exec(compile(tree, "<task>", "exec", dont_inherit=True), namespace)
 
 
 def entry_point(module, case):

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
+
+// Lengths are code points of JSON text, because that is what is sent and paid for: a line feed counts two, a control
+// character six. Only whole characters are cut off, so no surrogate pair is ever split.
+
+/** The least that a text may be cut down to: room for the mark and for every id, role and status of ours. */
+export const shortestCut = 96
+
+/** A text as a JSON string of at most `budget` code points between its quotes. What is left out is marked. */
+export function boundedString(text: string, budget: number): string {
+  // A text of more than twice as many UTF-16 units has more code points than fit, whatever they are.
+  if (text.length <= 2 * budget) {
+    const whole = JSON.stringify(text)
+    if (whole.length - 2 <= budget || codePoints(whole) - 2 <= budget) return whole
+  }
+  return JSON.stringify(cut(text, budget))
+}
+
+/**
+ * A value as JSON text of at most `budget` code points. If it is longer, its long texts are cut, all to one length. A
+ * value that is long for another reason than its texts becomes a text, which is cut.
+ */
+export function boundedValue(value: JsonValue, budget: number): string {
+  if (typeof value === 'string') return boundedString(value, budget - 2)
+  const whole = JSON.stringify(value)
+  if (whole.length <= budget) return whole
+  const excess = codePoints(whole) - budget
+  if (excess <= 0) return whole
+  const longest = lengthThatFits(textLengths(value), excess)
+  return longest === undefined
+    ? boundedString(whole, budget - 2)
+    : JSON.stringify(withShortTexts(value, longest))
+}
+
+/** Fields of one object that together take at most `budget` code points, values and the keys before them. */
+export function boundedFields(fields: JsonObject, budget: number): string {
+  const whole = boundedValue(fields, budget)
+  if (whole.startsWith('{')) return whole
+  // Too many small things: each field gets an equal share and becomes a text where it needs more.
+  const entries = Object.entries(fields)
+  const share = Math.floor(budget / entries.length)
+  const parts = entries.map(([key, value]) => {
+    const name = `${JSON.stringify(key)}:`
+    return name + boundedValue(value, share - codePoints(name) - 2)
+  })
+  return `{${parts.join(',')}}`
+}
+
+export function codePoints(text: string): number {
+  let count = text.length
+  for (let index = 0; index < text.length - 1; index += 1) {
+    if (isPair(text, index)) {
+      count -= 1
+      index += 1
+    }
+  }
+  return count
+}
+
+function cut(text: string, budget: number): string {
+  const room = budget - mark(codePoints(text)).length
+  let used = 0
+  let end = 0
+  while (end < text.length) {
+    const pair = isPair(text, end)
+    used += pair ? 1 : writtenLength(text.charCodeAt(end))
+    if (used > room) break
+    end += pair ? 2 : 1
+  }
+  return text.slice(0, end) + mark(codePoints(text.slice(end)))
+}
+
+function mark(leftOut: number): string {
+  return ` … [cut: ${leftOut} more characters]`
+}
+
+function isPair(text: string, index: number): boolean {
+  const first = text.charCodeAt(index)
+  if (first < 0xd800 || first > 0xdbff) return false
+  const second = text.charCodeAt(index + 1)
+  return second >= 0xdc00 && second <= 0xdfff
+}
+
+/** How many code points `JSON.stringify` writes for a UTF-16 unit that is not part of a pair. */
+function writtenLength(unit: number): number {
+  if (unit === 0x22 || unit === 0x5c) return 2
+  if (unit >= 0x20) return unit >= 0xd800 && unit <= 0xdfff ? 6 : 1
+  return unit === 0x08 || unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d ? 2 : 6
+}
+
+function textLengths(value: JsonValue, lengths: number[] = []): number[] {
+  if (typeof value === 'string') lengths.push(codePoints(JSON.stringify(value)) - 2)
+  else if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value as JsonObject)) textLengths(part, lengths)
+  return lengths
+}
+
+/** The greatest length to which texts can be cut so that `excess` goes away, if there is one that is long enough. */
+function lengthThatFits(lengths: readonly number[], excess: number): number | undefined {
+  const saved = (longest: number) =>
+    lengths.reduce((sum, length) => sum + Math.max(0, length - longest), 0)
+  if (saved(shortestCut) < excess) return undefined
+  let fits = shortestCut
+  let tooLong = lengths.reduce((longest, length) => Math.max(longest, length), 0)
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1
+    if (saved(middle) >= excess) fits = middle
+    else tooLong = middle
+  }
+  return fits
+}
+
+function withShortTexts(value: JsonValue, longest: number): JsonValue {
+  if (typeof value === 'string') {
+    return codePoints(JSON.stringify(value)) - 2 <= longest ? value : cut(value, longest)
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((part: JsonValue) => withShortTexts(part, longest))
+  const copy = Object.create(null) as Record<string, JsonValue>
+  for (const [key, part] of Object.entries(value)) copy[key] = withShortTexts(part, longest)
+  return copy
+}

@@ -1,0 +1,211 @@
+// How likely the simulated model is to give which answer. docs/simulated-model.md tells it in words and lists every
+// constant. All of them are generic: none was fitted to a result of the paper or of a real model.
+import { deriveRandom } from '../../../numerics/random.ts'
+import type { QuestionKind } from './question-kind.ts'
+import { type Job, type RoleProfile, suitOf } from './role-profile.ts'
+
+export type Part = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direct'
+
+interface KindConstants {
+  /** Log-odds of finding the answer alone, without role or tool, on a question of middling hardness. */
+  readonly ability: number
+  /** How far hardness moves the log-odds, either way. Where it is large, all agents fail on the same questions. */
+  readonly spread: number
+  /** Share of a hard question's excess that goes away when three workers divide it. */
+  readonly divisible: number
+}
+
+export const kindConstants: Readonly<Record<QuestionKind, KindConstants>> = {
+  knowledge: { ability: 0.1, spread: 3, divisible: 0 },
+  commonsense: { ability: -0.6, spread: 2.4, divisible: 0.1 },
+  math: { ability: -0.4, spread: 2, divisible: 0.4 },
+  code: { ability: -0.6, spread: 2, divisible: 0.4 },
+  'table-arithmetic': { ability: -0.9, spread: 1.8, divisible: 0.5 },
+  'table-claim': { ability: -0.8, spread: 1.8, divisible: 0.4 },
+}
+
+/** Log-odds that a tool adds for whoever used it with success. */
+export const toolGains: Readonly<Record<string, Readonly<Partial<Record<QuestionKind, number>>>>> = {
+  calculator: { math: 0.9, 'table-arithmetic': 0.8, 'table-claim': 0.2 },
+  python_exec: { math: 0.9, code: 0.4, 'table-arithmetic': 0.8, 'table-claim': 0.2 },
+  public_code: { code: 0.5 },
+  table_reader: { 'table-arithmetic': 0.8, 'table-claim': 0.9 },
+}
+
+export const constants = {
+  /** Log-odds per unit of suitability. */
+  suitability: 1.4,
+  /** A checker with nothing to check, and a preparer asked for an answer, bring this share of it. */
+  besideTheJob: 0.6,
+  /** A worker looks at one side only. */
+  workerNarrowness: 0.3,
+  /** Workers of a group differ by up to this much in what they are good at (a hash of worker and kind). */
+  workerTalent: 0.25,
+  /** Checking is easier than finding: a checker with an answer before it feels this share of the hardness. */
+  checkingEase: 0.6,
+  /** What a sound plan or sound material adds for its reader, times suitability; an unsound one takes it away. */
+  preparation: 0.8,
+  maxPreparation: 1,
+  /** What a message from a role that is out of place takes away, times how far it is. */
+  distraction: 0.5,
+  toolFailure: 0.1,
+  /** Weight of a message's answer: for the role's suitability, after a tool, and for a group's result. */
+  trust: 1,
+  trustBySuit: 0.4,
+  trustOfTool: 0.4,
+  trustOfGroup: 0.3,
+  /** Weight of one's own view against those of the messages. */
+  ownView: { atomic: 1, worker: 1, aggregator: 0.5, finalizer: 0.3, direct: 1 },
+  /** A right answer weighs 1 + d, a wrong one 1 - d: how well right is told from wrong when it is seen. */
+  discernment: { atomic: 0.2, worker: 0.2, aggregator: 0.35, finalizer: 0.25, direct: 0 },
+  checkerDiscernment: 0.6,
+  /** Differences in weight smaller than this are easily overlooked. */
+  indecision: 0.4,
+  /** How often a wrong view falls for the first, second, third and fourth tempting answer. */
+  temptation: [0.55, 0.25, 0.12, 0.08],
+  /** How often no answer is given: by jobs, where the view is right and where it is wrong. */
+  abstention: { plan: [0.6, 0.75], gather: [0.4, 0.55], solve: [0.01, 0.06], check: [0.01, 0.06] },
+  /** Where messages bring an answer, those who prepare keep back theirs only this much as often. */
+  abstentionAfterAnswers: 0.3,
+  /** How often a suitable tool is used. */
+  toolUse: 0.92,
+  /** How often a program whose public tests failed is put right. */
+  mending: 0.45,
+} as const
+
+/** A predecessor's message as far as it matters. */
+export interface Heard {
+  /** Position among the answers in question; absent for none. */
+  readonly answer?: number
+  readonly role: RoleProfile
+  readonly fromGroup: boolean
+  /** It rests on a tool that worked. */
+  readonly usedTool: boolean
+  /** Whether a plan or material is sound, where its text tells. */
+  readonly sound?: boolean
+}
+
+/** One node before one question. */
+export interface Situation {
+  readonly kind: QuestionKind
+  /** From -1 (easy) to 1 (hard). */
+  readonly hardness: number
+  readonly hasOptions: boolean
+  /** How many answers a guess chooses from; 0 where guessing is hopeless. */
+  readonly choices: number
+  readonly part: Part
+  readonly role: RoleProfile
+  readonly executor: string
+  /** Name of the tool that was used, and whether it worked. */
+  readonly tool?: { readonly name: string; readonly worked: boolean }
+  readonly heard: readonly Heard[]
+}
+
+/**
+ * The probability of each answer in question: the right one at 0, then the tempting ones, then any others that messages
+ * bring. A view of one's own is weighed against the messages' answers. What is missing from a sum of 1 is no answer: a
+ * wrong view where nothing is tempting.
+ */
+export function answerOdds(situation: Situation, tempting: number, others: number): readonly number[] {
+  const total = 1 + tempting + others
+  const support = supportOf(situation, total)
+  const odds = new Array<number>(total).fill(0)
+  for (const [view, probability] of ownViews(situation, tempting).entries()) {
+    if (probability === 0) continue
+    const weights = support.slice()
+    weights[view] = (weights[view] ?? 0) + constants.ownView[situation.part]
+    const top = Math.max(...weights)
+    const shares = weights.map((weight) => (weight > 0 ? Math.exp((weight - top) / constants.indecision) : 0))
+    const sum = shares.reduce((a, b) => a + b, 0)
+    for (const [answer, share] of shares.entries()) odds[answer]! += (probability * share) / sum
+  }
+  return odds
+}
+
+/** Probability that a node's own view, before it weighs the messages' answers, is right. */
+export function ownCompetence(situation: Situation): number {
+  const { kind, choices } = situation
+  const found = 1 / (1 + Math.exp(-logOdds(situation, kindConstants[kind])))
+  const guess = choices > 1 ? 1 / choices : 0
+  return guess + (1 - guess) * found
+}
+
+function logOdds(situation: Situation, { ability, spread, divisible }: KindConstants): number {
+  const { kind, hardness, part, role, tool } = situation
+  let load = hardness * spread
+  if (part === 'aggregator' && load > 0) load *= 1 - divisible
+  else if (checks(situation)) load *= constants.checkingEase
+  let odds = ability - load + preparation(situation) - distraction(situation)
+  if (part === 'finalizer' || part === 'direct') return odds
+  odds += constants.suitability * suitHere(situation)
+  if (part === 'worker') odds += talent(situation.executor, kind, role) - constants.workerNarrowness
+  if (tool !== undefined) odds += tool.worked ? toolGain(tool.name, kind) : -constants.toolFailure
+  return odds
+}
+
+export function toolGain(tool: string, kind: QuestionKind): number {
+  return (Object.hasOwn(toolGains, tool) ? toolGains[tool]![kind] : undefined) ?? 0
+}
+
+/** Suitability counts in full for those who do their own job; being out of place does so for everyone. */
+function suitHere(situation: Situation): number {
+  const { role, kind, hasOptions } = situation
+  const suit = suitOf(role, kind, hasOptions)
+  const atWork = role.job === 'solve' || checks(situation) || situation.part === 'aggregator'
+  return suit > 0 && !atWork ? suit * constants.besideTheJob : suit
+}
+
+function checks({ role, part, heard }: Situation): boolean {
+  const own = part === 'atomic' || part === 'worker'
+  return own && role.job === 'check' && heard.some(({ answer }) => answer !== undefined)
+}
+
+function talent(executor: string, kind: QuestionKind, role: RoleProfile): number {
+  // Nobody is talented at what the role cannot do.
+  if (role.suits[kind] <= 0) return 0
+  return constants.workerTalent * (2 * deriveRandom('talent', executor, kind).uniform() - 1)
+}
+
+function preparation({ heard, kind, hasOptions }: Situation): number {
+  let sum = 0
+  for (const { role, sound } of heard) {
+    if (sound === undefined || isSolving(role.job)) continue
+    const gain = constants.preparation * Math.max(0, suitOf(role, kind, hasOptions))
+    sum += sound ? gain : -gain
+  }
+  return Math.max(-constants.maxPreparation, Math.min(constants.maxPreparation, sum))
+}
+
+function distraction({ heard, kind, hasOptions }: Situation): number {
+  let sum = 0
+  for (const { role } of heard) sum += Math.max(0, -suitOf(role, kind, hasOptions))
+  return constants.distraction * sum
+}
+
+export function isSolving(job: Job): boolean {
+  return job === 'solve' || job === 'check'
+}
+
+/** The right view first, then those for which the tempting answers stand. */
+function ownViews(situation: Situation, tempting: number): readonly number[] {
+  const right = ownCompetence(situation)
+  const pulls = constants.temptation.slice(0, tempting)
+  const sum = pulls.reduce((a, b) => a + b, 0)
+  return [right, ...pulls.map((pull) => ((1 - right) * pull) / sum)]
+}
+
+function supportOf(situation: Situation, total: number): number[] {
+  const { kind, hasOptions } = situation
+  const discernment = checks(situation) ? constants.checkerDiscernment : constants.discernment[situation.part]
+  const support = new Array<number>(total).fill(0)
+  for (const { answer, role, fromGroup, usedTool } of situation.heard) {
+    if (answer === undefined) continue
+    const trust =
+      constants.trust +
+      constants.trustBySuit * suitOf(role, kind, hasOptions) +
+      (usedTool ? constants.trustOfTool : 0) +
+      (fromGroup ? constants.trustOfGroup : 0)
+    support[answer]! += trust * (answer === 0 ? 1 + discernment : 1 - discernment)
+  }
+  return support
+}

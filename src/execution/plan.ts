@@ -1,0 +1,191 @@
+import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
+import { type ExpandedNode, expand } from '../graph/expansion.ts'
+import type { Executor, Library, Role } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import { finalInstructions, nodeInstructions, toolInstructions } from './instructions.ts'
+import { nodeNames } from './node-identity.ts'
+import type { Granularity, NodePart } from './packet.ts'
+import { protocolVersion } from './protocol/response.ts'
+import { namedText, type Text } from './text.ts'
+import { type Toolbox, toolsOf } from './toolbox.ts'
+import type { Tool } from './tools/tool.ts'
+
+/** A node with all that is known of it before a task is. */
+export interface PlannedNode {
+  /** `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
+  readonly id: string
+  readonly unit?: number
+  readonly part: NodePart
+  readonly role: string
+  readonly executor: string
+  readonly granularity: Granularity
+  /** Independent of position: see node-identity.ts. */
+  readonly name: string
+  /** Whose messages it gets, by name; absent for the direct path. */
+  readonly predecessors?: readonly number[]
+  /** Whether some of them share a name. */
+  readonly twins: boolean
+  /** Who waits for it, the longest remaining path first. */
+  readonly successors: readonly number[]
+  /** Nodes on the longest path from here to the end of the execution, this one included. */
+  readonly remaining: number
+  readonly system: Text
+  /** The start of its user message. */
+  readonly head: Text
+  readonly tools: ReadonlyMap<string, Tool>
+  /** The tools as a part of a request, if it has any. */
+  readonly toolsText?: Text
+}
+
+/** An expanded graph with its finalizer, which comes last; or the direct path alone. */
+export interface Plan {
+  readonly nodes: readonly PlannedNode[]
+  /** Nodes that wait for nobody, the longest remaining path first. */
+  readonly first: readonly number[]
+}
+
+interface Remembered {
+  readonly library: Library
+  readonly profile: Pick<DatasetProfile, 'tools'>
+  readonly toolbox: Toolbox
+  readonly plan: Plan
+}
+
+const plans = new WeakMap<AgentGraph, Remembered>()
+
+/** Plans a graph once for all the tasks that it is run on. */
+export function planOf(
+  graph: AgentGraph,
+  library: Library,
+  profile: Pick<DatasetProfile, 'tools'>,
+  toolbox: Toolbox,
+): Plan {
+  const known = plans.get(graph)
+  if (known?.library === library && known.profile === profile && known.toolbox === toolbox) return known.plan
+  const plan = graph.size === 0 ? directPlan(library) : graphPlan(graph, library, profile, toolbox)
+  plans.set(graph, { library, profile, toolbox, plan })
+  return plan
+}
+
+function graphPlan(
+  graph: AgentGraph,
+  library: Library,
+  profile: Pick<DatasetProfile, 'tools'>,
+  toolbox: Toolbox,
+): Plan {
+  const expanded = expand(graph)
+  const count = expanded.nodes.length
+  const roles = graph.units.map(({ role }) => library.roles[library.space.indexOf(role)]!)
+  const executors = expanded.nodes.map((node) => executorOf(roles[node.unit]!, node))
+  const names = nodeNames(graph, expanded, (index) => executors[index]!.id)
+  const byName = (nodes: readonly number[]) =>
+    [...nodes].sort((a, b) => (names[a] === names[b] ? 0 : names[a]! < names[b]! ? -1 : 1))
+  const heard = [...expanded.nodes.map(({ predecessors }) => predecessors), expanded.sinks].map(byName)
+
+  const remaining = new Array<number>(count + 1).fill(1)
+  const waiting: number[][] = remaining.map(() => [])
+  for (let node = count; node >= 0; node -= 1) {
+    for (const predecessor of heard[node]!) {
+      waiting[predecessor]!.push(node)
+      remaining[predecessor] = Math.max(remaining[predecessor]!, remaining[node]! + 1)
+    }
+  }
+  const longestFirst = (a: number, b: number) => remaining[b]! - remaining[a]!
+
+  const routed = (node: number) => ({
+    predecessors: heard[node]!,
+    twins: heard[node]!.some((predecessor, index, all) => names[predecessor] === names[all[index - 1]!]),
+    successors: waiting[node]!.sort(longestFirst),
+    remaining: remaining[node]!,
+  })
+  const nodes: PlannedNode[] = expanded.nodes.map((node, index) => {
+    const role = roles[node.unit]!
+    const executor = executors[index]!
+    const tools = toolsOf(executor, profile, toolbox)
+    return {
+      id: idOf(node),
+      unit: node.unit,
+      part: node.part,
+      role: role.id,
+      executor: executor.id,
+      granularity: node.part === 'aggregator' ? 'group' : node.part,
+      name: names[index]!,
+      ...routed(index),
+      system: systemText(executor, role, node.part, tools.size > 0),
+      head: headText(executor.id, role.id, node.part),
+      tools,
+      ...(tools.size > 0 ? { toolsText: toolsText(tools) } : {}),
+    }
+  })
+  nodes.push({ ...outerNode('finalizer', library), ...routed(count) })
+  const first = [...nodes.keys()].filter((node) => heard[node]!.length === 0).sort(longestFirst)
+  return { nodes, first }
+}
+
+function directPlan(library: Library): Plan {
+  return {
+    nodes: [{ ...outerNode('direct', library), twins: false, successors: [], remaining: 1 }],
+    first: [0],
+  }
+}
+
+/** The finalizer or the direct path: no role of the graph, no tools. */
+function outerNode(part: 'finalizer' | 'direct', library: Library) {
+  return {
+    id: part,
+    part,
+    role: part,
+    executor: part,
+    granularity: 'atomic',
+    name: part,
+    system: namedText(`${library.prompts[part]}\n\n${finalInstructions}`),
+    head: headText(part, part, part),
+    tools: new Map<string, Tool>(),
+  } as const
+}
+
+function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
+  const executor =
+    part === 'atomic'
+      ? role.atomic
+      : part === 'worker'
+        ? role.group?.workers[worker]
+        : role.group?.aggregator
+  if (executor === undefined) throw new MissingRealizationError(role, part === 'atomic' ? 'atomic' : 'group')
+  return executor
+}
+
+export class MissingRealizationError extends Error {
+  override name = 'MissingRealizationError'
+  constructor(role: Role, realization: Unit['realization']) {
+    const has = role.atomic === undefined ? 'group' : 'atomic'
+    super(`The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`)
+  }
+}
+
+function idOf({ unit, part, worker }: ExpandedNode): string {
+  if (part === 'atomic') return `u${unit}`
+  return part === 'worker' ? `u${unit}.w${worker}` : `u${unit}.aggregator`
+}
+
+const systemTexts = new WeakMap<Executor, { plain?: Text; withTools?: Text }>()
+
+/** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */
+function systemText(executor: Executor, role: Role, part: NodePart, hasTools: boolean): Text {
+  const known = systemTexts.get(executor) ?? {}
+  systemTexts.set(executor, known)
+  const kind = hasTools ? 'withTools' : 'plain'
+  const instructions = hasTools ? toolInstructions : nodeInstructions
+  const place = part === 'atomic' ? '' : `\n\nYour group's role, ${role.id}: ${role.description}`
+  known[kind] ??= namedText(`${executor.prompt}${place}\n\n${instructions}`)
+  return known[kind]
+}
+
+function headText(id: string, role: string, part: NodePart): Text {
+  return namedText(`{"protocol":"${protocolVersion}","executor":${JSON.stringify({ id, role, part })}`)
+}
+
+function toolsText(tools: ReadonlyMap<string, Tool>): Text {
+  const listed = [...tools.values()].map(({ name, description }) => ({ name, description }))
+  return namedText(`,"tools":${JSON.stringify(listed)}`)
+}

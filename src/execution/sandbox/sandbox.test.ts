@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { CaseReport, RunningCase } from './case.ts'
+import { findSandboxHost } from './host.ts'
+import { paperLimits } from './limits.ts'
+import { InfrastructureTimeout, SandboxPool } from './pool.ts'
+import { Sandbox } from './sandbox.ts'
+import { SandboxUnavailable } from './unavailable.ts'
+
+const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
+
+async function endOf(running: RunningCase): Promise<CaseReport> {
+  for (;;) {
+    const event = await running.next()
+    if (event.kind === 'end') return event.report
+  }
+}
+
+/** Numbers of all processes below one, as the kernel shows them. */
+function descendants(ancestor: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const [, parent] = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? []
+      if (parent !== undefined) parents.set(Number(name), Number(parent))
+    } catch {
+      // Gone while we were looking.
+    }
+  }
+  const below = (pid: number): boolean => {
+    const parent = parents.get(pid)
+    return parent !== undefined && (parent === ancestor || below(parent))
+  }
+  return [...parents.keys()].filter(below)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A process that is only left for its parent to notice is dead.
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function gone(pids: readonly number[]): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (!pids.some(isAlive)) return true
+    await wait(25)
+  }
+  return false
+}
+
+describe('a sandbox', () => {
+  test('serves many cases, each in a process of its own', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const source = 'import os, sys\nsys.stdout.write(f"{os.getpid()} {input()}")\nsys.modules["leftover"] = 1'
+    const seen = new Set<string>()
+    for (let number = 0; number < 5; number += 1) {
+      const stdin = `${number}\n`
+      const report = await endOf(sandbox.run({ mode: 'script', source, stdin }, paperLimits))
+      const [pid, echoed] = report.stdout.split(' ')
+      expect({ end: report.end, code: report.code, echoed }).toEqual({
+        end: 'exit',
+        code: 0,
+        echoed: `${number}`,
+      })
+      seen.add(pid!)
+    }
+    expect(seen.size).toBe(5)
+    await sandbox.close()
+  })
+
+  test('passes on a large input, read or not', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const stdin = 'é'.repeat(2_000_000)
+    const reads = { mode: 'script', source: 'print(len(open(0).read()))', stdin } as const
+    expect((await endOf(sandbox.run(reads, paperLimits))).stdout).toBe('2000000\n')
+    const ignores = { ...reads, source: 'print(1)' }
+    expect((await endOf(sandbox.run(ignores, paperLimits))).stdout).toBe('1\n')
+    await sandbox.close()
+  })
+
+  test('carries lone surrogates in programs and input without harm', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const report = await endOf(
+      sandbox.run({ mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' }, paperLimits),
+    )
+    expect(report.code).toBe(1)
+    expect(report.stderr).toContain('UnicodeEncodeError')
+    const next = await endOf(sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, paperLimits))
+    expect(next.stdout).toBe('1\n')
+    await sandbox.close()
+  })
+
+  test('leaves no process behind when it closes', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, paperLimits)
+    await wait(200)
+    const pids = descendants(process.pid)
+    expect(pids.length).toBeGreaterThanOrEqual(3)
+    await sandbox.close()
+    expect((await endOf(running)).end).toBe('lost')
+    expect(await gone(pids)).toBe(true)
+  })
+
+  test('whose runner is killed gives no report, and that is known', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, paperLimits)
+    await wait(200)
+    // bubblewrap, its first process, the runner, the program: the last but one is the runner.
+    const pids = descendants(process.pid).sort((a, b) => a - b)
+    process.kill(pids.at(-2)!, 'SIGKILL')
+    expect((await endOf(running)).end).toBe('lost')
+    expect((await endOf(sandbox.run(sleep, paperLimits))).end).toBe('lost')
+    await sandbox.close()
+  })
+
+  test('whose runner is stopped is given up after a while', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 0.5 })
+    await wait(100)
+    const pids = descendants(process.pid).sort((a, b) => a - b)
+    process.kill(pids.at(-2)!, 'SIGSTOP')
+    expect((await endOf(running)).end).toBe('late')
+    await sandbox.close()
+    expect(await gone(pids)).toBe(true)
+  })
+
+  test('dies with the process that started it, even by kill -9', async () => {
+    const script = fileURLToPath(new URL('../../../test/attacks/sleep-in-sandbox.ts', import.meta.url))
+    const parent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise((resolve) => parent.stdout.once('data', resolve))
+    await wait(200)
+    const pids = descendants(parent.pid!)
+    expect(pids.length).toBeGreaterThanOrEqual(3)
+    parent.kill('SIGKILL')
+    await exited(parent)
+    expect(await gone(pids)).toBe(true)
+  })
+})
+
+function exited(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('close', () => resolve()))
+}
+
+describe('a pool', () => {
+  test('runs no more jobs at once than it is told', async () => {
+    const pool = new SandboxPool({ concurrency: 2 })
+    let running = 0
+    let most = 0
+    const job = () =>
+      pool.job(undefined, async () => {
+        running += 1
+        most = Math.max(most, running)
+        await wait(20)
+        running -= 1
+      })
+    await Promise.all(Array.from({ length: 7 }, job))
+    expect(most).toBe(2)
+  })
+
+  test('ends a job that is aborted, with the reason given, and its sandboxes', async () => {
+    const pool = new SandboxPool({ concurrency: 1 })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const first = pool.job(controller.signal, async (job) =>
+      endOf((await job.open()).run(sleep, paperLimits)),
+    )
+    const second = pool.job(controller.signal, async () => 'never')
+    await wait(300)
+    const pids = descendants(process.pid)
+    controller.abort(reason)
+    await expect(first).rejects.toBe(reason)
+    await expect(second).rejects.toBe(reason)
+    expect(await gone(pids)).toBe(true)
+    expect(await pool.job(undefined, async () => 'free again')).toBe('free again')
+    await expect(pool.job(controller.signal, async () => 'never')).rejects.toBe(reason)
+  })
+
+  test('stops a job at the limit of the infrastructure', async () => {
+    const pool = new SandboxPool({ infrastructureSeconds: 0.5 })
+    const job = pool.job(undefined, async (job) => endOf((await job.open()).run(sleep, paperLimits)))
+    await expect(job).rejects.toBeInstanceOf(InfrastructureTimeout)
+  })
+
+  test('says what is missing', async () => {
+    const host = await findSandboxHost()
+    const broken = {
+      ...host,
+      bubblewrap: { ...host.bubblewrap, path: '/usr/bin/false' },
+      nextUser: () => undefined,
+    }
+    const pool = new SandboxPool({ findHost: async () => broken })
+    const job = pool.job(undefined, (job) => job.open())
+    await expect(job).rejects.toBeInstanceOf(SandboxUnavailable)
+    await expect(pool.job(undefined, (job) => job.open())).rejects.toThrow(
+      'apt-get install bubblewrap python3',
+    )
+    const absent = { ...broken, bubblewrap: { ...host.bubblewrap, path: '/nowhere/bwrap' } }
+    const nowhere = new SandboxPool({ findHost: async () => absent })
+    await expect(nowhere.job(undefined, (job) => job.open())).rejects.toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import type { ProgramInterface, ProgramTest } from '../../library/task.ts'
+import { functionInterface } from '../program/function-interface.ts'
+import { plainText } from '../program/plain-text.ts'
+import { parsePythonJson } from '../program/python-json.ts'
+import { checkSyntax, type TestResult } from '../program/run-test.ts'
+import { runTests } from '../program/run-tests.ts'
+import { paperLimits } from '../sandbox/limits.ts'
+import { type Tool, toolError } from './tool.ts'
+
+const ownTest = z.object({ input: z.string(), output: z.string() })
+const payload = z.object({
+  source: z.string().min(1).max(200_000),
+  tests: z.array(ownTest).max(20).default([]),
+})
+const longestText = 1000
+
+export const publicCode: Tool<z.infer<typeof payload>> = {
+  name: 'public_code',
+  description:
+    'public_code checks that a program compiles and runs it on the task\'s public tests: {"source": "..."}. Tests of ' +
+    'your own can be added: {"source": "...", "tests": [{"input": "1 2\\n", "output": "3\\n"}]}; for a function, input ' +
+    'has one JSON value per argument and line, output one JSON value.',
+  payload,
+  async run({ source, tests: added }, { sandbox, program, publicTests = [] }, signal) {
+    if (program === undefined) return toolError('failed', 'The answer to this task is not a program.')
+    if (sandbox?.pool === undefined)
+      return toolError('unavailable', 'Programs can only be tested with bubblewrap.')
+    const own = added.map((test) => ({ ...test, testtype: testTypes[program.mode] }))
+    const wrong = program.mode === 'function' ? own.findIndex((test) => !isFunctional(test)) : -1
+    if (wrong >= 0) return toolError('bad_payload', `tests[${wrong}]: input and output must be JSON.`)
+
+    return sandbox.pool.job(signal, async (job) => {
+      const opened = await job.open()
+      const syntax = await checkSyntax(opened, source, paperLimits)
+      if (syntax.status !== 'passed') {
+        return {
+          status: 'ok',
+          result: { compiles: false, status: syntax.status, error: cut(syntax.report.stderr) },
+        }
+      }
+      const tests = [...publicTests, ...own]
+      const shown: object[] = []
+      const asFunction = functionInterface(program)
+      for await (const result of runTests(opened, {
+        program: source,
+        tests,
+        asFunction,
+        limits: paperLimits,
+      })) {
+        const origin = shown.length < publicTests.length ? 'public' : 'own'
+        shown.push({ origin, ...show(tests[shown.length]!, result) })
+      }
+      const passed = shown.filter((test) => 'status' in test && test.status === 'passed').length
+      const result = { compiles: true, passed, total: tests.length, tests: shown }
+      return {
+        status: 'ok',
+        result: tests.length > 0 ? result : { ...result, note: 'This task has no public tests.' },
+      }
+    })
+  },
+}
+
+const testTypes = { stdin: 'stdin', function: 'functional' } as const satisfies Record<
+  ProgramInterface['mode'],
+  string
+>
+
+function isFunctional({ input, output }: ProgramTest): boolean {
+  return [...input.split('\n').filter((line) => line.trim() !== ''), output].every(
+    (text) => parsePythonJson(text) !== undefined,
+  )
+}
+
+/** Public tests hold no secret, so a failed one is shown in full. What the program says comes from its own sandbox. */
+function show(test: ProgramTest, { status, report, value }: TestResult): object {
+  if (status === 'passed') return { status }
+  return {
+    status,
+    input: cut(test.input),
+    expected: cut(test.output),
+    actual: cut(value === undefined ? report.stdout : plainText(value)),
+    ...(report.stderr === '' ? {} : { error: cut(report.stderr) }),
+  }
+}
+
+function cut(text: string): string {
+  const points = [...text]
+  return points.length > longestText ? `${points.slice(0, longestText).join('')} … [cut]` : text
+}

@@ -1,0 +1,195 @@
+import { type AgentGraph, InvalidGraphError } from '../graph/agent-graph.ts'
+import { realizations } from '../library/role-space.ts'
+import type { RaggedIndices, Tape } from '../numerics/tape.ts'
+import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import type { NetworkWeights } from './network-weights.ts'
+import type { FoldedGates, UnitTable } from './semantic-tables.ts'
+
+/** One state to decide in: the graph so far, its query's row among the prepared ones, and its dropout mask. */
+export interface NetworkState {
+  readonly graph: AgentGraph
+  readonly query: number
+  /** Per unit H entries of 0 (dropped) or 1 (kept); null in evaluation mode. */
+  readonly dropoutKeep: readonly Uint8Array[] | null
+}
+
+export interface EncodedUnits {
+  /** h_i of all units of all graphs. */
+  readonly states: Tensor
+  /** Per graph, the rows of its units in construction order. */
+  readonly rows: readonly (readonly number[])[]
+  readonly lists: RaggedIndices
+}
+
+export interface EncoderOptions {
+  readonly workspace: Workspace
+  readonly weights: NetworkWeights
+  readonly hidden: number
+  readonly maxUnits: number
+  /** 1 / (1 − dropout rate): what a kept entry is multiplied by. */
+  readonly dropoutScale: number
+  readonly roleIndex: (role: string) => number
+}
+
+/** Unit i of every graph that has one; graphs by falling size, so a step's graphs are a prefix of the previous step's. */
+interface Step {
+  readonly graphs: readonly number[]
+  /** Its first row among all units. */
+  readonly start: number
+}
+
+/**
+ * The edge-aware GRU over all graphs at once, step by step. With `folded` gates, which hold only without dropout, the
+ * input projection of a unit is a sum of table rows, and just what its predecessors add is multiplied.
+ */
+export function encodeUnits(
+  tape: Tape,
+  options: EncoderOptions,
+  states: readonly NetworkState[],
+  inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates | undefined },
+): EncodedUnits {
+  const { weights, hidden } = options
+  for (const state of states) assertDropout(state, hidden)
+  const steps = stepsOf(states)
+  const rows = states.map(({ graph }) => new Array<number>(graph.size))
+  for (const [step, { graphs, start }] of steps.entries()) {
+    for (const [position, graph] of graphs.entries()) rows[graph]![step] = start + position
+  }
+  const total = rows.reduce((sum, { length }) => sum + length, 0)
+  const encoded = { states: tape.zeros(total, hidden), rows, lists: tape.ragged(rows) }
+  if (total === 0) return encoded
+
+  const { folded } = inputs
+  const terms = unitTerms(options, states, steps, inputs.units)
+  const [unitInputs, queryInputs] = folded
+    ? [folded.units, folded.queries]
+    : [inputs.units.inputs, inputs.queries]
+  const projected = tape.zeros(total, unitInputs.columns)
+  for (const term of terms.units) tape.gather(unitInputs, tape.indices(term), projected)
+  tape.gather(queryInputs, tape.indices(terms.queries), projected)
+
+  let previous: Tensor | undefined
+  for (const [step, { graphs, start }] of steps.entries()) {
+    const count = graphs.length
+    const input = rowsOf(projected, start, count)
+    const heard = graphs.map((graph) =>
+      states[graph]!.graph.units[step]!.predecessors.map((predecessor) => rows[graph]![predecessor]!),
+    )
+    const fromInput = folded
+      ? addHeard(tape, weights, encoded.states, heard, input)
+      : projectInput(tape, options, encoded.states, heard, input, states, graphs, step)
+    const before: Tensor | undefined = previous && rowsOf(previous, 0, count)
+    const fromState = before ? tape.linear(before, weights.gru.state) : tape.zeros(count, hidden * 3)
+    previous = tape.gru(fromInput, tape.bias(weights.gru.stateBias, fromState), before)
+    const { weight, bias } = weights.nodeNorm
+    tape.layerNorm(previous, weight, bias, rowsOf(encoded.states, start, count))
+  }
+  return encoded
+}
+
+function stepsOf(states: readonly NetworkState[]): Step[] {
+  const bySize = [...states.keys()].sort((a, b) => states[b]!.graph.size - states[a]!.graph.size || a - b)
+  const steps: Step[] = []
+  for (let start = 0; ; ) {
+    const graphs = bySize.filter((state) => states[state]!.graph.size > steps.length)
+    if (graphs.length === 0) return steps
+    steps.push({ graphs, start })
+    start += graphs.length
+  }
+}
+
+/** Of every unit the rows of the table that x_i is the sum of, and its query's row; units in the order of the steps. */
+function unitTerms(
+  { maxUnits, roleIndex }: EncoderOptions,
+  states: readonly NetworkState[],
+  steps: readonly Step[],
+  table: UnitTable,
+): { units: number[][]; queries: number[] } {
+  const outdegrees = states.map(({ graph }) => graph.outdegrees)
+  const units: number[][] = [[], [], [], [], []]
+  const queries: number[] = []
+  for (const [step, { graphs }] of steps.entries()) {
+    for (const graph of graphs) {
+      const unit = states[graph]!.graph.units[step]!
+      const z = realizations.indexOf(unit.realization)
+      const branch = table.branch.get(roleIndex(unit.role) * 2 + z)
+      if (branch === undefined) {
+        throw new InvalidGraphError(step, `the role ${unit.role} has no ${unit.realization} realization`)
+      }
+      units[0]!.push(branch)
+      units[1]!.push(table.granularity + z)
+      units[2]!.push(table.position + inTable(step, maxUnits))
+      units[3]!.push(table.indegree + inTable(unit.predecessors.length, maxUnits))
+      units[4]!.push(table.outdegree + inTable(outdegrees[graph]![step]!, maxUnits))
+      queries.push(states[graph]!.query)
+    }
+  }
+  return { units, queries }
+}
+
+/** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; the first two are in `input`. */
+function projectInput(
+  tape: Tape,
+  { workspace, weights, dropoutScale }: EncoderOptions,
+  encoded: Tensor,
+  heard: readonly (readonly number[])[],
+  input: Tensor,
+  states: readonly NetworkState[],
+  graphs: readonly number[],
+  step: number,
+): Tensor {
+  if (heard.some((list) => list.length > 0)) {
+    tape.linear(tape.meanRows(encoded, tape.ragged(heard)), weights.predecessor, input)
+  }
+  const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
+  const dropped = dropout(tape, workspace, input, keeps, dropoutScale)
+  return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
+}
+
+/** Adds W_ih·W_p·p_i to the rows that hear somebody; `input` holds the rest of the projection already. */
+function addHeard(
+  tape: Tape,
+  weights: NetworkWeights,
+  encoded: Tensor,
+  heard: readonly (readonly number[])[],
+  input: Tensor,
+): Tensor {
+  const listening = [...heard.keys()].filter((row) => heard[row]!.length > 0)
+  if (listening.length === 0) return input
+  const means = tape.meanRows(encoded, tape.ragged(listening.map((row) => heard[row]!)))
+  const added = tape.linear(tape.linear(means, weights.predecessor), weights.gru.input)
+  return tape.scatter(added, tape.indices(listening), input)
+}
+
+/** Inverted dropout; a row without a mask passes unchanged. */
+function dropout(
+  tape: Tape,
+  workspace: Workspace,
+  input: Tensor,
+  keeps: readonly (Uint8Array | undefined)[],
+  scale: number,
+): Tensor {
+  if (keeps.every((keep) => keep === undefined)) return input
+  const factors = new Float32Array(input.rows * input.columns)
+  for (const [row, keep] of keeps.entries()) {
+    for (let column = 0; column < input.columns; column += 1) {
+      factors[row * input.columns + column] = keep === undefined ? 1 : keep[column]! * scale
+    }
+  }
+  const constant = workspace.constant(factors, input.rows, input.columns)
+  return tape.scale(input, constant, tape.zeros(input.rows, input.columns))
+}
+
+/** Positions and degrees beyond their tables are an error, never clamped. */
+function inTable(index: number, rows: number): number {
+  if (index >= rows)
+    throw new RangeError(`A position or degree of ${index} is outside the table of ${rows} rows.`)
+  return index
+}
+
+function assertDropout({ graph, dropoutKeep }: NetworkState, hidden: number): void {
+  if (dropoutKeep === null) return
+  if (dropoutKeep.length !== graph.size || dropoutKeep.some((keep) => keep.length !== hidden)) {
+    throw new RangeError(`A dropout mask does not have ${hidden} entries for each of ${graph.size} units.`)
+  }
+}

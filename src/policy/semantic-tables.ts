@@ -1,0 +1,91 @@
+import { realizations } from '../library/role-space.ts'
+import type { Tape } from '../numerics/tape.ts'
+import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import type { NetworkWeights } from './network-weights.ts'
+import type { Semantics } from './semantics.ts'
+
+/**
+ * What depends on the parameters and the library alone. The heads read a context next to constant semantic vectors, so
+ * the constant part of their first layer is computed once per parameter version instead of once per decision.
+ */
+export interface SemanticTables {
+  readonly units: UnitTable
+  readonly role: Tensor
+  readonly granularity: Tensor
+  readonly edgeQuery: Tensor
+  /** The interaction MLP's first layer on the constant part of the edge query. */
+  readonly edgeValue: Tensor
+}
+
+/** W_x times every term that x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ may have, and where each kind of term begins. */
+export interface UnitTable {
+  readonly inputs: Tensor
+  /** The row of a realization. */
+  readonly branch: ReadonlyMap<number, number>
+  readonly granularity: number
+  readonly position: number
+  readonly indegree: number
+  readonly outdegree: number
+}
+
+/**
+ * W_ih times the unit table and, with its bias, times W_q·q. Without dropout the GRU's input projection is linear in
+ * them, so a unit without predecessors needs no product of its own.
+ */
+export interface FoldedGates {
+  readonly units: Tensor
+  readonly queries: Tensor
+}
+
+export function headTables(
+  tape: Tape,
+  weights: NetworkWeights,
+  { roles, branches }: Semantics,
+): Omit<SemanticTables, 'units'> {
+  const role = tape.bias(weights.role.bias, tape.linear(roles, weights.role.semantic))
+
+  const atomic = { ...branches, rows: roles.rows, stride: branches.stride * 2 }
+  const group = { ...atomic, data: atomic.data + branches.stride * 4 }
+  const granularity = tape.linear(roles, weights.granularity.role)
+  tape.linear(atomic, weights.granularity.atomic, granularity)
+  tape.linear(group, weights.granularity.group, granularity)
+  tape.bias(weights.granularity.bias, granularity)
+
+  const edgeQuery = tape.linear(branches, weights.edgeQuery.realization)
+  const roleOfBranch = tape.indices(Int32Array.from({ length: branches.rows }, (_, branch) => branch >> 1))
+  tape.gather(tape.linear(roles, weights.edgeQuery.role), roleOfBranch, edgeQuery)
+  tape.bias(weights.edgeQuery.bias, edgeQuery)
+  const edgeValue = tape.bias(weights.edge.bias, tape.linear(edgeQuery, weights.edge.query))
+  return { role, granularity, edgeQuery, edgeValue }
+}
+
+/** W_x is linear, so it meets each term once instead of every unit's sum of terms. */
+export function unitTable(
+  tape: Tape,
+  workspace: Workspace,
+  weights: NetworkWeights,
+  { branches }: Semantics,
+  unitBranches: Iterable<number>,
+): UnitTable {
+  const used = [...new Set(unitBranches)]
+  const vectors = new Float32Array(used.length * branches.columns)
+  const chosen = workspace.constant(vectors, used.length, branches.columns)
+  tape.gather(branches, tape.indices(used), chosen)
+  const maxUnits = weights.positionEmbedding.rows
+  const granularity = used.length
+  const position = granularity + realizations.length
+  const indegree = position + maxUnits
+  const outdegree = indegree + maxUnits
+  const terms = tape.zeros(outdegree + maxUnits, weights.input.columns)
+  tape.linear(chosen, weights.semantic, rowsOf(terms, 0, used.length))
+  const place = (embedding: Tensor, from: number) => {
+    const all = tape.indices([...Array(embedding.rows).keys()])
+    tape.gather(embedding, all, rowsOf(terms, from, embedding.rows))
+  }
+  place(weights.granularityEmbedding, granularity)
+  place(weights.positionEmbedding, position)
+  place(weights.indegreeEmbedding, indegree)
+  place(weights.outdegreeEmbedding, outdegree)
+  const branch = new Map(used.map((entry, row) => [entry, row]))
+  return { inputs: tape.linear(terms, weights.input), branch, granularity, position, indegree, outdegree }
+}

@@ -1,0 +1,27 @@
+// Runs every attack in a sandbox of its own and prints the reports as JSON: for another user than that of the tests.
+import type { CaseReport } from '../../src/execution/sandbox/case.ts'
+import { paperLimits } from '../../src/execution/sandbox/limits.ts'
+import { SandboxPool } from '../../src/execution/sandbox/pool.ts'
+import { type Attack, attacks, honest } from './attacks.ts'
+
+export function runAttack(pool: SandboxPool, attack: Attack): Promise<CaseReport> {
+  return pool.job(undefined, async (job) => {
+    const sandbox = await job.open({ writableTmp: attack.tmp === 'writable' })
+    const running = sandbox.run({ mode: 'script', source: attack.source, stdin: '' }, paperLimits)
+    for (;;) {
+      const event = await running.next()
+      if (event.kind === 'end') return event.report
+    }
+  })
+}
+
+if (import.meta.main) {
+  const pool = new SandboxPool({ concurrency: 2 })
+  const here = [...attacks, ...honest].filter(
+    (attack) => attack.only === undefined || attack.only === process.arch,
+  )
+  const reports = await Promise.all(
+    here.map(async (attack) => [attack.name, await runAttack(pool, attack)] as const),
+  )
+  process.stdout.write(JSON.stringify({ uid: process.getuid?.(), reports: Object.fromEntries(reports) }))
+}
