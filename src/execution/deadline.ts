@@ -30,28 +30,29 @@ export function withDeadline<Result extends object>(
   if (signal.aborted) return Promise.resolve('aborted')
   return new Promise((resolve, reject) => {
     const own = new AbortController()
-    const cancel = () => end('aborted')
-    const end = (how: Ending) => {
-      callOff()
-      signal.removeEventListener('abort', cancel)
-      resolve(how)
-      own.abort()
-    }
-    const callOff = setAlarm(clock, ms, () => end('timeout'))
-    signal.addEventListener('abort', cancel, { once: true })
     const clear = () => {
       callOff()
       signal.removeEventListener('abort', cancel)
     }
-    work(own.signal).then(
-      (result) => {
+    const end = (how: Ending) => {
+      clear()
+      resolve(how)
+      own.abort()
+    }
+    const cancel = () => end('aborted')
+    const fail = (error: unknown) => {
+      clear()
+      reject(error)
+    }
+    const callOff = setAlarm(clock, ms, () => end('timeout'))
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      work(own.signal).then((result) => {
         clear()
         resolve(result)
-      },
-      (error: unknown) => {
-        clear()
-        reject(error)
-      },
-    )
+      }, fail)
+    } catch (error) {
+      fail(error)
+    }
   })
 }

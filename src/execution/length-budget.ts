@@ -16,6 +16,13 @@ export function boundedString(text: string, budget: number): string {
   return JSON.stringify(cut(text, budget))
 }
 
+/** A text whose JSON form keeps to the same bound. */
+export function boundedText(text: string, budget: number): string {
+  return text.length * 6 <= budget || codePoints(JSON.stringify(text)) - 2 <= budget
+    ? text
+    : cut(text, budget)
+}
+
 /**
  * A value as JSON text of at most `budget` code points. If it is longer, its long texts are cut, all to one length. A
  * value that is long for another reason than its texts becomes a text, which is cut.
@@ -97,8 +104,7 @@ function textLengths(value: JsonValue, lengths: number[] = []): number[] {
 
 /** The greatest length to which texts can be cut so that `excess` goes away, if there is one that is long enough. */
 function lengthThatFits(lengths: readonly number[], excess: number): number | undefined {
-  const saved = (longest: number) =>
-    lengths.reduce((sum, length) => sum + Math.max(0, length - longest), 0)
+  const saved = (longest: number) => lengths.reduce((sum, length) => sum + Math.max(0, length - longest), 0)
   if (saved(shortestCut) < excess) return undefined
   let fits = shortestCut
   let tooLong = lengths.reduce((longest, length) => Math.max(longest, length), 0)

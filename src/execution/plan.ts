@@ -146,11 +146,7 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
 
 function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
   const executor =
-    part === 'atomic'
-      ? role.atomic
-      : part === 'worker'
-        ? role.group?.workers[worker]
-        : role.group?.aggregator
+    part === 'atomic' ? role.atomic : part === 'worker' ? role.group?.workers[worker] : role.group?.aggregator
   if (executor === undefined) throw new MissingRealizationError(role, part === 'atomic' ? 'atomic' : 'group')
   return executor
 }

@@ -68,8 +68,6 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(undefined)
     signal.addEventListener('abort', giveUp, { once: true })
-    promise
-      .finally(() => signal.removeEventListener('abort', giveUp))
-      .then(resolve, reject)
+    promise.finally(() => signal.removeEventListener('abort', giveUp)).then(resolve, reject)
   })
 }

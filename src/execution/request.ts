@@ -32,7 +32,11 @@ export interface Turn {
   readonly concise?: boolean
 }
 
-export function userMessage({ opening, predecessors, closing }: Omit<NodeRequest, 'system' | 'user'>): string {
+export function userMessage({
+  opening,
+  predecessors,
+  closing,
+}: Omit<NodeRequest, 'system' | 'user'>): string {
   let message = ''
   for (const { text } of opening) message += text
   if (predecessors !== undefined) {
@@ -50,9 +54,7 @@ export function userMessage({ opening, predecessors, closing }: Omit<NodeRequest
  * and a counter tells them apart: that, too, depends on nothing but what is said.
  */
 export function orderMessages(messages: readonly Message[]): Text[] {
-  const ordered = [...messages].sort(
-    (a, b) => compare(a.name, b.name) || compare(a.text.text, b.text.text),
-  )
+  const ordered = [...messages].sort((a, b) => compare(a.name, b.name) || compare(a.text.text, b.text.text))
   let count = 1
   return ordered.map(({ name, text }, index) => {
     count = name === ordered[index - 1]?.name ? count + 1 : 1
@@ -79,11 +81,7 @@ export function turnText(turn: Turn, key: string, budgets: Budgets): Text {
 const longestProblem = 1000
 
 /** Cuts what is variable in a message that is too long: the longest texts of task, predecessors and turn. */
-export function withinBudget(
-  message: string,
-  fixed: readonly Text[],
-  budgets: Budgets,
-): string | undefined {
+export function withinBudget(message: string, fixed: readonly Text[], budgets: Budgets): string | undefined {
   const { request } = budgets
   if (message.length <= request || codePoints(message) <= request) return undefined
   const { protocol, executor, answer_requirement, tools, ...variable } = JSON.parse(message) as JsonObject

@@ -1,6 +1,6 @@
+import type { Executor } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import { availableTools } from '../library/profiles.ts'
-import type { Executor } from '../library/library.ts'
 import type { ProgramSandbox } from './sandbox/program-sandbox.ts'
 import type { Tool } from './tools/tool.ts'
 import { builtInTools } from './tools/tools.ts'

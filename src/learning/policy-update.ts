@@ -1,5 +1,5 @@
 import { IllegalActionError, legalityMasks, whyIllegal } from '../graph/legality.ts'
-import { realizations } from '../library/role-space.ts'
+import { type RoleSpace, realizations } from '../library/role-space.ts'
 import { Adam, type AdamSettings, paperAdam } from '../numerics/adam.ts'
 import { Tape } from '../numerics/tape.ts'
 import type { Tensor } from '../numerics/workspace.ts'
@@ -78,10 +78,7 @@ export class PolicyLearner {
       const reference = this.#referenceLogits(group.query, states, masks)
       const tape = new Tape(this.policy.workspace, { recording: true })
       const { network, options } = this.policy
-      const tables = network.tables(
-        tape,
-        usedBranches(states, (role) => options.roles.indexOf(role)),
-      )
+      const tables = network.tables(tape, usedBranches(states, options.roles))
       const queries = network.queries(tape, this.policy.placeQueries([group.query]))
       const batch = network.decide(tape, tables, queries, states)
       const logits = wholeLogits(batch, masks, this.policy.workspace)
@@ -207,10 +204,12 @@ function advantageAt({ advantages }: RecordedGroup, trajectory: number, position
   return advantage
 }
 
-function usedBranches(states: readonly NetworkState[], indexOf: (role: string) => number): number[] {
-  return states.flatMap(({ graph }) =>
-    graph.units.map(({ role, realization }) => indexOf(role) * 2 + realizations.indexOf(realization)),
-  )
+/** The realizations of all units. One that its role lacks is left out: the encoder then refuses the graph. */
+function usedBranches(states: readonly NetworkState[], { roles, indexOf }: RoleSpace): number[] {
+  const units = states.flatMap(({ graph }) => graph.units)
+  return units
+    .filter(({ role, realization }) => roles[indexOf(role)]![realization])
+    .map(({ role, realization }) => indexOf(role) * 2 + realizations.indexOf(realization))
 }
 
 export class NonFiniteUpdateError extends Error {

@@ -36,10 +36,27 @@ export function constructGraphs(
   policy: ConstructionPolicy,
   jobs: readonly ConstructionJob[],
 ): Construction[] {
+  // With and without dropout sums are formed in another order, so the two kinds must not meet in one batch.
+  const built = new Array<Construction>(jobs.length)
+  for (const dropout of [false, true]) {
+    const positions = [...jobs.keys()].filter((position) => jobs[position]!.dropout === dropout)
+    const kind = positions.map((position) => jobs[position]!)
+    for (const [index, construction] of constructTogether(policy, kind, dropout).entries())
+      built[positions[index]!] = construction
+  }
+  return built
+}
+
+function constructTogether(
+  policy: ConstructionPolicy,
+  jobs: readonly ConstructionJob[],
+  dropout: boolean,
+): Construction[] {
+  if (jobs.length === 0) return []
   return policy.scratch(() => {
     const queries = policy.prepareQueries(
       jobs.map((job) => job.query),
-      { dropout: jobs.some((job) => job.dropout) },
+      { dropout },
     )
     const building = jobs.map((job, query) => ({
       job,

@@ -49,7 +49,7 @@ export function encodeUnits(
   inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates | undefined },
 ): EncodedUnits {
   const { weights, hidden } = options
-  for (const state of states) assertDropout(state, hidden)
+  for (const state of states) assertDropout(state, hidden, inputs.folded !== undefined)
   const steps = stepsOf(states)
   const rows = states.map(({ graph }) => new Array<number>(graph.size))
   for (const [step, { graphs, start }] of steps.entries()) {
@@ -187,8 +187,9 @@ function inTable(index: number, rows: number): number {
   return index
 }
 
-function assertDropout({ graph, dropoutKeep }: NetworkState, hidden: number): void {
+function assertDropout({ graph, dropoutKeep }: NetworkState, hidden: number, folded: boolean): void {
   if (dropoutKeep === null) return
+  if (folded) throw new RangeError('Queries were prepared without dropout, but a state has a dropout mask.')
   if (dropoutKeep.length !== graph.size || dropoutKeep.some((keep) => keep.length !== hidden)) {
     throw new RangeError(`A dropout mask does not have ${hidden} entries for each of ${graph.size} units.`)
   }

@@ -168,12 +168,8 @@ const space: ConstructionSpace = {
 }
 const options = tinyOptions(space)
 
-/** Graphs of every size, as a policy builds them, and a mask for every second one. */
-function manyStates(
-  policy: ConstructionPolicy,
-  count: number,
-): { graph: AgentGraph; dropoutKeep: Uint8Array[] | null }[] {
-  const random = deriveRandom(3, 'states')
+/** Graphs of every size, as a policy builds them. */
+function manyGraphs(policy: ConstructionPolicy, count: number): AgentGraph[] {
   const jobs = Array.from({ length: count }, (_, index) => ({
     query: numbersLike(3, index, 1),
     random: deriveRandom(3, 'graph', index),
@@ -181,39 +177,66 @@ function manyStates(
     temperature: 2,
     dropout: false,
   }))
-  return constructGraphs(policy, jobs).map(({ steps }, index) => {
-    const { graph } = steps[index % steps.length]!
-    const mask = () => Uint8Array.from({ length: 4 }, () => (random.uniform() < 0.3 ? 0 : 1))
-    return { graph, dropoutKeep: index % 2 === 0 ? null : graph.units.map(mask) }
-  })
+  return constructGraphs(policy, jobs).map(({ steps }, index) => steps[index % steps.length]!.graph)
 }
 
-test('a batch of graphs of all sizes gives what each gives alone, bit for bit', () => {
-  const policy = tinyPolicy(options)
-  const states = manyStates(policy, 70)
-  expect(new Set(states.map(({ graph }) => graph.size)).size).toBeGreaterThanOrEqual(4)
+test.each([
+  { hidden: 4, dropout: false },
+  { hidden: 4, dropout: true },
+  { hidden: 19, dropout: false },
+  { hidden: 19, dropout: true },
+])('a batch of graphs of all sizes gives what each gives alone, bit for bit: %o', ({ hidden, dropout }) => {
+  const policy = tinyPolicy({ ...options, dimensions: { ...options.dimensions, hidden } })
+  const graphs = manyGraphs(tinyPolicy(options), 70)
+  expect(new Set(graphs.map(({ size }) => size)).size).toBeGreaterThanOrEqual(4)
+  const random = deriveRandom(3, 'masks')
+  const mask = () => Uint8Array.from({ length: hidden }, () => (random.uniform() < 0.3 ? 0 : 1))
+  const states = graphs.map((graph, index) => ({
+    graph,
+    query: index % 5,
+    dropoutKeep: dropout ? graph.units.map(mask) : null,
+  }))
   const queries = Array.from({ length: 5 }, (_, index) => numbersLike(3, 40 + index, 1))
-  const alone = states.map(({ graph, dropoutKeep }, index) =>
-    policy.inspect(queries[index % 5]!, graph, { dropoutKeep }),
+  const alone = states.map(({ graph, query, dropoutKeep }) =>
+    policy.inspect(queries[query]!, graph, { dropoutKeep }),
   )
   policy.scratch(() => {
-    const batch = policy.decide(
-      policy.queryFeatures(queries),
-      states.map((state, index) => ({ ...state, query: index % 5 })),
-    )
-    const masks = states.map(({ graph }) => legalityMasks(graph, space))
+    const batch = policy.decide(policy.prepareQueries(queries, { dropout }), states)
+    const masks = graphs.map((graph) => legalityMasks(graph, space))
     const { values } = wholeLogits(batch, masks, policy.workspace)
+    const contexts = policy.workspace.values(batch.context)
     for (const [index, { logits, nodeStates, context }] of alone.entries()) {
       expect(values[index]).toEqual(logits)
       expect(batch.nodeStates(index)).toEqual(nodeStates)
-      expect(policy.workspace.values(batch.context).slice(index * 4, index * 4 + 4)).toEqual(context)
+      expect(contexts.slice(index * hidden, (index + 1) * hidden)).toEqual(context)
     }
+  })
+})
+
+test('states with and without a mask may meet in one batch', () => {
+  const policy = tinyPolicy(options)
+  const graph = AgentGraph.of([{ role: 'alone', realization: 'atomic', predecessors: [] }])
+  const keeps = [null, [Uint8Array.of(1, 0, 1, 1)], null]
+  const alone = keeps.map((dropoutKeep) => policy.inspect(numbersLike(3, 1, 1), graph, { dropoutKeep }))
+  policy.scratch(() => {
+    const queries = policy.prepareQueries([numbersLike(3, 1, 1)], { dropout: true })
+    const states = keeps.map((dropoutKeep) => ({ graph, query: 0, dropoutKeep }))
+    const batch = policy.decide(queries, states)
+    for (const [index, { nodeStates }] of alone.entries()) {
+      const comparison = new Comparison()
+      comparison.list('node', batch.nodeStates(index)[0], nodeStates[0]!, close)
+      expect(comparison.differences).toEqual([])
+    }
+    expect(batch.nodeStates(0)).not.toEqual(batch.nodeStates(1))
+    expect(batch.nodeStates(0)).toEqual(batch.nodeStates(2))
+    const folded = policy.prepareQueries([numbersLike(3, 1, 1)], { dropout: false })
+    expect(() => policy.decide(folded, states)).toThrow('prepared without dropout')
   })
 })
 
 test('asking leaves no trace: memory and answers stay the same', () => {
   const policy = tinyPolicy(options)
-  const [{ graph }] = manyStates(policy, 1) as [{ graph: AgentGraph }]
+  const graph = manyGraphs(policy, 40).find(({ size }) => size === 3)!
   const mark = policy.workspace.mark()
   const ask = () => policy.inspect(numbersLike(3, 1, 1), graph).logits
   const first = ask()
@@ -239,14 +262,16 @@ describe('what does not fit is refused', () => {
   test('graphs', () => {
     expect(() => inspect([unit, unit, unit, unit, unit])).toThrow('5 units exceeds the limit of 4')
     expect(() => inspect([{ ...unit, role: 'nobody' }])).toThrow("no role 'nobody'")
-    expect(() => inspect([{ ...unit, realization: 'group' }])).toThrow('no group form')
-    expect(() => inspect([{ ...unit, role: 'grouped' }])).toThrow('no atomic form')
+    expect(() => inspect([{ ...unit, realization: 'group' }])).toThrow('no group realization')
+    expect(() => inspect([{ ...unit, role: 'grouped' }])).toThrow('no atomic realization')
   })
 
   test('a graph beyond the tables, also where no masks are asked for', () => {
     const graph = AgentGraph.of([unit, unit, unit, unit, unit])
     const decide = () =>
-      policy.decide(policy.queryFeatures([query]), [{ graph, query: 0, dropoutKeep: null }])
+      policy.decide(policy.prepareQueries([query], { dropout: false }), [
+        { graph, query: 0, dropoutKeep: null },
+      ])
     expect(() => policy.scratch(decide)).toThrow('outside the table of 4 rows')
   })
 

@@ -172,11 +172,14 @@ describe('a pool', () => {
       endOf((await job.open()).run(sleep, paperLimits)),
     )
     const second = pool.job(controller.signal, async () => 'never')
+    const ended = Promise.allSettled([first, second])
     await wait(300)
     const pids = descendants(process.pid)
     controller.abort(reason)
-    await expect(first).rejects.toBe(reason)
-    await expect(second).rejects.toBe(reason)
+    expect(await ended).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ])
     expect(await gone(pids)).toBe(true)
     expect(await pool.job(undefined, async () => 'free again')).toBe('free again')
     await expect(pool.job(controller.signal, async () => 'never')).rejects.toBe(reason)

@@ -1,11 +1,11 @@
 import type { Random } from '../../../numerics/random.ts'
-import type { Part } from './competence.ts'
+import type { NodePart } from '../../packet.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 import type { Job } from './role-profile.ts'
 
 /** What an analysis is about. */
 export interface Account {
-  readonly part: Part
+  readonly part: NodePart
   readonly job: Job
   readonly kind: QuestionKind
   readonly question: string

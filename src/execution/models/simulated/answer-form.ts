@@ -40,9 +40,12 @@ export function fitsForm(answer: JsonValue, form: AnswerForm): boolean {
 }
 
 /** The form that a requirement in words asks for, as far as it can be recognised. */
-export function formOfRequirement(requirement: string, { options, hasProgram }: QuestionView): AnswerForm {
+export function formOfRequirement(requirement: string, view: QuestionView): AnswerForm {
   for (const [form, contract] of Object.entries(contracts) as [AnswerForm, AnswerContract][])
     if (form !== 'text' && requirement.includes(contract.requirement)) return form
+  const example = exampleIn(requirement)
+  if (example !== undefined && typeof example !== 'string') return formOfAnswer(example, view)
+  const { options, hasProgram } = view
   const words = requirement.slice(0, 4000).toLowerCase()
   if (words.includes('"values"') && words.includes('"scale"')) return 'values-and-scale'
   if (words.includes('source code') || words.includes('program') || hasProgram) return 'program'
@@ -50,6 +53,19 @@ export function formOfRequirement(requirement: string, { options, hasProgram }: 
   if (words.includes('true') && words.includes('false')) return 'boolean'
   return /\bnumber|numeric|integer\b/.test(words) ? 'number' : 'text'
 }
+
+/** The example that a requirement ends with, if it gives one as JSON. */
+export function exampleIn(requirement: string): JsonValue | undefined {
+  const start = requirement.lastIndexOf(beforeExample)
+  if (start === -1) return undefined
+  try {
+    return JSON.parse(requirement.slice(start + beforeExample.length)) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+const beforeExample = 'for example: '
 
 /** Equal for answers that say the same. */
 export function answerKey(answer: JsonValue, form: AnswerForm): string {

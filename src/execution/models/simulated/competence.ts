@@ -1,10 +1,9 @@
 // How likely the simulated model is to give which answer. docs/simulated-model.md tells it in words and lists every
 // constant. All of them are generic: none was fitted to a result of the paper or of a real model.
 import { deriveRandom } from '../../../numerics/random.ts'
+import type { NodePart } from '../../packet.ts'
 import type { QuestionKind } from './question-kind.ts'
 import { type Job, type RoleProfile, suitOf } from './role-profile.ts'
-
-export type Part = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direct'
 
 interface KindConstants {
   /** Log-odds of finding the answer alone, without role or tool, on a question of middling hardness. */
@@ -93,7 +92,7 @@ export interface Situation {
   readonly hasOptions: boolean
   /** How many answers a guess chooses from; 0 where guessing is hopeless. */
   readonly choices: number
-  readonly part: Part
+  readonly part: NodePart
   readonly role: RoleProfile
   readonly executor: string
   /** Name of the tool that was used, and whether it worked. */

@@ -124,5 +124,6 @@ function startsAlike(text: string, asked: string): number {
 /** From the top, which a length budget cuts last. */
 function cellsOf({ tables = [] }: Task): readonly string[] {
   const cells = tables.flatMap(({ header = [], rows }) => [header, ...rows.slice(0, comparedCells)].flat())
-  return cells.filter((cell) => cell.trim() !== '').slice(0, comparedCells)
+  // A request may have to write the others differently.
+  return cells.filter((cell) => cell.trim() !== '' && !/[|\r\n]/.test(cell)).slice(0, comparedCells)
 }

@@ -1,11 +1,11 @@
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../../../library/json-value.ts'
 import type { Option, ProgramInterface } from '../../../library/task.ts'
+import type { NodePart } from '../../packet.ts'
 import { protocolVersion } from '../../protocol/response.ts'
-import type { Part } from './competence.ts'
 
 /** A node's request, as far as the simulated model reads it. */
 export interface NodeRequest {
-  readonly executor: { readonly id: string; readonly role: string; readonly part: Part }
+  readonly executor: { readonly id: string; readonly role: string; readonly part: NodePart }
   readonly task: AskedTask
   readonly answerRequirement: string
   /** Names of the tools that it may use now. */
@@ -40,7 +40,13 @@ export interface Message {
   readonly toolObservation?: JsonValue
 }
 
-const parts: readonly string[] = ['atomic', 'worker', 'aggregator', 'finalizer', 'direct'] satisfies Part[]
+const parts: readonly string[] = [
+  'atomic',
+  'worker',
+  'aggregator',
+  'finalizer',
+  'direct',
+] satisfies NodePart[]
 const keptDepth = 20
 
 /** Reads the one user message of a request, or nothing where it is not of our protocol. Believes no field to be there. */
@@ -56,7 +62,11 @@ export function readNodeRequest(user: string): NodeRequest | undefined {
   const toolObservation = plain(field(json, 'tool_observation'))
   const program = programOf(field(task, 'program'))
   return {
-    executor: { id: text(field(executor, 'id')), role: text(field(executor, 'role')), part: part as Part },
+    executor: {
+      id: text(field(executor, 'id')),
+      role: text(field(executor, 'role')),
+      part: part as NodePart,
+    },
     task: {
       question,
       options: list(field(task, 'options')).map(optionOf),

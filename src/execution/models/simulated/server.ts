@@ -109,33 +109,24 @@ export class SimulatedServer {
   ): void {
     const body = completionJson(completion, digest)
     const half = completion.text.slice(0, completion.text.length / 2)
-    switch (kind) {
-      case '429':
-        return refuse(response, 429, 'Rate limit reached (simulated).')
-      case '500':
-        return refuse(response, 500, 'The server had an error (simulated).')
-      case '503':
-        return void response
-          .writeHead(503, { 'content-type': 'text/html' })
-          .end('<h1>Overloaded (simulated)</h1>')
-      case 'reset':
-        return void response.destroy()
-      case 'hang':
-        return this.#keep(response)
-      case 'drip':
-        return this.#drip(response, body)
-      case 'truncate':
+    const send = (text: string) => response.writeHead(200, json).end(text)
+    const faults: Record<FaultKind, () => void> = {
+      429: () => refuse(response, 429, 'Rate limit reached (simulated).'),
+      500: () => refuse(response, 500, 'The server had an error (simulated).'),
+      503: () =>
+        response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Overloaded (simulated)</h1>'),
+      reset: () => response.destroy(),
+      hang: () => this.#keep(response),
+      drip: () => this.#drip(response, body),
+      truncate: () => {
         response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) })
-        return void response.write(body.slice(0, body.length / 2), () => response.destroy())
-      case 'broken_json':
-        return void response.writeHead(200, json).end(body.slice(0, -9))
-      case 'bad_text':
-        return void response.writeHead(200, json).end(completionJson({ ...completion, text: half }, digest))
-      case 'cut_off':
-        return void response
-          .writeHead(200, json)
-          .end(completionJson({ ...completion, text: half, finish: 'length' }, digest))
+        response.write(body.slice(0, body.length / 2), () => response.destroy())
+      },
+      broken_json: () => send(body.slice(0, -9)),
+      bad_text: () => send(completionJson({ ...completion, text: half }, digest)),
+      cut_off: () => send(completionJson({ ...completion, text: half, finish: 'length' }, digest)),
     }
+    faults[kind]()
   }
 
   #keep(response: ServerResponse): void {

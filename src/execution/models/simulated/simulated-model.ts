@@ -21,10 +21,11 @@ export class SimulatedModel implements ChatModel {
 
   async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
     const start = this.#clock.now()
-    if (signal?.aborted === true) return cancelled
+    const isCancelled = () => signal?.aborted === true
+    if (isCancelled()) return cancelled
     const { text, finish, usage, latencyMs } = this.#simulator.complete(request)
     if (latencyMs > 0) await this.#clock.sleep(latencyMs, signal)
-    if (signal?.aborted === true) return cancelled
+    if (isCancelled()) return cancelled
     const durationMs = this.#clock.now() - start
     return { ok: true, text, finish, usage, warnings: [], servedModel: simulatedModelName, durationMs }
   }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../library/json-value.ts'
 import { deriveRandom } from '../../../numerics/random.ts'
-import { type AnswerForm, answerKey, fitsForm, formOfRequirement } from './answer-form.ts'
+import { type AnswerForm, answerKey, exampleIn, fitsForm, formOfRequirement } from './answer-form.ts'
 import { stub } from './broken-program.ts'
 import { constants } from './competence.ts'
 import type { AskedTask, NodeRequest } from './node-request.ts'
@@ -25,7 +25,7 @@ export function answerUnknown(
     mostFrequent(
       said.map((message) => message.answer),
       form,
-    ) ?? guess(task, form, uniform)
+    ) ?? guess(task, candidatesFor(task, form, exampleIn(answerRequirement)), uniform)
   return { analysis: confession, answer }
 }
 
@@ -40,9 +40,8 @@ function mostFrequent(answers: readonly JsonValue[], form: AnswerForm): JsonValu
 }
 
 /** Some answers are likelier than others, the same ones for everybody who is asked. */
-function guess(task: AskedTask, form: AnswerForm, uniform: number): JsonValue {
-  const candidates = candidatesFor(task, form)
-  const random = deriveRandom('guess', task.question)
+function guess({ question }: AskedTask, candidates: readonly JsonValue[], uniform: number): JsonValue {
+  const random = deriveRandom('guess', question)
   const ranked = candidates
     .map((candidate) => ({ candidate, rank: random.uniform() }))
     .sort((a, b) => a.rank - b.rank)
@@ -56,7 +55,11 @@ function guess(task: AskedTask, form: AnswerForm, uniform: number): JsonValue {
   return ranked[0]!
 }
 
-function candidatesFor({ question, options, program }: AskedTask, form: AnswerForm): readonly JsonValue[] {
+function candidatesFor(
+  { question, options, program }: AskedTask,
+  form: AnswerForm,
+  example: JsonValue = 'unknown',
+): readonly JsonValue[] {
   const numbers = numbersIn(question).map(String)
   switch (form) {
     case 'label': {
@@ -73,6 +76,6 @@ function candidatesFor({ question, options, program }: AskedTask, form: AnswerFo
       return (numbers.length > 0 ? numbers : ['0']).map((number) => ({ values: [number], scale: '' }))
     case 'text':
     case 'data':
-      return ['unknown']
+      return [example]
   }
 }

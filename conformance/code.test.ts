@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { describeShared, sharedPath } from '../test/shared.ts'
+import { runCodeCases } from './code.ts'
+
+describeShared('code evaluation', () => {
+  test('every shared case has the verdict it must have', async () => {
+    const failures: string[] = []
+    let count = 0
+    for await (const { name, failure } of runCodeCases(sharedPath('conformance', 'code'))) {
+      count += 1
+      if (failure !== undefined) failures.push(`${name}: ${failure}`)
+    }
+    expect(failures).toEqual([])
+    expect(count).toBe(124)
+  }, 300_000)
+})

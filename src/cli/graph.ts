@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs'
+import { styleText } from 'node:util'
+import { Command, Option } from 'commander'
+import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import type { Action, Restriction } from '../graph/legality.ts'
+import { dot } from '../graph/render/dot.ts'
+import { mermaid } from '../graph/render/mermaid.ts'
+import { type ExecutorLabel, expandedPicture, outerPicture, visibleText } from '../graph/render/picture.ts'
+import { drawGraph } from '../graph/render/terminal.ts'
+import { selectRoles } from '../library/define-library.ts'
+import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
+import { libraryEmbeddings } from '../library/encoder/library-embeddings.ts'
+import { taskEmbedding } from '../library/encoder/task-embedding.ts'
+import type { Library } from '../library/library.ts'
+import { paperLibrary } from '../library/paper-library/paper-library.ts'
+import { benchmarkProfiles } from '../library/profiles.ts'
+import { realizations } from '../library/role-space.ts'
+import { loadLibrary } from '../library/yaml-library.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { constructGraphs } from '../policy/construction.ts'
+import { ConstructionPolicy } from '../policy/policy.ts'
+import { positiveNumber, wholeNumber } from './option-values.ts'
+
+interface GraphOptions {
+  readonly seed: number
+  readonly temperature: number
+  readonly restriction: Restriction
+  readonly profile?: keyof typeof benchmarkProfiles
+  readonly library?: string
+  readonly maxUnits: number
+  readonly maxDepth: number
+  readonly expanded: boolean
+  readonly json: boolean
+}
+
+export function graphCommand(): Command {
+  return new Command('graph')
+    .description(
+      'Build an agent graph for a question with an untrained policy and show why it looks that way.',
+    )
+    .argument('<question>', 'the question, or - to read it from standard input')
+    .option('--seed <n>', 'seed of the policy and of the draws', wholeNumber(0), 7)
+    .option('--temperature <t>', 'policy temperature', positiveNumber, 1)
+    .addOption(
+      new Option('--restriction <space>', 'organisations to build')
+        .choices(['mixed', 'all-atomic', 'all-group'])
+        .default('mixed'),
+    )
+    .addOption(
+      new Option('--profile <name>', 'roles of one benchmark').choices(Object.keys(benchmarkProfiles)),
+    )
+    .option('--library <file>', 'a role library of your own (YAML) instead of the 14 roles of the paper')
+    .option('--max-units <n>', 'outer units at most', wholeNumber(1), 3)
+    .option('--max-depth <n>', 'agents at most on the longest path', wholeNumber(1), 4)
+    .option('--expanded', 'show groups as their workers and aggregators in the Mermaid text', false)
+    .option('--json', 'print everything as one JSON object', false)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic graph --seed 7 "Which planet has the shortest day?"
+  magic graph --profile gsm8k --restriction all-group "A train needs 3 hours for 240 km. How fast is it?"
+  magic graph --json "Is the sky blue?" | jq .graph
+
+The policy is untrained: the graph shows the machinery, not a good organisation. Same seed, same graph.`,
+    )
+    .action(async (question: string, options: GraphOptions) => {
+      const text = question === '-' ? readFileSync(0, 'utf8') : question
+      const shown = await buildGraph(text, options)
+      process.stdout.write(options.json ? `${JSON.stringify(shown.json, null, 2)}\n` : shown.text)
+    })
+}
+
+async function buildGraph(question: string, options: GraphOptions): Promise<{ json: unknown; text: string }> {
+  const library = chooseLibrary(options)
+  const encoder = lexicalEncoder
+  const { seed, temperature, restriction, maxUnits, maxDepth } = options
+  const policy = ConstructionPolicy.initialize(
+    {
+      dimensions: { semantic: encoder.dims, hidden: 256, maxUnits, maxDepth },
+      roles: library.space,
+      vectors: await libraryEmbeddings(library.texts, encoder),
+    },
+    seed,
+  )
+  const query = await taskEmbedding({ question }, encoder)
+  const random = deriveRandom(seed, 'construction', question)
+  const job = { query, random, restriction, temperature, dropout: false }
+  const [construction] = constructGraphs(policy, [job])
+  const steps = construction!.steps.map((step) => explainStep(policy, query, step, options))
+  const { graph } = construction!
+  const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
+  const drawing = mermaid(picture)
+  return {
+    json: {
+      question,
+      seed,
+      temperature,
+      restriction,
+      encoder: encoder.name,
+      library: library.fingerprint,
+      policy: 'untrained',
+      graph,
+      key: graphKey(graph),
+      steps,
+      mermaid: drawing,
+      dot: dot(picture),
+    },
+    text: [
+      heading(
+        `Untrained policy, seed ${seed}, ${restriction}, ${library.roles.length} roles, ${encoder.name} encoder`,
+      ),
+      '',
+      ...steps.flatMap((step, index) => describeStep(step, index, graph)),
+      heading(`Graph ${graphKey(graph).slice(0, 12)}`),
+      '',
+      drawGraph(graph, { columns: process.stdout.columns ?? 100 }).trimEnd(),
+      '',
+      heading('Mermaid'),
+      '',
+      drawing.trimEnd(),
+      '',
+    ].join('\n'),
+  }
+}
+
+function chooseLibrary({ library: file, profile }: GraphOptions): Library {
+  const library = file === undefined ? paperLibrary : loadLibrary(file)
+  return profile === undefined ? library : selectRoles(library, benchmarkProfiles[profile].roles)
+}
+
+/** A decision with the probabilities that stood behind it. */
+interface ExplainedStep {
+  readonly action: Action
+  /** No other action was legal. */
+  readonly forced: boolean
+  readonly probability: number
+  readonly stop: number
+  readonly roles: Readonly<Record<string, number>>
+  /** Of the chosen role. */
+  readonly realizations?: Readonly<Record<string, number>>
+  /** Of the chosen branch, by the position of the existing unit; null where an edge is not legal. */
+  readonly edges?: readonly (number | null)[]
+}
+
+function explainStep(
+  policy: ConstructionPolicy,
+  query: Float32Array,
+  { graph, action }: { graph: AgentGraph; action: Action },
+  { restriction, temperature }: GraphOptions,
+): ExplainedStep {
+  const { roles } = policy.options
+  const { distribution, masks } = policy.inspect(query, graph, { restriction, temperature })
+  const common = {
+    action,
+    forced: distribution.stopProbability === 1,
+    probability: Math.exp(distribution.logProbability(action)),
+    stop: distribution.stopProbability,
+    roles: Object.fromEntries(roles.roles.map(({ id }, role) => [id, distribution.roleProbability(role)])),
+  }
+  if (action.type === 'stop') return common
+  const role = roles.indexOf(action.role)
+  const branch = role * 2 + realizations.indexOf(action.realization)
+  return {
+    ...common,
+    realizations: Object.fromEntries(
+      realizations.map((realization, z) => [realization, distribution.realizationProbability(role * 2 + z)]),
+    ),
+    edges: graph.units.map((_, unit) =>
+      masks.edges[branch * graph.size + unit] ? distribution.edgeProbability(branch, unit) : null,
+    ),
+  }
+}
+
+function describeStep(step: ExplainedStep, index: number, { units }: AgentGraph): string[] {
+  const number = `${index + 1}.`
+  if (step.action.type === 'stop') {
+    return [
+      `${number} STOP  ${step.forced ? 'every unit is placed: nothing else is legal' : percent(step.stop)}`,
+      '',
+    ]
+  }
+  const { role, realization, predecessors } = step.action
+  const others = Object.entries(step.roles)
+    .filter(([id]) => id !== role)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 3)
+    .map(([id, probability]) => `${visibleText(id)} ${percent(probability)}`)
+  const edges = step.edges!.map((probability, unit) => {
+    const name = `${unit + 1} ${visibleText(units[unit]!.role)}`
+    if (probability === null) return `cannot listen to ${name}`
+    return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
+  })
+  return [
+    `${number} ADD ${emphasis(visibleText(role))} ${percent(step.roles[role]!)}   next: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
+    `   as ${emphasis(realization)} ${percent(step.realizations![realization]!)}`,
+    ...(edges.length > 0 ? [`   ${edges.join('; ')}`] : []),
+    '',
+  ]
+}
+
+function executorLabel(library: Library): ExecutorLabel {
+  return ({ role }: Unit, part, worker) => {
+    const { atomic, group } = library.roles[library.space.indexOf(role)]!
+    if (part === 'atomic') return atomic!.id
+    return part === 'worker' ? group!.workers[worker]!.id : group!.aggregator.id
+  }
+}
+
+function percent(probability: number): string {
+  return `${(probability * 100).toFixed(1)} %`
+}
+
+function heading(text: string): string {
+  return styleText('bold', text)
+}
+
+function emphasis(text: string): string {
+  return styleText('cyan', text)
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { exitCode, exitCodeHelp } from './exit-code.ts'
+import { graphCommand } from './graph.ts'
+import { explain } from './problem.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+const program = new Command('magic')
+  .description('Learns, per question, how to organise language-model agents, and runs that organisation.')
+  .version(version)
+  .showHelpAfterError('(add --help for usage and examples)')
+  .exitOverride()
+  .addHelpText('after', exitCodeHelp)
+for (const command of [graphCommand()]) {
+  command.copyInheritedSettings(program)
+  program.addCommand(command)
+}
+
+// A reader that stops early, as `head` does, is no reason for a stack trace.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCode.done)
+  throw error
+})
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  // Commander has already said what is wrong, or shown the help that was asked for.
+  if (error instanceof CommanderError)
+    process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage
+  else {
+    const { message, code } = explain(error)
+    process.stderr.write(`magic: ${message}\n`)
+    process.exitCode = code
+  }
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import { canonicalJson, type JsonValue } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import { finalInstructions, nodeInstructions, toolInstructions } from './instructions.ts'
+import type { ChatModel } from './models/chat-model.ts'
+import { protocolVersion } from './protocol/response.ts'
+import type { ExecutionSettings } from './settings.ts'
+import { emptyToolbox, type Toolbox } from './toolbox.ts'
+
+/**
+ * SHA-256 (hex) of all but graph and task that decides what an execution answers: a part of an evaluation's key. Time-outs,
+ * the call limit and prices have no part in it.
+ */
+export function executorFingerprint(options: {
+  readonly model: Pick<ChatModel, 'identity'>
+  readonly settings: Pick<ExecutionSettings, 'decoding' | 'budgets'>
+  readonly library: Pick<Library, 'fingerprint'>
+  readonly profile: Pick<DatasetProfile, 'tools'>
+  readonly contract: AnswerContract
+  readonly tools?: Toolbox
+}): string {
+  const { model, settings, library, profile, contract, tools = emptyToolbox } = options
+  const { provider, model: name, options: extra } = model.identity
+  const usable = [...new Set(profile.tools)].sort().flatMap((tool) => {
+    const description = tools.tools.get(tool)?.description
+    return description === undefined ? [] : [[tool, description]]
+  })
+  const parts: JsonValue = [
+    'executor-1',
+    protocolVersion,
+    [nodeInstructions, toolInstructions, finalInstructions],
+    [provider, name, extra],
+    { ...settings.decoding },
+    { ...settings.budgets },
+    library.fingerprint,
+    usable,
+    // The same program may print another thing in another interpreter.
+    usable.length === 0 ? null : (tools.sandbox?.kind ?? null),
+    contract.description,
+  ]
+  return hash('sha256', canonicalJson(parts), 'hex')
+}

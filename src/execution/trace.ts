@@ -1,0 +1,180 @@
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import type { ExecutionStatus } from './events.ts'
+import { boundedText } from './length-budget.ts'
+import type { ChatReply, ModelIdentity } from './models/chat-model.ts'
+import type { Cost } from './models/prices.ts'
+import type { Usage } from './models/usage.ts'
+import type { CallRecord, NodeRun } from './node.ts'
+import type { NodePart, NodeStatus } from './packet.ts'
+import { userMessage } from './request.ts'
+import type { Text } from './text.ts'
+
+/**
+ * The record of an execution, ready for `JSON.stringify`. Texts that several requests share stand once, in `texts`.
+ * Durations and starts are monotonic milliseconds, starts from that of the execution.
+ */
+export interface Trace {
+  readonly version: 1
+  readonly execution: string
+  /** ISO 8601, by the wall clock. */
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly status: ExecutionStatus
+  readonly answer?: JsonValue
+  /** Why the execution was stopped. */
+  readonly stop?: string
+  readonly task: string
+  readonly graph: ReturnType<AgentGraph['toJSON']>
+  /** Fingerprint. */
+  readonly library: string
+  readonly contract: string
+  readonly model: ModelIdentity
+  readonly nodes: readonly TracedNode[]
+  readonly usage: Usage
+  /** What identical requests saved. */
+  readonly reused: Usage
+  readonly cost: Cost
+  /** By digest, or for messages and later turns by their node. Empty when content is not kept. */
+  readonly texts: Readonly<Record<string, string>>
+}
+
+export interface TracedNode {
+  readonly node: string
+  readonly name: string
+  readonly role: string
+  readonly executor: string
+  readonly part: NodePart
+  readonly status: NodeStatus
+  readonly reason?: string
+  readonly startMs: number
+  readonly durationMs: number
+  readonly calls: readonly TracedCall[]
+  readonly tool?: TracedTool
+}
+
+/** Keys of `texts`; `tracedRequest` puts them together again. */
+export interface TracedRequest {
+  readonly system: string
+  readonly opening: readonly string[]
+  readonly predecessors?: readonly string[]
+  readonly closing: readonly string[]
+}
+
+export interface TracedCall {
+  readonly request: TracedRequest
+  /** The reply's text. */
+  readonly reply?: string
+  /** The answer of an identical request was used. */
+  readonly reused?: true
+  readonly startMs: number
+  readonly durationMs: number
+  readonly attempts: readonly TracedAttempt[]
+}
+
+/** A reply without its text. */
+export type TracedAttempt = { readonly startedAt: number } & (
+  | Omit<Extract<ChatReply, { ok: true }>, 'text'>
+  | Extract<ChatReply, { ok: false }>
+)
+
+export interface TracedTool {
+  readonly tool: string
+  readonly payload?: JsonValue
+  readonly observation?: JsonValue
+  readonly startMs: number
+  readonly durationMs: number
+}
+
+export interface TraceOptions {
+  /** Keep what was asked and answered. Without it, sizes of nothing and digests of shared texts remain. */
+  readonly content: boolean
+}
+
+/** A model may reply with megabytes; a trace need not keep them. */
+const longestReply = 64_000
+
+export function traceNodes(runs: readonly NodeRun[], content: boolean): Pick<Trace, 'nodes' | 'texts'> {
+  const texts = new TextTable(content)
+  return { nodes: runs.map((run) => traceNode(run, texts, content)), texts: texts.texts }
+}
+
+function traceNode(run: NodeRun, texts: TextTable, content: boolean): TracedNode {
+  const { packet, calls, tool, startMs, durationMs } = run
+  const { node, name, role, executor, part, status, reason } = packet
+  return {
+    node,
+    name,
+    role,
+    executor,
+    part,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    startMs,
+    durationMs,
+    calls: calls.map((call) => traceCall(call, texts, content)),
+    ...(tool === undefined
+      ? {}
+      : {
+          tool: content ? tool : { tool: tool.tool, startMs: tool.startMs, durationMs: tool.durationMs },
+        }),
+  }
+}
+
+function traceCall(record: CallRecord, texts: TextTable, content: boolean): TracedCall {
+  const { request, call, reused, startMs, durationMs } = record
+  const { reply, attempts } = call
+  return {
+    request: {
+      system: texts.keep(request.system),
+      opening: texts.keepAll(request.opening),
+      ...(request.predecessors === undefined ? {} : { predecessors: texts.keepAll(request.predecessors) }),
+      closing: texts.keepAll(request.closing),
+    },
+    ...(reply.ok && content ? { reply: boundedText(reply.text, longestReply) } : {}),
+    ...(reused ? { reused: true as const } : {}),
+    startMs,
+    durationMs,
+    attempts: attempts.map(({ reply: said, startedAt }) => {
+      if (!said.ok) return { startedAt, ...said }
+      const { text: _, ...rest } = said
+      return { startedAt, ...rest }
+    }),
+  }
+}
+
+/** The request of a call as it was sent. */
+export function tracedRequest(
+  trace: Pick<Trace, 'texts'>,
+  { request }: TracedCall,
+): {
+  system: string
+  user: string
+} {
+  const read = (keys: readonly string[]): Text[] => keys.map((key) => ({ key, text: trace.texts[key]! }))
+  const { system, opening, predecessors, closing } = request
+  const user = userMessage({
+    opening: read(opening),
+    ...(predecessors === undefined ? {} : { predecessors: read(predecessors) }),
+    closing: read(closing),
+  })
+  return { system: trace.texts[system]!, user }
+}
+
+class TextTable {
+  readonly texts: Record<string, string> = {}
+  readonly #content: boolean
+
+  constructor(content: boolean) {
+    this.#content = content
+  }
+
+  keep({ key, text }: Text): string {
+    if (this.#content) this.texts[key] = text
+    return key
+  }
+
+  keepAll(texts: readonly Text[]): string[] {
+    return texts.map((text) => this.keep(text))
+  }
+}
