@@ -18,15 +18,13 @@ export interface PolicyScenario {
   readonly vectors: readonly RoleVectors[]
 }
 
-export function policyScenario({
-  roles,
-  units,
-  depth,
-}: {
-  roles: number
-  units: number
-  depth: number
-}): PolicyScenario {
+export interface ScenarioSize {
+  readonly roles: number
+  readonly units: number
+  readonly depth: number
+}
+
+export function policyScenario({ roles, units, depth }: ScenarioSize): PolicyScenario {
   const semantic = 384
   const random = deriveRandom(42, 'bench', roles, units)
   const unitVector = () => {

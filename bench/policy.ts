@@ -7,14 +7,15 @@ import { PolicyLearner } from '../src/learning/policy-update.ts'
 import { deriveRandom } from '../src/numerics/random.ts'
 import { constructGraphs } from '../src/policy/construction.ts'
 import { atLeast, atMost, type Bench, fittedExponent, Samples, timed } from './bench.ts'
-import { type PolicyScenario, policyScenario, writeScenario } from './policy-scenario.ts'
+import { type PolicyScenario, policyScenario, type ScenarioSize, writeScenario } from './policy-scenario.ts'
 import { startTorchPeer } from './torch-peer.ts'
 
 const graphsPerRound = 10
+const paperSize: ScenarioSize = { roles: 14, units: 3, depth: 4 }
 
 export const policyBench: Bench = async ({ quick, say }) => {
   const rounds = quick ? 5 : 60
-  const scenario = policyScenario({ roles: 14, units: 3, depth: 4 })
+  const scenario = policyScenario(paperSize)
   const path = writeScenario(scenario)
   const peer = await startTorchPeer(path, say)
   const times = Object.fromEntries(
@@ -28,7 +29,7 @@ export const policyBench: Bench = async ({ quick, say }) => {
       'torchUpdateBest',
     ].map((name) => [name, new Samples()]),
   ) as Record<string, Samples>
-  const ours = workOf(scenario)
+  const ours = workOf(paperSize)
   const units = { ours: 0, torch: 0 }
   try {
     const agreement = await compareLosses(scenario, peer)
@@ -44,6 +45,11 @@ export const policyBench: Bench = async ({ quick, say }) => {
 
     for (let round = 0; round < rounds; round += 1) {
       if (round % 20 === 0) say(`round ${round + 1} of ${rounds} …`)
+      if (round % 5 === 0) {
+        ours.reset()
+        await peer.ask({ run: 'reset' })
+        for (const run of ['update', 'update_best']) await peer.ask({ run })
+      }
       times.construct!.add(timed(() => (units.ours += ours.construct(graphsPerRound))) / graphsPerRound)
       const built = await peer.ask({ run: 'construct', count: graphsPerRound })
       units.torch += built.units!
@@ -93,8 +99,12 @@ export const policyBench: Bench = async ({ quick, say }) => {
   }
 }
 
-function workOf({ policy, queries, group }: PolicyScenario) {
-  const learner = new PolicyLearner(policy)
+/** Construction uses the initial weights throughout, as the peer does; updates train a policy of their own. */
+function workOf(size: ScenarioSize) {
+  const { policy, queries } = policyScenario(size)
+  const training = policyScenario(size)
+  const learner = new PolicyLearner(training.policy)
+  const initial = { weights: training.policy.parameters.read(), adam: learner.adam.read() }
   let seed = 0
   const job = (query: number) => ({
     query: queries[query % queries.length]!,
@@ -113,9 +123,15 @@ function workOf({ policy, queries, group }: PolicyScenario) {
     construct64: () =>
       void constructGraphs(
         policy,
-        queries.slice(0, 64).map((_, query) => job(query)),
+        queries.map((_, query) => job(query)),
       ),
-    update: () => void learner.update(group),
+    update: () => void learner.update(training.group),
+    /** The same group over and over would drive the policy into a corner that training never sees. */
+    reset: () => {
+      training.policy.parameters.write(initial.weights)
+      learner.adam.write(initial.adam)
+      learner.update(training.group)
+    },
   }
 }
 
@@ -124,7 +140,7 @@ async function compareLosses(
   scenario: PolicyScenario,
   peer: Awaited<ReturnType<typeof startTorchPeer>>,
 ): Promise<{ ours: number[]; torch: number[]; torchBest: number[] }> {
-  const fresh = policyScenario({ roles: 14, units: 3, depth: 4 })
+  const fresh = policyScenario(paperSize)
   const learner = new PolicyLearner(fresh.policy)
   const losses = { ours: [] as number[], torch: [] as number[], torchBest: [] as number[] }
   for (let update = 0; update < 3; update += 1) {
@@ -149,11 +165,12 @@ function measureGrowth(quick: boolean, say: (line: string) => void) {
   ]
   const measured = sizes.map((size) => {
     say(`growth: ${size.roles} roles, ${size.units} units …`)
-    const work = workOf(policyScenario(size))
+    const work = workOf(size)
     const construct = new Samples()
     const update = new Samples()
     for (let round = 0; round < rounds + 3; round += 1) {
       const built = timed(() => void work.construct(graphsPerRound)) / graphsPerRound
+      if (round % 5 === 0) work.reset()
       const updated = timed(work.update)
       if (round < 3) continue
       construct.add(built)

@@ -262,7 +262,6 @@ class GraphExecution {
     const status = answered ? 'answered' : (this.#cutShort ?? 'unanswered')
     const durationMs = this.#around.elapsed()
     const { made: usage, reused, cost } = this.#tally
-    const outcome = answered ? { answer, final: wrapFinal(answer, contract) } : {}
     this.#telemetry?.end(status, usage)
     this.#announcer.tell({
       type: 'execution-end',
@@ -272,12 +271,10 @@ class GraphExecution {
       cost,
       durationMs,
     })
-    const trace = this.#trace.bind(this)
-    let traced: Trace | undefined
-    const execution = {
+    const result: Omit<Execution, 'trace'> = {
       id: this.#id,
       status,
-      ...outcome,
+      ...(answered ? { answer, final: wrapFinal(answer, contract) } : {}),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       packets,
       failures: packets.filter((packet) => isFailure(packet.status)),
@@ -285,13 +282,14 @@ class GraphExecution {
       reused,
       cost,
       durationMs,
-      /** Made when it is first looked at. */
-      get trace(): Trace {
-        traced ??= trace(this)
-        return traced
-      },
     }
-    return execution
+    const makeTrace = () => this.#trace(result)
+    let trace: Trace | undefined
+    return Object.defineProperty(result, 'trace', {
+      enumerable: true,
+      /** Made when it is first looked at. */
+      get: () => (trace ??= makeTrace()),
+    }) as Execution
   }
 
   #trace({ status, answer, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>): Trace {

@@ -44,7 +44,7 @@ export class ExecutionTelemetry {
   /** Nothing where nobody records: asked once per execution, so that telemetry that is off costs nothing per node. */
   static start(options: TelemetryOptions): ExecutionTelemetry | undefined {
     const { execution, workflow, task } = options
-    const tracer = trace.getTracer('magic-agents', undefined, { schemaUrl })
+    const tracer = trace.getTracerProvider().getTracer('magic-agents', undefined, { schemaUrl })
     const span = tracer.startSpan(`${operations.workflow} ${workflow}`, {
       kind: SpanKind.INTERNAL,
       attributes: {

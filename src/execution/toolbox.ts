@@ -3,7 +3,7 @@ import type { DatasetProfile } from '../library/profiles.ts'
 import { availableTools } from '../library/profiles.ts'
 import type { ProgramSandbox } from './sandbox/program-sandbox.ts'
 import type { Tool } from './tools/tool.ts'
-import { builtInTools } from './tools/tools.ts'
+import { tools as builtInTools } from './tools/tools.ts'
 
 /** The tools that can be used on this machine. */
 export interface Toolbox {
@@ -15,7 +15,7 @@ export const emptyToolbox: Toolbox = { tools: new Map() }
 
 /** The built-in tools that work here, and a user's own. Without a sandbox there is none that runs programs. */
 export function openToolbox(sandbox?: ProgramSandbox, own: Iterable<Tool> = []): Toolbox {
-  const tools = new Map(builtInTools)
+  const tools = new Map<string, Tool>(Object.entries(builtInTools))
   if (sandbox === undefined) tools.delete('python_exec')
   if (sandbox?.pool === undefined) tools.delete('public_code')
   for (const tool of own) tools.set(tool.name, tool)

@@ -1,7 +1,11 @@
-import { addUsage, noUsage, type Usage, usageOfCall } from '../../src/execution/models/usage.ts'
 import { type ChatModel, paperDecoding } from '../../src/execution/models/chat-model.ts'
 import type { KnownTask } from '../../src/execution/models/simulated/known-task.ts'
-import { parseFinalResponse, parseNodeResponse, protocolVersion } from '../../src/execution/protocol/response.ts'
+import { addUsage, noUsage, type Usage, usageOfCall } from '../../src/execution/models/usage.ts'
+import {
+  parseFinalResponse,
+  parseNodeResponse,
+  protocolVersion,
+} from '../../src/execution/protocol/response.ts'
 import { taskView } from '../../src/execution/task-text.ts'
 import { useTool } from '../../src/execution/tools/tool.ts'
 import { tools as builtInTools } from '../../src/execution/tools/tools.ts'
@@ -51,7 +55,9 @@ export function userMessage({ task }: KnownTask, contract: AnswerContract, node:
     ...(predecessors === undefined ? {} : { predecessors }),
     ...(tools.length === 0
       ? {}
-      : { tools: tools.map((name) => ({ name, description: builtInTools[name as BuiltInTool].description })) }),
+      : {
+          tools: tools.map((name) => ({ name, description: builtInTools[name as BuiltInTool].description })),
+        }),
     ...turn,
   })
 }
@@ -90,7 +96,8 @@ export async function runOrganisation(
     const { role: id } = graph.units[unit]!
     const role = paperLibrary.roles[paperLibrary.space.indexOf(id)]!
     const { atomic, group } = role
-    const executor = part === 'atomic' ? atomic! : part === 'worker' ? group!.workers[worker]! : group!.aggregator
+    const executor =
+      part === 'atomic' ? atomic! : part === 'worker' ? group!.workers[worker]! : group!.aggregator
     const node: NodeSettings = {
       executor: { id: executor.id, role: id, part },
       tools: executor.tools,
@@ -124,9 +131,13 @@ export async function runOrganisation(
 }
 
 async function observe(name: string, payload: JsonObject, { task, answer }: KnownTask): Promise<JsonObject> {
-  if (name === 'python_exec') return { status: 'ok', result: { ended: 'exited', exit_status: 0, stdout: '', stderr: '' } }
+  if (name === 'python_exec')
+    return { status: 'ok', result: { ended: 'exited', exit_status: 0, stdout: '', stderr: '' } }
   if (name === 'public_code')
-    return { status: 'ok', result: { compiles: true, passed: payload['source'] === answer ? 1 : 0, total: 1 } }
+    return {
+      status: 'ok',
+      result: { compiles: true, passed: payload['source'] === answer ? 1 : 0, total: 1 },
+    }
   const { tables = [] } = task
   return (await useTool(builtInTools[name as BuiltInTool], payload, { tables })) as unknown as JsonObject
 }

@@ -138,10 +138,6 @@ describe('HumanEval', () => {
       'right, but prints too much in its last call',
       'def double(values):\n    if values == [7]:\n        print("x" * 70000)\n    return [2 * v for v in values]',
     ],
-    [
-      'right, but leaves a thread that burns',
-      'import threading\ndef burn():\n    while True:\n        pass\ndef double(values):\n    if not values:\n        import time\n        threading.Thread(target=burn, daemon=True).start()\n        time.sleep(2.9)\n    return [2 * v for v in values]',
-    ],
   ])('gives nothing to a program that %s', async (_, program) => {
     const { score, status } = await scoreProgram(pool, program, doubling)
     expect(score, status).toBe(0)

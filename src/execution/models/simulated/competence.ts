@@ -10,17 +10,17 @@ interface KindConstants {
   readonly ability: number
   /** How far hardness moves the log-odds, either way. Where it is large, all agents fail on the same questions. */
   readonly spread: number
-  /** Share of a hard question's excess that goes away when three workers divide it. */
+  /** How well a question falls into parts for three workers: from 0, not at all, to 1. */
   readonly divisible: number
 }
 
 export const kindConstants: Readonly<Record<QuestionKind, KindConstants>> = {
-  knowledge: { ability: 0.1, spread: 3, divisible: 0 },
-  commonsense: { ability: -0.6, spread: 2.4, divisible: 0.1 },
-  math: { ability: -0.4, spread: 2, divisible: 0.4 },
-  code: { ability: -0.6, spread: 2, divisible: 0.4 },
-  'table-arithmetic': { ability: -0.9, spread: 1.8, divisible: 0.5 },
-  'table-claim': { ability: -0.8, spread: 1.8, divisible: 0.4 },
+  knowledge: { ability: -0.2, spread: 3, divisible: 0 },
+  commonsense: { ability: -0.8, spread: 2.4, divisible: 0.2 },
+  math: { ability: -0.6, spread: 2, divisible: 0.7 },
+  code: { ability: -0.8, spread: 2, divisible: 0.6 },
+  'table-arithmetic': { ability: -1, spread: 1.8, divisible: 0.8 },
+  'table-claim': { ability: -1, spread: 1.8, divisible: 0.5 },
 }
 
 /** Log-odds that a tool adds for whoever used it with success. */
@@ -33,18 +33,22 @@ export const toolGains: Readonly<Record<string, Readonly<Partial<Record<Question
 
 export const constants = {
   /** Log-odds per unit of suitability. */
-  suitability: 1.4,
+  suitability: 1.8,
   /** A checker with nothing to check, and a preparer asked for an answer, bring this share of it. */
   besideTheJob: 0.6,
-  /** A worker looks at one side only. */
-  workerNarrowness: 0.3,
+  /** A worker sees one side only: what that costs it where a question does not fall into parts. */
+  workerNarrowness: 1.2,
+  /** What is left of a hard question's hardness for an aggregator, where it falls into parts altogether. */
+  joinedParts: 0.5,
   /** Workers of a group differ by up to this much in what they are good at (a hash of worker and kind). */
   workerTalent: 0.25,
   /** Checking is easier than finding: a checker with an answer before it feels this share of the hardness. */
-  checkingEase: 0.6,
-  /** What a sound plan or sound material adds for its reader, times suitability; an unsound one takes it away. */
-  preparation: 0.8,
-  maxPreparation: 1,
+  checkingEase: 0.7,
+  /** What a sound plan or sound material adds for its reader, times suitability, and what an unsound one takes away. */
+  preparation: 1,
+  misguidance: 0.4,
+  /** No more preparation than this helps. */
+  maxPreparation: 1.2,
   /** What a message from a role that is out of place takes away, times how far it is. */
   distraction: 0.5,
   toolFailure: 0.1,
@@ -56,8 +60,8 @@ export const constants = {
   /** Weight of one's own view against those of the messages. */
   ownView: { atomic: 1, worker: 1, aggregator: 0.5, finalizer: 0.3, direct: 1 },
   /** A right answer weighs 1 + d, a wrong one 1 - d: how well right is told from wrong when it is seen. */
-  discernment: { atomic: 0.2, worker: 0.2, aggregator: 0.35, finalizer: 0.25, direct: 0 },
-  checkerDiscernment: 0.6,
+  discernment: { atomic: 0.2, worker: 0.2, aggregator: 0.15, finalizer: 0.2, direct: 0 },
+  checkerDiscernment: 0.45,
   /** Differences in weight smaller than this are easily overlooked. */
   indecision: 0.4,
   /** How often a wrong view falls for the first, second, third and fourth tempting answer. */
@@ -132,12 +136,13 @@ export function ownCompetence(situation: Situation): number {
 function logOdds(situation: Situation, { ability, spread, divisible }: KindConstants): number {
   const { kind, hardness, part, role, tool } = situation
   let load = hardness * spread
-  if (part === 'aggregator' && load > 0) load *= 1 - divisible
+  if (part === 'aggregator' && load > 0) load *= 1 - divisible * (1 - constants.joinedParts)
   else if (checks(situation)) load *= constants.checkingEase
   let odds = ability - load + preparation(situation) - distraction(situation)
   if (part === 'finalizer' || part === 'direct') return odds
   odds += constants.suitability * suitHere(situation)
-  if (part === 'worker') odds += talent(situation.executor, kind, role) - constants.workerNarrowness
+  if (part === 'worker')
+    odds += talent(situation.executor, kind, role) - constants.workerNarrowness * (1 - divisible)
   if (tool !== undefined) odds += tool.worked ? toolGain(tool.name, kind) : -constants.toolFailure
   return odds
 }
@@ -169,10 +174,10 @@ function preparation({ heard, kind, hasOptions }: Situation): number {
   let sum = 0
   for (const { role, sound } of heard) {
     if (sound === undefined || isSolving(role.job)) continue
-    const gain = constants.preparation * Math.max(0, suitOf(role, kind, hasOptions))
-    sum += sound ? gain : -gain
+    const suit = Math.max(0, suitOf(role, kind, hasOptions))
+    sum += suit * (sound ? constants.preparation : -constants.misguidance)
   }
-  return Math.max(-constants.maxPreparation, Math.min(constants.maxPreparation, sum))
+  return Math.min(constants.maxPreparation, sum)
 }
 
 function distraction({ heard, kind, hasOptions }: Situation): number {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonValue } from '../../../library/json-value.ts'
 import type { Task } from '../../../library/task.ts'
+import { taskView } from '../../task-text.ts'
 import { type AnswerForm, answerKey, formOfAnswer } from './answer-form.ts'
-import type { AskedTask } from './node-request.ts'
+import { type AskedTask, askedTask } from './node-request.ts'
 import { hardnessOf, kindOf, type QuestionKind, type QuestionView } from './question-kind.ts'
 import { wrongAnswers } from './wrong-answers.ts'
 
@@ -28,19 +29,26 @@ export interface Question {
   readonly keys: readonly string[]
 }
 
-/** So many characters of a question find it again, though a length budget may have cut the rest. */
+/** Tasks that start alike. */
+interface Namesakes {
+  readonly tasks: KnownTask[]
+  /** By what a request shows of them; made when first asked for. */
+  exact?: ReadonlyMap<string, KnownTask>
+}
+
+/** So many characters of a text are compared: a length budget may have cut the rest. */
 const prefixLength = 200
-const comparedCells = 24
+const comparedCells = 40
 
 /**
- * The tasks that the simulated model knows, found by what a request shows of them: a request carries no task id. Tables
- * are compared cell by cell, because how a request writes a table down is the executor's matter.
+ * The tasks that the simulated model knows, found by what a request shows of them, since it carries no task id: as a
+ * whole, or, where a length budget has cut it, by how much of it is there.
  */
 export class KnownTasks {
   /** SHA-256 (hex) of all that can change an answer. */
   readonly fingerprint: string
   readonly size: number
-  readonly #byPrefix = new Map<string, KnownTask[]>()
+  readonly #byPrefix = new Map<string, Namesakes>()
   readonly #questions = new Map<KnownTask, Question>()
 
   constructor(tasks: Iterable<KnownTask>) {
@@ -48,9 +56,9 @@ export class KnownTasks {
     let size = 0
     for (const known of tasks) {
       const prefix = prefixOf(known.task.question)
-      const same = this.#byPrefix.get(prefix)
-      if (same === undefined) this.#byPrefix.set(prefix, [known])
-      else same.push(known)
+      const namesakes = this.#byPrefix.get(prefix)
+      if (namesakes === undefined) this.#byPrefix.set(prefix, { tasks: [known] })
+      else namesakes.tasks.push(known)
       hash.update(`${canonicalJson(known as unknown as JsonValue)}\n`)
       size += 1
     }
@@ -59,16 +67,13 @@ export class KnownTasks {
   }
 
   find(asked: AskedTask): Question | undefined {
-    let best: KnownTask | undefined
-    let bestLikeness = 0
-    for (const known of this.#byPrefix.get(prefixOf(asked.question)) ?? []) {
-      const likeness = likenessOf(known.task, asked)
-      if (likeness > bestLikeness) {
-        best = known
-        bestLikeness = likeness
-      }
-    }
-    return best === undefined ? undefined : this.#question(best)
+    const namesakes = this.#byPrefix.get(prefixOf(asked.question))
+    if (namesakes === undefined) return undefined
+    namesakes.exact ??= new Map(
+      namesakes.tasks.map((known) => [shownKey(askedTask(taskView(known.task))), known]),
+    )
+    const known = namesakes.exact.get(shownKey(asked)) ?? mostAlike(namesakes.tasks, asked)
+    return known === undefined ? undefined : this.#question(known)
   }
 
   /** Made when first asked for: a benchmark's training split may have a hundred thousand tasks. */
@@ -102,19 +107,34 @@ function prefixOf(question: string): string {
   return question.slice(0, prefixLength)
 }
 
-/** 0 for another task; above it, the greater the more of it is there. */
-function likenessOf(task: Task, asked: AskedTask): number {
-  const options = task.options ?? []
+function shownKey({ question, options, context, tables }: AskedTask): string {
+  return JSON.stringify([question, options, context, tables])
+}
+
+function mostAlike(tasks: readonly KnownTask[], asked: AskedTask): KnownTask | undefined {
+  const cells = new Set(asked.tables.split(/[|\n]/).map((cell) => cell.trim()))
+  let best: KnownTask | undefined
+  let most = 0.5
+  for (const known of tasks) {
+    const likeness = likenessOf(known.task, asked, cells)
+    if (likeness <= most) continue
+    best = known
+    most = likeness
+  }
+  return best
+}
+
+/** The share of a task's parts that are there; 0 if its options are others. */
+function likenessOf(task: Task, asked: AskedTask, cells: ReadonlySet<string>): number {
+  const { options = [], context = [] } = task
   if (options.length !== asked.options.length) return 0
-  if (options.some(({ label }, index) => label !== asked.options[index]!.label)) return 0
   const parts = [
-    task.question === asked.question ? 1 : 0.5,
+    task.question === asked.question ? 1 : 0.6,
     ...options.map(({ text }, index) => startsAlike(text, asked.options[index]!.text)),
-    ...(task.context ?? []).map((passage, index) => startsAlike(passage, asked.context[index] ?? '')),
-    ...cellsOf(task).map((cell) => (asked.tables.includes(cell) ? 1 : 0)),
+    ...context.map((passage, index) => startsAlike(passage, asked.context[index] ?? '')),
+    ...firstCells(task).map((cell) => (cells.has(cell) ? 1 : 0)),
   ]
-  const likeness = parts.reduce((a, b) => a + b, 0) / parts.length
-  return likeness >= 0.5 ? likeness : 0
+  return parts.reduce((a, b) => a + b, 0) / parts.length
 }
 
 function startsAlike(text: string, asked: string): number {
@@ -122,8 +142,10 @@ function startsAlike(text: string, asked: string): number {
 }
 
 /** From the top, which a length budget cuts last. */
-function cellsOf({ tables = [] }: Task): readonly string[] {
+function firstCells({ tables = [] }: Task): readonly string[] {
   const cells = tables.flatMap(({ header = [], rows }) => [header, ...rows.slice(0, comparedCells)].flat())
-  // A request may have to write the others differently.
-  return cells.filter((cell) => cell.trim() !== '' && !/[|\r\n]/.test(cell)).slice(0, comparedCells)
+  return cells
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .slice(0, comparedCells)
 }

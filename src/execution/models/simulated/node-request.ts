@@ -24,7 +24,7 @@ export interface AskedTask {
   readonly question: string
   readonly options: readonly Option[]
   readonly context: readonly string[]
-  /** In whatever form the executor writes tables down. */
+  /** As text, a line per row. */
   readonly tables: string
   readonly program?: ProgramInterface
 }
@@ -56,24 +56,16 @@ export function readNodeRequest(user: string): NodeRequest | undefined {
   const executor = field(json, 'executor')
   const task = field(json, 'task')
   const part = text(field(executor, 'part'))
-  const question = text(field(task, 'question'))
-  if (!parts.includes(part) || question === '') return undefined
+  if (!parts.includes(part) || text(field(task, 'question')) === '') return undefined
   const toolRequest = plain(field(json, 'tool_request'))
   const toolObservation = plain(field(json, 'tool_observation'))
-  const program = programOf(field(task, 'program'))
   return {
     executor: {
       id: text(field(executor, 'id')),
       role: text(field(executor, 'role')),
       part: part as NodePart,
     },
-    task: {
-      question,
-      options: list(field(task, 'options')).map(optionOf),
-      context: list(field(task, 'context')).map(text),
-      tables: written(field(task, 'tables')),
-      ...(program === undefined ? {} : { program }),
-    },
+    task: askedTask(task),
     answerRequirement: text(field(json, 'answer_requirement')),
     tools: list(field(json, 'tools')).map((tool) => text(field(tool, 'name'))),
     predecessors: list(field(json, 'predecessors')).map(messageOf),
@@ -81,6 +73,18 @@ export function readNodeRequest(user: string): NodeRequest | undefined {
     ...(toolObservation === undefined ? {} : { toolObservation }),
     again: field(json, 'repair') !== undefined,
     concise: field(json, 'concise') === true,
+  }
+}
+
+/** The task as `taskView` of task-text.ts writes it. */
+export function askedTask(task: unknown): AskedTask {
+  const program = programOf(field(task, 'program'))
+  return {
+    question: text(field(task, 'question')),
+    options: list(field(task, 'options')).map(optionOf),
+    context: list(field(task, 'context')).map(text),
+    tables: written(field(task, 'tables')),
+    ...(program === undefined ? {} : { program }),
   }
 }
 

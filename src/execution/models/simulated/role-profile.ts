@@ -35,10 +35,10 @@ function profile(job: Job, suits: Suits, more: { needsOptions?: boolean } = {}):
 
 /** What the roles' descriptions promise, as numbers. A judgement made once, from the texts; not fitted to results. */
 export const roleProfiles = {
-  task_decomposer: profile('plan', [0.1, 0.3, 0.5, 0.4, 0.5, 0.2]),
+  task_decomposer: profile('plan', [0.1, 0.2, 0.4, 0.4, 0.4, 0.2]),
   evidence_analyst: profile('gather', [0.2, 0.5, -0.1, -0.4, 0.4, 0.5]),
-  independent_solver: profile('solve', [0.3, 0.3, 0.4, 0.3, 0.2, 0.2]),
-  adversarial_verifier: profile('check', [0.3, 0.4, 0.3, 0.3, 0.3, 0.4]),
+  independent_solver: profile('solve', [0.2, 0.2, 0.2, 0.2, 0.1, 0.1]),
+  adversarial_verifier: profile('check', [0.2, 0.3, 0.2, 0.2, 0.2, 0.3]),
   knowledge_reasoner: profile('solve', [0.9, 0.7, -0.1, -0.3, -0.2, -0.1]),
   option_eliminator: profile('solve', [0.7, 0.1, 0.2, -0.6, -0.4, -0.3], { needsOptions: true }),
   logic_reasoner: profile('solve', [0.2, 0.8, 0.4, 0.1, 0, 0.5]),
