@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { doctorCommand } from './doctor.ts'
 import { exitCode, exitCodeHelp } from './exit-code.ts'
 import { graphCommand } from './graph.ts'
 import { explain } from './problem.ts'
+import { runCommand } from './run.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -12,7 +14,7 @@ const program = new Command('magic')
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
-for (const command of [graphCommand()]) {
+for (const command of [graphCommand(), runCommand(), doctorCommand()]) {
   command.copyInheritedSettings(program)
   program.addCommand(command)
 }

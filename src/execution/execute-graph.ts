@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { AnswerContract } from '../library/answer-contract.ts'
-import type { JsonValue } from '../library/json-value.ts'
-import type { Library } from '../library/library.ts'
-import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
-import { type ExecutionClock, setAlarm } from './deadline.ts'
-import { Announcer, type ExecutionEvent, type ExecutionStatus } from './events.ts'
-import { type CallLimit, processCallLimit } from './models/call-limit.ts'
-import type { ChatFailure, ChatModel } from './models/chat-model.ts'
+import { setAlarm } from './deadline.ts'
+import { Announcer } from './events.ts'
+import type { Execution, ExecutionOptions } from './execution.ts'
+import { processCallLimit } from './models/call-limit.ts'
+import type { ChatFailure } from './models/chat-model.ts'
 import { systemClock } from './models/clock.ts'
 import { stopsRun } from './models/failure.ts'
-import { type Cost, priceOf } from './models/prices.ts'
-import type { Usage } from './models/usage.ts'
+import { priceOf } from './models/prices.ts'
 import { NodeExecution, type NodeRun, type NodeSurroundings } from './node.ts'
-import { isFailure, type Packet } from './packet.ts'
+import { isFailure } from './packet.ts'
 import { type Plan, type PlannedNode, planOf } from './plan.ts'
 import { projectPacket } from './projection.ts'
 import { wrapFinal } from './protocol/final-answer.ts'
 import { type Message, orderMessages } from './request.ts'
-import type { RequestCache } from './request-cache.ts'
 import { defaultSettings, type ExecutionSettings } from './settings.ts'
 import { Tally } from './tally.ts'
 import { requirementText, taskText } from './task-text.ts'
@@ -28,51 +22,6 @@ import type { Text } from './text.ts'
 import { TimedModel } from './timed-model.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
 import { type Trace, traceNodes } from './trace.ts'
-
-export interface ExecutionOptions {
-  /** The empty graph is the direct path: the model alone with the question. */
-  readonly graph: AgentGraph
-  /** The public part of a task. References and hidden tests are other types, and have no way in here. */
-  readonly task: Task
-  readonly library: Library
-  readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
-  readonly contract: AnswerContract
-  readonly model: ChatModel
-  readonly tools?: Toolbox
-  readonly settings?: ExecutionSettings
-  readonly signal?: AbortSignal
-  /** Shared by everything in the process by default. */
-  readonly limit?: CallLimit
-  readonly clock?: ExecutionClock
-  /** For training only, and at temperature 0 only: answers of identical requests are used again. */
-  readonly cache?: RequestCache
-  readonly onEvent?: (event: ExecutionEvent) => void
-  /** Its name in events, traces and spans; made up by default. */
-  readonly id?: string
-}
-
-/** What running one graph on one task brought. What models and tools did wrong is in it; it is no exception. */
-export interface Execution {
-  readonly id: string
-  readonly status: ExecutionStatus
-  /** Present exactly when the status is `answered`; it keeps the contract. */
-  readonly answer?: JsonValue
-  /** The answer as scorers take it, after `FINAL: `. */
-  readonly final?: string
-  /** The failure that stopped it. */
-  readonly stop?: ChatFailure
-  /** One per node, in dependency order; the finalizer's or the direct path's is last. */
-  readonly packets: readonly Packet[]
-  /** The nodes that failed, recovered or not by others. */
-  readonly failures: readonly Packet[]
-  /** Of all attempts that were made. */
-  readonly usage: Usage
-  /** What identical requests saved. */
-  readonly reused: Usage
-  readonly cost: Cost
-  readonly durationMs: number
-  readonly trace: Trace
-}
 
 /**
  * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all that it listens to
@@ -108,7 +57,7 @@ class GraphExecution {
   #cutShort: 'stopped' | 'timed_out' | 'aborted' | undefined
   #stop: ChatFailure | undefined
   #crash: { readonly error: unknown } | undefined
-  #settle: () => void = () => {}
+  readonly #ended = Promise.withResolvers<void>()
 
   constructor(options: ExecutionOptions, plan: Plan) {
     const {
@@ -139,8 +88,11 @@ class GraphExecution {
       task,
       contract,
       settings,
-      taskText: taskText(task, settings.budgets.task),
-      requirementText: requirementText(contract),
+      texts: {
+        task: taskText(task, settings.budgets.task),
+        requirement: requirementText(contract),
+        budgets: settings.budgets,
+      },
       model: new TimedModel(model, settings.attemptSeconds, signal, clock),
       limit,
       clock,
@@ -168,12 +120,13 @@ class GraphExecution {
     if (signal?.aborted === true) cancel()
     signal?.addEventListener('abort', cancel, { once: true })
     this.#announce()
-    await new Promise<void>((resolve) => {
-      this.#settle = resolve
+    try {
       for (const node of this.#plan.first) this.#startNode(node)
-    })
-    callOff?.()
-    signal?.removeEventListener('abort', cancel)
+      await this.#ended.promise
+    } finally {
+      callOff?.()
+      signal?.removeEventListener('abort', cancel)
+    }
     return this.#result()
   }
 
@@ -202,12 +155,15 @@ class GraphExecution {
       telemetry?.end(run.packet.status)
       this.#endNode(index, run)
     }
-    execution.run().then(ended, (error: unknown) => {
-      // A mistake in code. The others are told to end, and then it is thrown.
-      this.#crash ??= { error }
-      this.#cut('aborted')
-      ended(execution.givenUp())
-    })
+    execution
+      .run()
+      .then(ended, (error: unknown) => {
+        // A mistake in a client, a tool or a contract. The others are told to end, and then it is thrown.
+        this.#crash ??= { error }
+        this.#cut('aborted')
+        ended(execution.givenUp())
+      })
+      .catch(this.#ended.reject)
   }
 
   #endNode(index: number, run: NodeRun): void {
@@ -235,7 +191,7 @@ class GraphExecution {
       if (this.#awaited[successor] === 0) this.#startNode(successor)
     }
     this.#unended -= 1
-    if (this.#unended === 0) this.#settle()
+    if (this.#unended === 0) this.#ended.resolve()
   }
 
   /** The messages that a node gets, in an order that does not depend on the graph's construction nor on time. */
@@ -271,7 +227,7 @@ class GraphExecution {
       cost,
       durationMs,
     })
-    const result: Omit<Execution, 'trace'> = {
+    const result = {
       id: this.#id,
       status,
       ...(answered ? { answer, final: wrapFinal(answer, contract) } : {}),
@@ -282,14 +238,8 @@ class GraphExecution {
       reused,
       cost,
       durationMs,
-    }
-    const makeTrace = () => this.#trace(result)
-    let trace: Trace | undefined
-    return Object.defineProperty(result, 'trace', {
-      enumerable: true,
-      /** Made when it is first looked at. */
-      get: () => (trace ??= makeTrace()),
-    }) as Execution
+    } as const
+    return { ...result, trace: this.#trace(result) }
   }
 
   #trace({ status, answer, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>): Trace {

@@ -1,30 +1,29 @@
 import type { AnswerContract } from '../library/answer-contract.ts'
-import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import { type ExecutionClock, withDeadline } from './deadline.ts'
+import type { ExecutionClock } from './deadline.ts'
 import type { Announcer } from './events.ts'
-import { boundedValue } from './length-budget.ts'
 import type { CallLimit } from './models/call-limit.ts'
-import { type ChatAnswer, type ChatModel, type ChatRequest, requestDigest } from './models/chat-model.ts'
+import { type ChatAnswer, type ChatModel, requestDigest } from './models/chat-model.ts'
 import { callModel } from './models/retry.ts'
 import type { NodeStatus, Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
-import { type NodeRequest, type Turn, turnText, userMessage, withinBudget } from './request.ts'
+import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import { type Asked, askOnce, type RequestCache } from './request-cache.ts'
 import type { ExecutionSettings } from './settings.ts'
 import type { Tally } from './tally.ts'
 import type { NodeTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
-import { type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
+import { takeToolTurn } from './tool-turn.ts'
+import type { ToolContext } from './tools/tool.ts'
 
 /** What all nodes of an execution share. */
 export interface NodeSurroundings {
   readonly task: Task
   readonly contract: AnswerContract
   readonly settings: ExecutionSettings
-  readonly taskText: Text
-  readonly requirementText: Text
+  readonly texts: CommonTexts
   readonly model: ChatModel
   readonly limit: CallLimit
   readonly clock: ExecutionClock
@@ -37,27 +36,26 @@ export interface NodeSurroundings {
   readonly elapsed: () => number
 }
 
-export interface CallRecord extends Asked {
-  readonly request: Omit<NodeRequest, 'user'>
+interface Timed {
   readonly startMs: number
   readonly durationMs: number
 }
 
-export interface ToolRecord {
+export interface CallRecord extends Asked, Timed {
+  readonly request: RequestTexts
+}
+
+export interface ToolRecord extends Timed {
   readonly tool: string
   readonly payload: JsonValue
   readonly observation: JsonValue
-  readonly startMs: number
-  readonly durationMs: number
 }
 
 /** A node's result and how it came about. */
-export interface NodeRun {
+export interface NodeRun extends Timed {
   readonly packet: Packet
   readonly calls: readonly CallRecord[]
   readonly tool?: ToolRecord
-  readonly startMs: number
-  readonly durationMs: number
 }
 
 /**
@@ -69,12 +67,11 @@ export class NodeExecution {
   readonly #predecessors: readonly Text[] | undefined
   readonly #around: NodeSurroundings
   readonly #telemetry: NodeTelemetry | undefined
-  readonly #calls: CallRecord[] = []
   readonly #startMs: number
   /** The finalizer and the direct path get no second chance. */
   readonly #isFinal: boolean
-  #turn: Turn = {}
-  #mayUseTool: boolean
+  readonly #calls: CallRecord[] = []
+  #turn: Turn
   #tool: ToolRecord | undefined
 
   constructor(
@@ -89,24 +86,50 @@ export class NodeExecution {
     this.#telemetry = telemetry
     this.#startMs = around.elapsed()
     this.#isFinal = node.part === 'finalizer' || node.part === 'direct'
-    this.#mayUseTool = node.toolsText !== undefined
+    this.#turn = { number: 0, mayUseTool: node.tools.size > 0 }
   }
 
   async run(): Promise<NodeRun> {
+    if (this.#around.signal.aborted) return this.#failed('aborted', 'The execution ended before its turn.')
     for (;;) {
       const { reply } = (await this.#ask()).call
-      if (!reply.ok) {
-        if (reply.kind === 'cancelled') return this.#failed('aborted', reply.message)
-        return this.#failed('model_failure', `${reply.kind}: ${reply.message}`)
-      }
+      if (!reply.ok && reply.kind === 'cancelled') return this.#failed('aborted', reply.message)
+      if (!reply.ok) return this.#failed('model_failure', `${reply.kind}: ${reply.message}`)
       const ended = await this.#read(reply)
       if (ended !== undefined) return ended
     }
   }
 
-  /** What to record of a node whose run was thrown out of its course. */
+  /** What to record of a node whose run was thrown off its course. */
   givenUp(): NodeRun {
     return this.#failed('aborted', 'The execution ended by a mistake in code.')
+  }
+
+  async #ask(): Promise<Asked> {
+    const { texts, model, limit, clock, signal, settings, cache, tally, announcer, elapsed } = this.#around
+    const { user, ...request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
+    const chat = { system: request.system.text, user, decoding: settings.decoding }
+    const startMs = elapsed()
+    const span = this.#telemetry?.startCall(chat)
+    const call = () => callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock })
+    const ask = span === undefined ? call : () => span.within(call)
+    const asked =
+      cache === undefined
+        ? { call: await ask(), reused: false }
+        : await askOnce(cache, requestDigest(model.identity, chat), signal, ask)
+    const durationMs = elapsed() - startMs
+    tally.add(asked.call, asked.reused)
+    span?.end(asked)
+    this.#calls.push({ ...asked, request, startMs, durationMs })
+    announcer.tell({
+      type: 'call-end',
+      node: this.#node.id,
+      ok: asked.call.reply.ok,
+      reused: asked.reused,
+      usage: asked.call.usage,
+      durationMs,
+    })
+    return asked
   }
 
   /** The node's result, or nothing when it is to be asked again. */
@@ -123,8 +146,8 @@ export class NodeExecution {
       case 'contract_violation':
         return this.#refuse(reply, response.problem)
       case 'tool_request':
-        return this.#mayUseTool && this.#node.tools.has(response.tool)
-          ? await this.#useTool(response)
+        return this.#turn.mayUseTool && this.#node.tools.has(response.tool)
+          ? this.#useTool(response)
           : this.#refuse(reply, this.#problemWithTool(response))
     }
   }
@@ -133,24 +156,22 @@ export class NodeExecution {
   #cutOff(): NodeRun | undefined {
     if (this.#isFinal || this.#turn.concise === true)
       return this.#failed('truncated', 'The reply was cut off at the output limit.')
-    this.#turn = { ...this.#turn, concise: true }
+    this.#again({ concise: true })
     return undefined
   }
 
-  /** One repair for an intermediate node; from then on it must give content. */
-  #refuse(reply: ChatAnswer, problem: string): NodeRun | undefined {
+  /** One repair for an intermediate node, which must then give content. */
+  #refuse({ text }: ChatAnswer, problem: string): NodeRun | undefined {
     if (this.#isFinal || this.#turn.repair !== undefined) return this.#failed('contract_violation', problem)
-    this.#turn = { ...this.#turn, repair: { problem, previous: reply.text } }
-    this.#mayUseTool = false
+    this.#again({ repair: { problem, previous: text }, mayUseTool: false })
     return undefined
   }
 
   #problemWithTool({ tool }: ToolRequest): string {
     if (this.#tool !== undefined) return 'You have used your one tool: reply with content.'
-    const named = JSON.stringify(tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool)
-    return this.#mayUseTool
-      ? `You do not have the tool ${named}: reply with content.`
-      : 'You have no tool now: reply with content.'
+    if (!this.#turn.mayUseTool) return 'You have no tool: reply with content.'
+    const named = tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool
+    return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
   }
 
   async #useTool({ tool: name, payload }: ToolRequest): Promise<NodeRun | undefined> {
@@ -158,100 +179,24 @@ export class NodeExecution {
     const tool = this.#node.tools.get(name)!
     const startMs = elapsed()
     const span = this.#telemetry?.startTool(tool, payload)
-    let observation: ToolObservation
-    if (payload === undefined) observation = toolError('bad_payload', 'The payload is nested too deeply.')
-    else {
-      const work = (until: AbortSignal) => useTool(tool, payload, toolContext, until)
-      const used = await withDeadline(settings.toolSeconds * 1000, signal, work, clock)
-      if (used === 'aborted') {
-        span?.end('aborted')
-        return this.#failed('aborted', 'The execution ended while its tool was at work.')
-      }
-      observation =
-        used === 'timeout'
-          ? toolError('unavailable', `The tool gave no result within ${settings.toolSeconds} s.`)
-          : used
+    const turn = await takeToolTurn(tool, payload, toolContext, settings, signal, clock)
+    if (turn === 'aborted') {
+      span?.end('aborted')
+      return this.#failed('aborted', 'The execution ended while its tool was at work.')
     }
-    const seen = this.#observed(name, observation)
+    const { observation, seen } = turn
+    const { status } = observation
     const durationMs = elapsed() - startMs
-    span?.end(observation.status === 'error' ? observation.reason : undefined, seen)
+    span?.end(status === 'error' ? observation.reason : undefined, seen)
+    announcer.tell({ type: 'tool-end', node: this.#node.id, tool: name, status, durationMs })
     const toolRequest = { tool: name, payload: payload ?? null }
     this.#tool = { ...toolRequest, observation: seen, startMs, durationMs }
-    this.#turn = { ...this.#turn, toolRequest, toolObservation: seen }
-    this.#mayUseTool = false
-    announcer.tell({
-      type: 'tool-end',
-      node: this.#node.id,
-      tool: name,
-      status: observation.status,
-      durationMs,
-    })
+    this.#again({ toolRequest, toolObservation: seen, mayUseTool: false })
     return undefined
   }
 
-  /** What the model, its successors and the trace see of an observation, within its budget. */
-  #observed(tool: string, observation: ToolObservation): JsonValue {
-    // A tool may put into its result what JSON has no word for; what counts is what would be sent.
-    const json = JSON.parse(JSON.stringify({ tool, ...observation })) as JsonObject
-    return JSON.parse(boundedValue(json, this.#around.settings.budgets.observation)) as JsonValue
-  }
-
-  async #ask(): Promise<Asked> {
-    const { model, limit, clock, signal, settings, cache, tally, announcer, elapsed } = this.#around
-    const request = this.#request()
-    const chat: ChatRequest = {
-      system: request.system.text,
-      user: request.user,
-      decoding: settings.decoding,
-    }
-    const startMs = elapsed()
-    const span = this.#telemetry?.startCall(chat)
-    const make = () => callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock })
-    const ask = span === undefined ? make : () => span.within(make)
-    const asked =
-      cache === undefined
-        ? { call: await ask(), reused: false }
-        : await askOnce(cache, requestDigest(model.identity, chat), signal, ask)
-    const durationMs = elapsed() - startMs
-    tally.add(asked.call, asked.reused)
-    span?.end(asked)
-    const { system, opening, predecessors, closing } = request
-    this.#calls.push({
-      ...asked,
-      request: { system, opening, closing, ...(predecessors === undefined ? {} : { predecessors }) },
-      startMs,
-      durationMs,
-    })
-    if (announcer.listening)
-      announcer.tell({
-        type: 'call-end',
-        node: this.#node.id,
-        ok: asked.call.reply.ok,
-        reused: asked.reused,
-        usage: asked.call.usage,
-        durationMs,
-      })
-    return asked
-  }
-
-  #request(): NodeRequest {
-    const { taskText, requirementText, settings } = this.#around
-    const { id, system, head, toolsText } = this.#node
-    const number = this.#calls.length
-    const closing: Text[] = []
-    if (this.#mayUseTool && toolsText !== undefined) closing.push(toolsText)
-    if (number > 0) closing.push(turnText(this.#turn, `${id}:${number}`, settings.budgets))
-    const parts = {
-      opening: [head, taskText, requirementText],
-      ...(this.#predecessors === undefined ? {} : { predecessors: this.#predecessors }),
-      closing,
-    }
-    const user = userMessage(parts)
-    const fixed = closing[0] === toolsText && toolsText !== undefined ? [toolsText] : []
-    const shorter = withinBudget(user, [head, requirementText, ...fixed], settings.budgets)
-    if (shorter === undefined) return { system, ...parts, user }
-    const opening = [{ key: `${id}:${number}:request`, text: shorter.slice(0, -1) }]
-    return { system, opening, closing: [], user: shorter }
+  #again(change: Partial<Turn>): void {
+    this.#turn = { ...this.#turn, ...change, number: this.#turn.number + 1 }
   }
 
   #failed(status: NodeStatus, reason: string): NodeRun {

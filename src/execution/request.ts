@@ -1,52 +1,85 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
+import type { PlannedNode } from './plan.ts'
 import { renamed } from './projection.ts'
 import type { Budgets } from './settings.ts'
 import type { Text } from './text.ts'
 
 /**
- * A node's request. The user message is one JSON object, made of texts that nodes and executions share, so that none is
- * written twice: see `userMessage`.
+ * A node's request. Its user message is one JSON object, put together from texts that nodes and executions share, so that
+ * none is written twice, neither here nor in a trace.
  */
-export interface NodeRequest {
-  readonly system: Text
-  /** Executor, task, answer requirement. */
-  readonly opening: readonly Text[]
-  readonly predecessors?: readonly Text[]
-  /** Tools that can be asked for now; what an earlier call of this node brought about. */
-  readonly closing: readonly Text[]
+export interface NodeRequest extends RequestTexts {
   readonly user: string
 }
 
-/** A predecessor's message and the name it goes by. */
-export interface Message {
-  readonly name: string
-  readonly text: Text
+export interface RequestTexts {
+  readonly system: Text
+  /** Executor, task, answer requirement. */
+  readonly opening: readonly Text[]
+  /** Absent for the direct path. */
+  readonly predecessors?: readonly Text[]
+  /** The tools that it has now; what its earlier calls brought about. */
+  readonly closing: readonly Text[]
 }
 
-/** What an earlier call of the same node brought about. */
+/** What all requests of an execution have in common. */
+export interface CommonTexts {
+  readonly task: Text
+  readonly requirement: Text
+  readonly budgets: Budgets
+}
+
+/** What earlier calls of the same node brought about. */
 export interface Turn {
+  readonly number: number
+  readonly mayUseTool: boolean
   readonly toolRequest?: JsonObject
   readonly toolObservation?: JsonValue
   readonly repair?: { readonly problem: string; readonly previous: string }
   readonly concise?: boolean
 }
 
-export function userMessage({
-  opening,
-  predecessors,
-  closing,
-}: Omit<NodeRequest, 'system' | 'user'>): string {
+export function nodeRequest(
+  { id, system, head, toolsText }: PlannedNode,
+  predecessors: readonly Text[] | undefined,
+  turn: Turn,
+  { task, requirement, budgets }: CommonTexts,
+): NodeRequest {
+  // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
+  const closing: Text[] = []
+  if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
+  const kept = [head, requirement, ...closing]
+  if (turn.number > 0) closing.push(turnText(turn, `${id}:${turn.number}`, budgets))
+  const texts = {
+    system,
+    opening: [head, task, requirement],
+    ...(predecessors === undefined ? {} : { predecessors }),
+    closing,
+  }
+  const user = userMessage(texts)
+  if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { ...texts, user }
+  const shorter = shortened(user, kept, budgets.request)
+  const whole = { key: `${id}:${turn.number}:request`, text: shorter.slice(0, -1) }
+  return { system, opening: [whole], closing: [], user: shorter }
+}
+
+export function userMessage({ opening, predecessors, closing }: Omit<RequestTexts, 'system'>): string {
   let message = ''
   for (const { text } of opening) message += text
   if (predecessors !== undefined) {
     message += ',"predecessors":['
-    for (let index = 0; index < predecessors.length; index += 1)
-      message += index === 0 ? predecessors[0]!.text : `,${predecessors[index]!.text}`
+    for (const [index, { text }] of predecessors.entries()) message += index === 0 ? text : `,${text}`
     message += ']'
   }
   for (const { text } of closing) message += text
   return `${message}}`
+}
+
+/** A predecessor's message and the name it goes by. */
+export interface Message {
+  readonly name: string
+  readonly text: Text
 }
 
 /**
@@ -63,30 +96,29 @@ export function orderMessages(messages: readonly Message[]): Text[] {
   })
 }
 
-export function turnText(turn: Turn, key: string, budgets: Budgets): Text {
+const longestProblem = 1000
+
+function turnText(
+  { toolRequest, toolObservation, repair, concise }: Turn,
+  key: string,
+  budgets: Budgets,
+): Text {
   let text = ''
-  if (turn.toolRequest !== undefined)
-    text += `,"tool_request":${boundedValue(turn.toolRequest, budgets.answer)}`
-  if (turn.toolObservation !== undefined)
-    text += `,"tool_observation":${JSON.stringify(turn.toolObservation)}`
-  if (turn.repair !== undefined) {
-    const { problem, previous } = turn.repair
-    text += `,"repair":{"problem":${boundedString(problem, longestProblem)}`
-    text += `,"previous":${boundedString(previous, budgets.answer)}}`
+  if (toolRequest !== undefined) text += `,"tool_request":${boundedValue(toolRequest, budgets.answer)}`
+  if (toolObservation !== undefined) text += `,"tool_observation":${JSON.stringify(toolObservation)}`
+  if (repair !== undefined) {
+    text += `,"repair":{"problem":${boundedString(repair.problem, longestProblem)}`
+    text += `,"previous":${boundedString(repair.previous, budgets.answer)}}`
   }
-  if (turn.concise === true) text += ',"concise":true'
+  if (concise === true) text += ',"concise":true'
   return { key, text }
 }
 
-const longestProblem = 1000
-
-/** Cuts what is variable in a message that is too long: the longest texts of task, predecessors and turn. */
-export function withinBudget(message: string, fixed: readonly Text[], budgets: Budgets): string | undefined {
-  const { request } = budgets
-  if (message.length <= request || codePoints(message) <= request) return undefined
+/** A message that is too long, with the longest texts of task, predecessors and turn cut. What is ours stays whole. */
+function shortened(message: string, kept: readonly Text[], budget: number): string {
   const { protocol, executor, answer_requirement, tools, ...variable } = JSON.parse(message) as JsonObject
-  const kept = fixed.map(({ text }) => text).join('')
-  return `${kept},${boundedFields(variable, request - codePoints(kept)).slice(1)}`
+  const ours = kept.map(({ text }) => text).join('')
+  return `${ours},${boundedFields(variable, budget - codePoints(ours)).slice(1)}`
 }
 
 function compare(a: string, b: string): number {

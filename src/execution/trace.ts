@@ -86,11 +86,6 @@ export interface TracedTool {
   readonly durationMs: number
 }
 
-export interface TraceOptions {
-  /** Keep what was asked and answered. Without it, sizes of nothing and digests of shared texts remain. */
-  readonly content: boolean
-}
-
 /** A model may reply with megabytes; a trace need not keep them. */
 const longestReply = 64_000
 

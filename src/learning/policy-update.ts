@@ -13,9 +13,6 @@ import {
   type UpdateReport,
 } from './recorded-group.ts'
 
-/** Floats up to which a tensor's gradient is cheap to read once more. */
-const smallTensor = 4096
-
 /** Policy, frozen reference and optimizer of one training. */
 export class PolicyLearner {
   readonly policy: ConstructionPolicy
@@ -65,7 +62,6 @@ export class PolicyLearner {
     const sums = { policy: 0, divergence: 0, entropy: 0 }
     const scale = 1 / positions.length
 
-    this.policy.workspace.kernels.storedFinite()
     const space = this.policy.space(group.restriction)
     for (const { step } of positions) {
       const reason = whyIllegal(step.action, step.graph, space)
@@ -152,13 +148,13 @@ export class PolicyLearner {
   #assertFiniteGradients(): void {
     const { parameters, workspace } = this.policy
     const { kernels } = workspace
-    // The large tensors' gradients were watched while they were stored: reading all of them again would cost a tenth of
-    // the update. The small ones are read.
-    const small = [...parameters.names]
+    // The gradients of matrices were watched while they were stored: reading all of them again would cost a tenth of the
+    // update. Those of vectors and embeddings come by other ways and are read.
+    const unwatched = [...parameters.names]
+      .filter((name) => parameters.tensor(name).rows === 1 || name.includes('_emb.'))
       .map((name) => parameters.tensor(name))
-      .filter(({ rows, columns }) => rows * columns <= smallTensor)
     const finite = (tensor: Tensor) => kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient)
-    if (kernels.storedFinite() && small.every(finite)) return
+    if (kernels.storedFinite() && unwatched.every(finite)) return
     for (const name of parameters.names) {
       const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
       if (bad === undefined) continue

@@ -14,7 +14,7 @@ import { caseFilter, staticFilter } from './seccomp.ts'
 import type { Architecture } from './syscalls.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
-const files = ['runner.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
+const files = ['runner.py', 'case.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
 // Loaded once per sandbox instead of once per case; all of it is what programs import most.
 const preload = [
   'bisect',

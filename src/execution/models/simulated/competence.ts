@@ -34,7 +34,7 @@ export const toolGains: Readonly<Record<string, Readonly<Partial<Record<Question
 export const constants = {
   /** Log-odds per unit of suitability. */
   suitability: 1.8,
-  /** A checker with nothing to check, and a preparer asked for an answer, bring this share of it. */
+  /** A checker with nothing to check, and a preparer who answers, bring this share of it. */
   besideTheJob: 0.6,
   /** A worker sees one side only: what that costs it where a question does not fall into parts. */
   workerNarrowness: 1.2,
@@ -42,7 +42,7 @@ export const constants = {
   joinedParts: 0.5,
   /** Workers of a group differ by up to this much in what they are good at (a hash of worker and kind). */
   workerTalent: 0.25,
-  /** Checking is easier than finding: a checker with an answer before it feels this share of the hardness. */
+  /** Checking is easier than finding: what a checker with an answer before it feels of a hard question's hardness. */
   checkingEase: 0.7,
   /** What a sound plan or sound material adds for its reader, times suitability, and what an unsound one takes away. */
   preparation: 1,
@@ -52,11 +52,13 @@ export const constants = {
   /** What a message from a role that is out of place takes away, times how far it is. */
   distraction: 0.5,
   toolFailure: 0.1,
-  /** Weight of a message's answer: for the role's suitability, after a tool, and for a group's result. */
+  /** Weight of a message's answer, and what is added: per unit of suitability, after a tool, for a group's result. */
   trust: 1,
   trustBySuit: 0.4,
   trustOfTool: 0.4,
   trustOfGroup: 0.3,
+  /** What is taken off for an answer that a preparer gives by the way. */
+  trustInAsides: 0.5,
   /** Weight of one's own view against those of the messages. */
   ownView: { atomic: 1, worker: 1, aggregator: 0.5, finalizer: 0.3, direct: 1 },
   /** A right answer weighs 1 + d, a wrong one 1 - d: how well right is told from wrong when it is seen. */
@@ -127,20 +129,30 @@ export function answerOdds(situation: Situation, tempting: number, others: numbe
 
 /** Probability that a node's own view, before it weighs the messages' answers, is right. */
 export function ownCompetence(situation: Situation): number {
-  const { kind, choices } = situation
-  const found = 1 / (1 + Math.exp(-logOdds(situation, kindConstants[kind])))
-  const guess = choices > 1 ? 1 / choices : 0
+  const found = logistic(logOdds(situation, suitForAnswering(situation)))
+  const guess = situation.choices > 1 ? 1 / situation.choices : 0
   return guess + (1 - guess) * found
 }
 
-function logOdds(situation: Situation, { ability, spread, divisible }: KindConstants): number {
+/** Probability that a plan or material is sound. Nobody guesses a plan, and preparing is what a preparer is for. */
+export function soundness(situation: Situation): number {
+  const { role, kind, hasOptions } = situation
+  return logistic(logOdds(situation, suitOf(role, kind, hasOptions)))
+}
+
+function logistic(odds: number): number {
+  return 1 / (1 + Math.exp(-odds))
+}
+
+function logOdds(situation: Situation, suit: number): number {
   const { kind, hardness, part, role, tool } = situation
+  const { ability, spread, divisible } = kindConstants[kind]
   let load = hardness * spread
-  if (part === 'aggregator' && load > 0) load *= 1 - divisible * (1 - constants.joinedParts)
-  else if (checks(situation)) load *= constants.checkingEase
+  if (load > 0 && part === 'aggregator') load *= 1 - divisible * (1 - constants.joinedParts)
+  if (load > 0 && checks(situation)) load *= constants.checkingEase
   let odds = ability - load + preparation(situation) - distraction(situation)
   if (part === 'finalizer' || part === 'direct') return odds
-  odds += constants.suitability * suitHere(situation)
+  odds += constants.suitability * suit
   if (part === 'worker')
     odds += talent(situation.executor, kind, role) - constants.workerNarrowness * (1 - divisible)
   if (tool !== undefined) odds += tool.worked ? toolGain(tool.name, kind) : -constants.toolFailure
@@ -152,10 +164,10 @@ export function toolGain(tool: string, kind: QuestionKind): number {
 }
 
 /** Suitability counts in full for those who do their own job; being out of place does so for everyone. */
-function suitHere(situation: Situation): number {
-  const { role, kind, hasOptions } = situation
+function suitForAnswering(situation: Situation): number {
+  const { role, part, kind, hasOptions } = situation
   const suit = suitOf(role, kind, hasOptions)
-  const atWork = role.job === 'solve' || checks(situation) || situation.part === 'aggregator'
+  const atWork = role.job === 'solve' || checks(situation) || (part === 'aggregator' && role.job === 'check')
   return suit > 0 && !atWork ? suit * constants.besideTheJob : suit
 }
 
@@ -208,7 +220,8 @@ function supportOf(situation: Situation, total: number): number[] {
       constants.trust +
       constants.trustBySuit * suitOf(role, kind, hasOptions) +
       (usedTool ? constants.trustOfTool : 0) +
-      (fromGroup ? constants.trustOfGroup : 0)
+      (fromGroup ? constants.trustOfGroup : 0) -
+      (isSolving(role.job) ? 0 : constants.trustInAsides)
     support[answer]! += trust * (answer === 0 ? 1 + discernment : 1 - discernment)
   }
   return support

@@ -142,7 +142,7 @@ function written(value: unknown): string {
 }
 
 /** The value unless it is nested so deeply that walking through it could exhaust the stack. */
-function plain(value: unknown): JsonValue | undefined {
+export function plain(value: unknown): JsonValue | undefined {
   let level = [value]
   for (let depth = 0; depth < keptDepth; depth += 1) {
     level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part) : []))

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../library/json-value.ts'
 import { deriveRandom } from '../../../numerics/random.ts'
 import { type Account, analysisText, readSoundness } from './analysis-text.ts'
 import { answerKey, fitsForm } from './answer-form.ts'
-import { answerOdds, constants, type Heard, isSolving, type Situation } from './competence.ts'
+import { answerOdds, constants, type Heard, isSolving, type Situation, soundness } from './competence.ts'
 import type { KnownTasks, Question } from './known-task.ts'
 import type { NodeRequest } from './node-request.ts'
 import { anybody, profileOf, type RoleProfile } from './role-profile.ts'
@@ -28,7 +28,7 @@ export function respond(request: NodeRequest, tasks: KnownTasks, seed: number | 
   const answer = situated.answers[outcome] ?? null
   if (tool !== undefined) return toolRequest(tool, payloadFor(tool, request, question, answer))
   const { role, heard, part } = situated.situation
-  const sound = outcome === 0
+  const sound = isSolving(role.job) ? outcome === 0 : draws.answer < soundness(situated.situation)
   const said = abstains(situated.situation, sound, draws.abstention) ? null : answer
   const answers = heard.filter((message) => message.answer !== undefined)
   const account: Account = {
@@ -61,8 +61,9 @@ function situate(request: NodeRequest, question: Question, tool: Situation['tool
   const { part, id: executor, role } = request.executor
   const answers = [...question.answers]
   const keys = [...question.keys]
-  const place = (answer: JsonValue): number | undefined => {
-    if (answer === null || !fitsForm(answer, question.form)) return undefined
+  const place = (heard: JsonValue): number | undefined => {
+    const answer = restored(heard, question.answers)
+    if (answer === undefined || !fitsForm(answer, question.form)) return undefined
     const key = answerKey(answer, question.form)
     if (!keys.includes(key)) {
       keys.push(key)
@@ -82,6 +83,15 @@ function situate(request: NodeRequest, question: Question, tool: Situation['tool
     ...(tool === undefined ? {} : { tool }),
   }
   return { situation, answers, tempting: question.answers.length - 1 }
+}
+
+/** The answer that a length budget has cut, if it is one that we know; an answer that is whole, as it is. */
+function restored(answer: JsonValue, known: readonly JsonValue[]): JsonValue | undefined {
+  const cut = typeof answer === 'string' ? answer.lastIndexOf(' … [cut: ') : -1
+  if (cut === -1) return answer
+  const start = (answer as string).slice(0, cut)
+  const whole = known.filter((one) => typeof one === 'string' && one.startsWith(start))
+  return whole.length === 1 ? whole[0] : undefined
 }
 
 /** Messages that say the same word for word rest on the same work: they count once. */

@@ -63,12 +63,13 @@ class PyodideProcess {
 
   constructor(memoryBytes: number) {
     const pyodide = realpathSync(dirname(fileURLToPath(import.meta.resolve('pyodide'))))
-    const here = realpathSync(dirname(fileURLToPath(import.meta.url)))
-    const child = `${here}/pyodide-child${extname(import.meta.url)}`
+    // Compiled, this file and its neighbour end in another way.
+    const neighbour = fileURLToPath(new URL('./pyodide-child.ts', import.meta.url))
+    const child = realpathSync(neighbour.replace(/\.ts$/, extname(import.meta.url)))
     this.#process = spawn(
       process.execPath,
       [
-        ...['--permission', `--allow-fs-read=${pyodide}/`, `--allow-fs-read=${here}/`],
+        ...['--permission', `--allow-fs-read=${pyodide}/`, `--allow-fs-read=${child}`],
         '--disallow-code-generation-from-strings',
         `--wasm-max-mem-pages=${memoryBytes / wasmPageBytes}`,
         '--max-old-space-size=256',

@@ -107,7 +107,7 @@ def serve_function(case):
 def new_module(name):
     module = types.ModuleType(name)
     sys.modules[name] = module
-    for ours in ("confine", "frames", "judge", "plain_data", "program"):
+    for ours in ("case", "confine", "frames", "judge", "plain_data", "program"):
         sys.modules.pop(ours, None)
     return module
 

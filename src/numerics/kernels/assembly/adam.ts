@@ -26,10 +26,12 @@ export function adam(
       f32x4.mul(f32x4.splat(beta1), loadLanes(first + o, count)),
       f32x4.mul(f32x4.splat(oneMinusBeta1), g),
     )
-    const v = f32x4.add(
+    const mixed = f32x4.add(
       f32x4.mul(f32x4.splat(beta2), loadLanes(second + o, count)),
       f32x4.mul(f32x4.splat(oneMinusBeta2), f32x4.mul(g, g)),
     )
+    // A finite gradient may have an infinite square. Infinity would never decay, and its weight never move again.
+    const v = f32x4.min(mixed, f32x4.splat(f32.MAX_VALUE))
     // A moment that only decays would end as a subnormal number, slow for hundreds of steps; it has no effect long before.
     storeLanes(first + o, v128.and(m, f32x4.gt(f32x4.abs(m), f32x4.splat(1e-30))), count)
     storeLanes(second + o, v128.and(v, f32x4.gt(v, f32x4.splat(1e-30))), count)

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { DataError } from '../benchmarks/data-error.ts'
+import { readJsonLines } from '../benchmarks/records.ts'
+import type { KnownTask } from '../execution/models/simulated/known-task.ts'
+import { plain } from '../execution/models/simulated/node-request.ts'
+import { questionKinds } from '../execution/models/simulated/question-kind.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import { taskFileSchema } from './input-schema.ts'
+import { UsageError } from './problem.ts'
+
+const answer = z.custom<JsonValue>(
+  (value) => value !== null && plain(value) !== undefined,
+  'Invalid input: expected an answer: JSON other than null, not nested too deeply',
+)
+
+/** A line of the tasks file of `magic simulate`; docs/simulated-model.md describes it. */
+const row = z.strictObject({
+  task: taskFileSchema.required({ id: true }),
+  answer,
+  wrong: z.array(answer).optional(),
+  kind: z.enum(questionKinds).optional(),
+})
+
+/** Reads tasks with their answers from JSON Lines. What is wrong is told with file, row and field. */
+export async function readKnownTasks(path: string): Promise<KnownTask[]> {
+  const known: KnownTask[] = []
+  const rows = new Map<string, number>()
+  try {
+    await readJsonLines(path, row, ({ task, ...rest }, at) => {
+      const earlier = rows.get(task.id)
+      if (earlier !== undefined)
+        throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, { ...at, field: 'task.id' })
+      rows.set(task.id, at.row)
+      known.push({ task: { metadata: {}, ...task }, ...rest } as KnownTask)
+    })
+  } catch (error) {
+    if (error instanceof DataError) throw new UsageError(error.message, { cause: error })
+    throw error
+  }
+  return known
+}

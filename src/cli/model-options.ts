@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import type { ChatModel } from '../execution/models/chat-model.ts'
+import { modelSettings, openModel } from '../execution/models/open-model.ts'
+import { presets } from '../execution/models/presets.ts'
+import { RecordingModel } from '../execution/models/recording.ts'
+import { ReplayModel } from '../execution/models/replay.ts'
+import { SimulatedServer } from '../execution/models/simulated/server.ts'
+import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+import { wholeNumber } from './option-values.ts'
+import { UsageError } from './problem.ts'
+
+export interface ModelOptions {
+  readonly model: string
+  readonly modelName?: string
+  readonly baseUrl?: string
+  readonly apiKeyEnv?: string
+  readonly apiKeyFile?: string
+  readonly allowUnsafeBaseUrl?: boolean
+  readonly record?: string
+  readonly replay?: string
+  readonly simulatedSeed: number
+}
+
+/** The flags that say which model answers. Keys are named, never given: a flag would end in the shell's history. */
+export function addModelOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--model <provider>', 'who answers; `simulated` needs no key and its answers are simulated')
+        .choices([simulatedModelName, ...Object.keys(presets)])
+        .default(simulatedModelName)
+        .env('MAGIC_MODEL'),
+    )
+    .addOption(new Option('--model-name <name>', 'model at the provider').env('MAGIC_MODEL_NAME'))
+    .addOption(new Option('--base-url <url>', 'address up to /chat/completions').env('MAGIC_BASE_URL'))
+    .option('--api-key-env <variable>', 'name of the variable that holds the key')
+    .option('--api-key-file <file>', 'file of mode 600 that holds the key')
+    .option('--allow-unsafe-base-url', 'allow http: to another machine, and link-local addresses')
+    .option('--record <file>', 'write every request and answer to a file')
+    .option('--replay <file>', 'answer from a recording, without a key or a network')
+    .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
+}
+
+/** A model and whatever was started for it. */
+export interface OpenedModel {
+  readonly model: ChatModel
+  close(): Promise<void>
+}
+
+export async function openChosenModel(options: ModelOptions): Promise<OpenedModel> {
+  if (options.replay !== undefined) {
+    if (options.record !== undefined) throw new UsageError('Use either --record or --replay, not both.')
+    const model = await fixable(() => ReplayModel.open(options.replay!))
+    return { model, close: async () => {} }
+  }
+  const { model, close } = await openAnswering(options)
+  if (options.record === undefined) return { model, close }
+  const recording = await fixable(() => RecordingModel.open(model, options.record!))
+  return {
+    model: recording,
+    async close() {
+      await recording.close()
+      await close()
+    },
+  }
+}
+
+async function openAnswering(options: ModelOptions): Promise<OpenedModel> {
+  if (options.model === simulatedModelName) {
+    // Through HTTP, so that what is shown without a key is what a key would run.
+    const server = await SimulatedServer.start({ seed: options.simulatedSeed })
+    const model = await fixable(() =>
+      openModel({ preset: 'vllm', model: simulatedModelName, baseURL: server.url }, {}),
+    )
+    return {
+      model,
+      async close() {
+        await model.close()
+        await server.close()
+      },
+    }
+  }
+  const { model: preset, modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
+  const settings = modelSettings.safeParse({
+    preset,
+    ...(modelName !== undefined && { model: modelName }),
+    ...(baseUrl !== undefined && { baseURL: baseUrl }),
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+    ...(apiKeyFile !== undefined && { apiKeyFile }),
+    ...(allowUnsafeBaseUrl === true && { allowUnsafeBaseURL: true }),
+  })
+  if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
+  const model = await fixable(() => openModel(settings.data))
+  return { model, close: () => model.close() }
+}
+
+/** What opening a model refuses, a person can mend: the message says how. */
+async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open()
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}

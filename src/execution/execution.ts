@@ -1,0 +1,62 @@
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import type { Task } from '../library/task.ts'
+import type { ExecutionClock } from './deadline.ts'
+import type { ExecutionEvent, ExecutionStatus } from './events.ts'
+import type { CallLimit } from './models/call-limit.ts'
+import type { ChatFailure, ChatModel } from './models/chat-model.ts'
+import type { Cost } from './models/prices.ts'
+import type { Usage } from './models/usage.ts'
+import type { Packet } from './packet.ts'
+import type { RequestCache } from './request-cache.ts'
+import type { ExecutionSettings } from './settings.ts'
+import type { Toolbox } from './toolbox.ts'
+import type { Trace } from './trace.ts'
+
+export interface ExecutionOptions {
+  /** The empty graph is the direct path: the model alone with the question. */
+  readonly graph: AgentGraph
+  /** The public part of a task. References and hidden tests are other types, and have no way in here. */
+  readonly task: Task
+  readonly library: Library
+  readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
+  readonly contract: AnswerContract
+  readonly model: ChatModel
+  readonly tools?: Toolbox
+  readonly settings?: ExecutionSettings
+  readonly signal?: AbortSignal
+  /** Shared by everything in the process by default. */
+  readonly limit?: CallLimit
+  readonly clock?: ExecutionClock
+  /** For training only, and at temperature 0 only: answers of identical requests are used again. */
+  readonly cache?: RequestCache
+  readonly onEvent?: (event: ExecutionEvent) => void
+  /** Its name in events, traces and spans; made up by default. */
+  readonly id?: string
+}
+
+/** What running one graph on one task brought. What models and tools did wrong is in it; it is no exception. */
+export interface Execution {
+  readonly id: string
+  readonly status: ExecutionStatus
+  /** Present exactly when the status is `answered`; it keeps the contract. */
+  readonly answer?: JsonValue
+  /** The answer as scorers take it, after `FINAL: `. */
+  readonly final?: string
+  /** The failure that stopped it. */
+  readonly stop?: ChatFailure
+  /** One per node, in dependency order; the finalizer's or the direct path's is last. */
+  readonly packets: readonly Packet[]
+  /** The nodes that failed, recovered or not by others. */
+  readonly failures: readonly Packet[]
+  /** Of all attempts that were made. */
+  readonly usage: Usage
+  /** What identical requests saved. */
+  readonly reused: Usage
+  readonly cost: Cost
+  readonly durationMs: number
+  readonly trace: Trace
+}

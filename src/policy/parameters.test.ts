@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { Workspace } from '../numerics/workspace.ts'
+import { initializeParameters } from './initialization.ts'
+import { parameterShapes } from './parameter-shapes.ts'
+import { PolicyParameters } from './parameters.ts'
+
+const dimensions = { semantic: 3, hidden: 5, maxUnits: 2, maxDepth: 4 }
+const values = initializeParameters(dimensions, 1)
+const place = (frozen = false) => new PolicyParameters(new Workspace(), dimensions, { frozen })
+
+test('what is written is read, tensor by tensor', () => {
+  const parameters = place()
+  parameters.write(values)
+  expect(parameters.read()).toEqual(values)
+  expect([...parameters.names]).toEqual([...parameterShapes(dimensions).keys()])
+})
+
+test('the tensors lie one after the other and fill the block', () => {
+  const parameters = place()
+  parameters.write(values)
+  const { workspace, block } = parameters
+  expect([...workspace.values(block)]).toEqual([...values.values()].flatMap(({ data }) => Array.from(data)))
+  // A gradient belongs to the same place of the block as its weight.
+  for (const name of parameters.names) {
+    const tensor = parameters.tensor(name)
+    expect(tensor.gradient - block.gradient).toBe(tensor.data - block.data)
+    expect(tensor.columns).toBe(parameterShapes(dimensions).get(name)!.at(-1))
+  }
+  workspace.gradients(parameters.tensor('empty_graph')).fill(3)
+  const gradients = parameters.readGradients()
+  expect([...gradients.get('empty_graph')!.data]).toEqual([3, 3, 3, 3, 3])
+  const sum = [...gradients.values()].flatMap(({ data }) => [...data]).reduce((total, value) => total + value)
+  expect(sum).toBe(15)
+})
+
+test('copies are copies', () => {
+  const parameters = place()
+  parameters.write(values)
+  parameters.read().get('empty_graph')!.data.fill(9)
+  expect(parameters.read()).toEqual(values)
+})
+
+test('frozen parameters have no gradients', () => {
+  const parameters = place(true)
+  expect(parameters.block.gradient).toBe(0)
+  for (const name of parameters.names) expect(parameters.tensor(name).gradient).toBe(0)
+})
+
+test('the version grows with every change', () => {
+  const parameters = place()
+  const seen = [parameters.version]
+  parameters.write(values)
+  seen.push(parameters.version)
+  parameters.markChanged()
+  seen.push(parameters.version)
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
+  parameters.read()
+  expect(parameters.version).toBe(seen.at(-1))
+})
+
+describe('values that are not exactly those of the network are refused and change nothing', () => {
+  const refuse = (
+    change: (tensors: Map<string, { shape: readonly number[]; data: ArrayLike<number> }>) => void,
+  ) => {
+    const parameters = place()
+    parameters.write(values)
+    const { version } = parameters
+    const changed = new Map(values)
+    change(changed)
+    let message = ''
+    try {
+      parameters.write(changed)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    expect(parameters.read()).toEqual(values)
+    expect(parameters.version).toBe(version)
+    return message
+  }
+
+  test('a tensor is missing', () => {
+    expect(refuse((tensors) => tensors.delete('gru.bias_hh'))).toBe(
+      "Policy parameter 'gru.bias_hh': it is missing.",
+    )
+  })
+
+  test('a tensor is unknown', () => {
+    expect(refuse((tensors) => tensors.set('extra', { shape: [1], data: [0] }))).toContain(
+      "'extra': the network has no such tensor",
+    )
+  })
+
+  test('a shape is another', () => {
+    const transposed = { shape: [3, 5], data: new Float32Array(15) }
+    expect(refuse((tensors) => tensors.set('semantic_proj.weight', transposed))).toContain(
+      'its shape is [3,5], but [5,3] is needed',
+    )
+  })
+
+  test('values are too few', () => {
+    const short = { shape: [5], data: new Float32Array(4) }
+    expect(refuse((tensors) => tensors.set('empty_graph', short))).toContain(
+      'it has 4 values, but 5 are needed',
+    )
+  })
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { defineRoleSpace } from '../library/role-space.ts'
+import { Workspace } from '../numerics/workspace.ts'
+import { placeSemantics, type RoleVectors } from './semantics.ts'
+
+const space = defineRoleSpace([
+  { id: 'both', atomic: true, group: true },
+  { id: 'alone', atomic: true, group: false },
+])
+const vectors: RoleVectors[] = [
+  { role: [1, 2], atomic: [3, 4], group: [5, 6] },
+  { role: [7, 8], atomic: [9, 10], group: null },
+]
+
+test('vectors lie in branch order, with zeros for what a role lacks', () => {
+  const workspace = new Workspace()
+  const { roles, branches } = placeSemantics(workspace, space, vectors, 2)
+  expect([...workspace.values(roles)]).toEqual([1, 2, 7, 8])
+  expect([...workspace.values(branches)]).toEqual([3, 4, 5, 6, 9, 10, 0, 0])
+  expect([roles.gradient, branches.gradient]).toEqual([0, 0])
+})
+
+test('vectors that do not fit the library are refused by role', () => {
+  const place =
+    (given: RoleVectors[], semantic = 2) =>
+    () =>
+      placeSemantics(new Workspace(), space, given, semantic)
+  const [both, alone] = vectors as [RoleVectors, RoleVectors]
+  expect(place([both])).toThrow('there are 1 role vectors for 2 roles')
+  expect(place(vectors, 3)).toThrow('a vector of role both has 2 entries, but 3 are needed')
+  expect(place([{ ...both, group: [1] }, alone])).toThrow('a vector of role both has 1 entries')
+  expect(place([both, { ...alone, group: [1, 2] }])).toThrow('role alone do not fit its realizations')
+  expect(place([{ ...both, atomic: null }, alone])).toThrow('role both do not fit its realizations')
+})
