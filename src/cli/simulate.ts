@@ -16,7 +16,7 @@ interface SimulateOptions {
   readonly tasks?: string
   readonly latency: number
   readonly seed: number
-  readonly fault: readonly string[]
+  readonly fault?: readonly string[]
   readonly json: boolean
 }
 
@@ -27,7 +27,7 @@ export function simulateCommand(): Command {
     .option('--tasks <file>', 'tasks whose answers it knows (JSONL); it guesses at all others')
     .option('--latency <ms>', 'time that an answer of typical length takes', wholeNumber(0), 0)
     .option('--seed <n>', 'seed of answers and faults', wholeNumber(0), 0)
-    .option('--fault <kind=rate...>', 'share of the requests that fail, and how', [])
+    .option('--fault <kind=rate...>', 'share of the requests that fail, and how; see below')
     .option('--json', 'print address and settings as one JSON object', false)
     .addHelpText(
       'after',
@@ -53,11 +53,17 @@ docs/simulated-model.md tells how it answers and what the tasks file looks like.
       )
       await stopped
       await server.close()
-      if (!options.json) process.stdout.write('Stopped.\n')
+      if (!options.json) process.stdout.write(`Stopped after ${server.requests} requests.\n`)
     })
 }
 
-async function start({ port, tasks: file, latency, seed, fault }: SimulateOptions): Promise<SimulatedServer> {
+async function start({
+  port,
+  tasks: file,
+  latency,
+  seed,
+  fault = [],
+}: SimulateOptions): Promise<SimulatedServer> {
   const faults = faultRates(fault)
   const tasks = file === undefined ? [] : await readKnownTasks(file)
   try {
@@ -93,7 +99,7 @@ function nextSignal(): Promise<void> {
   })
 }
 
-function described(server: SimulatedServer, { latency, seed, fault }: SimulateOptions) {
+function described(server: SimulatedServer, { latency, seed, fault = [] }: SimulateOptions) {
   return {
     simulated: true,
     baseURL: server.url,
@@ -105,7 +111,7 @@ function described(server: SimulatedServer, { latency, seed, fault }: SimulateOp
   }
 }
 
-function shown(server: SimulatedServer, { latency, seed, fault }: SimulateOptions): string {
+function shown(server: SimulatedServer, { latency, seed, fault = [] }: SimulateOptions): string {
   const { size } = server.simulator.tasks
   const knows = size === 0 ? 'knows no tasks: every answer is a guess' : `knows ${size} tasks`
   const faults = fault.length === 0 ? 'no faults' : `faults ${fault.join(' ')}`

@@ -1,66 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Comparison, tolerances } from '../../conformance/policy/tolerance.ts'
-import { numbersLike, tinyOptions, tinyParameters, tinyPolicy } from '../../test/tiny-policy.ts'
+import { add, drawGroup, learningOptions as options, other, step, unit } from '../../test/recorded-groups.ts'
+import { numbersLike, tinyParameters, tinyPolicy } from '../../test/tiny-policy.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
-import type { ConstructionSpace } from '../graph/legality.ts'
-import { defineRoleSpace } from '../library/role-space.ts'
 import { paperAdam } from '../numerics/adam.ts'
 import { freshAdam } from '../numerics/plain/adam.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { constructGraphs } from '../policy/construction.ts'
+import { readCheckpoint, writeCheckpoint } from '../policy/checkpoint.ts'
 import { PlainNetwork, type PlainNetworkOptions } from '../policy/plain-network.ts'
-import type { ConstructionPolicy } from '../policy/policy.ts'
+import { ConstructionPolicy } from '../policy/policy.ts'
 import { type PlainTraining, plainUpdate } from './plain-update.ts'
 import { PolicyLearner } from './policy-update.ts'
 import { type LossWeights, paperLossWeights, type RecordedGroup } from './recorded-group.ts'
 
-const space: ConstructionSpace = {
-  roles: defineRoleSpace(
-    [
-      { id: 'both', atomic: true, group: true },
-      { id: 'alone', atomic: true, group: false },
-      { id: 'grouped', atomic: false, group: true },
-    ],
-    (from, to) => from >= to,
-  ),
-  maxUnits: 3,
-  maxDepth: 4,
-  restriction: 'mixed',
-}
-const options = tinyOptions(space)
-
-/** A group as training records it: graphs that a policy drew, with some advantage for every action. */
-function drawGroup(
-  policy: ConstructionPolicy,
-  seed: number,
-  change: Partial<RecordedGroup> = {},
-): RecordedGroup {
-  const query = numbersLike(3, seed, 1)
-  const random = deriveRandom(seed, 'advantages')
-  const { restriction = 'mixed', temperature = 1.5 } = change
-  const jobs = [0, 1, 2].map((index) => ({
-    query,
-    random: deriveRandom(seed, 'trajectory', index),
-    restriction,
-    temperature: 3,
-    // A mask for two of three: states with and without one meet in a group.
-    dropout: index < 2,
-  }))
-  const trajectories = constructGraphs(policy, jobs).map(({ steps }) => steps)
-  const advantages = trajectories.map((steps) => steps.map(() => random.normal()))
-  return { query, restriction, temperature, trajectories, advantages, ...change }
-}
-
-const unit: Unit = { role: 'alone', realization: 'atomic', predecessors: [] }
-const other: Unit = { role: 'both', realization: 'group', predecessors: [0] }
-const add = (added: Unit) => ({ type: 'add', ...added }) as const
-const step = (units: Unit[], action: RecordedGroup['trajectories'][0][0]['action']) => ({
-  graph: AgentGraph.of(units),
-  action,
-  dropoutKeep: null,
-})
-
-/** Runs updates on both engines and says where they part. Weights of a small spread keep off the flat tails of GELU. */
+/**
+ * Runs updates on both engines and says where they part. Weights of a small spread keep off the flat tails of GELU: there
+ * a gradient of 1e-9 has no digit right in single precision, and Adam makes a whole step of it.
+ */
 function differences(
   sizes: PlainNetworkOptions,
   groups: readonly RecordedGroup[],
@@ -118,7 +77,6 @@ describe('agrees with the plain update, one after the other', () => {
     const odd = { ...options, dimensions: { ...options.dimensions, hidden: 7 } }
     const policy = tinyPolicy(odd)
     const groups = [0, 1, 2].map((index) => drawGroup(policy, 70 + index))
-    // There a gradient of 1e-9 has no digit right in single precision, and Adam makes a whole step of it.
     expect(differences(odd, groups, { spread: 0.4 })).toEqual([])
   })
 
@@ -222,202 +180,6 @@ describe('the reference', () => {
   })
 })
 
-describe('what is not finite stops the update', () => {
-  /** Everything an update may change. */
-  const stateOf = ({ policy, adam }: PolicyLearner) =>
-    structuredClone({
-      weights: policy.parameters.read(),
-      gradients: policy.parameters.readGradients(),
-      adam: adam.read(),
-    })
-
-  /** A learner after a good update; `spoil` must fail, and then all goes on as if it had not been tried. */
-  function expectUntouched(
-    message: string,
-    spoil: (learner: PolicyLearner, group: RecordedGroup) => void,
-  ): void {
-    const run = (disturbed: boolean) => {
-      const policy = tinyPolicy(options)
-      const learner = new PolicyLearner(policy)
-      learner.update(drawGroup(policy, 1))
-      if (disturbed) {
-        const before = stateOf(learner)
-        const mark = policy.workspace.mark()
-        expect(() => spoil(learner, drawGroup(policy, 2))).toThrow(message)
-        expect(stateOf(learner)).toEqual(before)
-        expect([...before.gradients.values()].every(({ data }) => data.every((value) => value === 0))).toBe(
-          true,
-        )
-        expect(policy.workspace.mark()).toBe(mark)
-      }
-      learner.update(drawGroup(policy, 3))
-      return stateOf(learner)
-    }
-    expect(run(true)).toEqual(run(false))
-  }
-
-  const withAdvantage = (group: RecordedGroup, value: number): RecordedGroup => ({
-    ...group,
-    advantages: group.advantages.map((list, trajectory) =>
-      list.map((advantage, position) => (trajectory === 1 && position === 0 ? value : advantage)),
-    ),
-  })
-
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'an advantage of %d',
-    (value) => {
-      expectUntouched(`the advantage of action 0 of trajectory 1 is ${value}`, (learner, group) =>
-        learner.update(withAdvantage(group, value)),
-      )
-    },
-  )
-
-  test('the advantage of a forced STOP, which nothing is multiplied by', () => {
-    const third: Unit = { role: 'alone', realization: 'atomic', predecessors: [] }
-    const trajectories = [[step([unit, other, third], { type: 'stop' })]]
-    expectUntouched('action 0 of trajectory 0', (learner, group) =>
-      learner.update({ ...group, trajectories, advantages: [[Number.NaN]] }),
-    )
-  })
-
-  test('an advantage so large that a gradient overflows', () => {
-    expectUntouched('the gradient of', (learner, group) => learner.update(withAdvantage(group, 1e300)))
-  })
-
-  test('a query', () => {
-    expectUntouched('the loss is NaN', (learner, group) =>
-      learner.update({ ...group, query: [0, Number.NaN, 0] }),
-    )
-  })
-
-  test.each(['stop_head.2.bias', 'role_head.0.weight', 'gru.weight_hh', 'empty_graph', 'edge_key.weight'])(
-    'a weight: %s',
-    (name) => {
-      for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
-        const run = (poisoned: boolean) => {
-          const policy = tinyPolicy(options)
-          const learner = new PolicyLearner(policy)
-          learner.update(drawGroup(policy, 1))
-          const good = policy.parameters.read()
-          const groups = [2, 3].map((seed) => drawGroup(policy, seed))
-          expect(groups[0]!.trajectories.some((steps) => steps.length > 2)).toBe(true)
-          if (poisoned) {
-            const bad = structuredClone(good)
-            bad.get(name)!.data[0] = value
-            policy.parameters.write(bad)
-            const moments = learner.adam.read()
-            expect(() => learner.update(groups[0]!)).toThrow(/the loss is|the gradient of/)
-            expect(policy.parameters.read()).toEqual(bad)
-            expect(learner.adam.read()).toEqual(moments)
-            policy.parameters.write(good)
-          }
-          learner.update(groups[1]!)
-          return stateOf(learner)
-        }
-        expect(run(true)).toEqual(run(false))
-      }
-    },
-  )
-
-  test.each([
-    'position_emb.weight',
-    'granularity_emb.weight',
-    'empty_graph',
-    'gru.bias_hh',
-    'node_norm.weight',
-  ])('a gradient of a tensor that is no matrix, however large: %s', (name) => {
-    const large = { ...options, dimensions: { ...options.dimensions, maxUnits: 1100, maxDepth: 2200 } }
-    const policy = tinyPolicy(large)
-    const learner = new PolicyLearner(policy)
-    const before = policy.parameters.read()
-    learner.accumulateGradients(drawGroup(tinyPolicy(options), 1))
-    policy.workspace.gradients(policy.parameters.tensor(name)).fill(Number.NEGATIVE_INFINITY, -1)
-    expect(() => learner.applyGradients()).toThrow(`the gradient of ${name} is -Infinity`)
-    expect(policy.parameters.read()).toEqual(before)
-  })
-
-  test('gradients that are gathered in several steps', () => {
-    const policy = tinyPolicy(options)
-    const learner = new PolicyLearner(policy)
-    const before = policy.parameters.read()
-    const overflowing = withAdvantage(drawGroup(policy, 2), 1e300)
-    learner.accumulateGradients(overflowing)
-    // The second group does not reach the encoder, and says nothing about the gradients that lie there.
-    const stop = { trajectories: [[step([], { type: 'stop' as const })]], advantages: [[0.5]] }
-    learner.accumulateGradients(drawGroup(policy, 3, stop))
-    expect(() => learner.applyGradients()).toThrow('the gradient of')
-    expect(policy.parameters.read()).toEqual(before)
-  })
-
-  test('a gradient whose square overflows leaves finite moments, which decay', () => {
-    const policy = tinyPolicy(options)
-    const learner = new PolicyLearner(policy)
-    learner.update(withAdvantage(drawGroup(policy, 2), 1e25))
-    const large = learner.adam.read().second
-    expect(large.every(Number.isFinite)).toBe(true)
-    expect(large.some((value) => value > 1e38)).toBe(true)
-    learner.update(drawGroup(policy, 3))
-    const { second } = learner.adam.read()
-    expect(second.every((value, index) => value <= large[index]! || large[index]! < 1)).toBe(true)
-    expect([...policy.parameters.read().values()].every(({ data }) => data.every(Number.isFinite))).toBe(true)
-  })
-})
-
-describe('a group that cannot have happened is refused and changes nothing', () => {
-  const refuse = (change: Partial<RecordedGroup>) => {
-    const policy = tinyPolicy(options)
-    const learner = new PolicyLearner(policy)
-    const before = policy.parameters.read()
-    const mark = policy.workspace.mark()
-    let message = ''
-    try {
-      learner.update(drawGroup(policy, 1, change))
-    } catch (error) {
-      message = (error as Error).message
-    }
-    expect(policy.parameters.read()).toEqual(before)
-    expect(learner.adam.read().step).toBe(0)
-    expect([...policy.workspace.gradients(policy.parameters.block)].every((value) => value === 0)).toBe(true)
-    expect(policy.workspace.mark()).toBe(mark)
-    return message
-  }
-  const one = (entry: RecordedGroup['trajectories'][0][0]) => ({ trajectories: [[entry]], advantages: [[1]] })
-  const full = [unit, unit, unit]
-
-  test('an advantage is missing', () => {
-    expect(refuse({ advantages: [[1]] })).toContain('Action 1 of trajectory 0 has no advantage')
-  })
-
-  test('an action is illegal where it was taken', () => {
-    expect(refuse(one(step([], add({ ...unit, predecessors: [0] }))))).toContain(
-      'predecessor 0 is not an existing unit',
-    )
-    expect(refuse(one(step([], add({ ...unit, realization: 'group' }))))).toContain('alone cannot be group')
-    expect(refuse({ ...one(step([], add(unit))), restriction: 'all-group' })).toContain(
-      'alone cannot be added',
-    )
-    expect(refuse(one(step(full, add(unit))))).toContain('alone cannot be added here')
-    expect(refuse(one(step([], add({ ...unit, role: 'nobody' }))))).toContain("no role 'nobody'")
-  })
-
-  test('a graph is none of this library', () => {
-    expect(refuse(one(step([{ ...unit, realization: 'group' }], { type: 'stop' })))).toContain(
-      'alone has no group realization',
-    )
-    expect(refuse(one(step([...full, unit], { type: 'stop' })))).toContain('4 units exceeds the limit of 3')
-  })
-
-  test('a mask does not fit', () => {
-    const masked = { ...step([unit], { type: 'stop' }), dropoutKeep: [new Uint8Array(3)] }
-    expect(refuse(one(masked))).toContain('4 entries for each of 1 units')
-  })
-
-  test('there is no position, or no temperature', () => {
-    expect(refuse({ trajectories: [], advantages: [] })).toContain('the loss is NaN')
-    expect(refuse({ temperature: 0 })).toContain('must be above 0')
-  })
-})
-
 test('memory does not grow over 200 updates, and construction sees every one of them', () => {
   const policy = tinyPolicy(options)
   const learner = new PolicyLearner(policy, { adam: { ...paperAdam, learningRate: 0.01 } })
@@ -448,4 +210,41 @@ test('two learners with the same history are equal to the last bit', () => {
     return { reports, weights: policy.parameters.read(), adam: learner.adam.read() }
   }
   expect(run()).toEqual(run())
+})
+
+test('a learner that is written and read goes on as if nothing had happened', () => {
+  const root = mkdtempSync(join(tmpdir(), 'resume-'))
+  const folder = join(root, 'latest')
+  const initial = tinyParameters(options)
+  const identity = { dimensions: options.dimensions, library: 'tiny', encoder: 'none' }
+  const begin = () => {
+    const policy = tinyPolicy(options, initial)
+    return new PolicyLearner(policy, { reference: policy.freeze(initial) })
+  }
+  const resume = () => {
+    const { parameters, optimizer } = readCheckpoint(folder, identity)
+    const policy = new ConstructionPolicy({ ...options, vectors: options.embeddings }, parameters)
+    const learner = new PolicyLearner(policy, { reference: policy.freeze(initial) })
+    learner.adam.write(optimizer!)
+    return learner
+  }
+  const run = (interruptions: readonly number[]) => {
+    let learner = begin()
+    const reports = Array.from({ length: 9 }, (_, update) => {
+      if (interruptions.includes(update)) {
+        const { policy, adam } = learner
+        const parameters = policy.parameters.read()
+        writeCheckpoint(folder, { ...identity, seed: 1, update, parameters, optimizer: adam.read() })
+        learner = resume()
+      }
+      return learner.update(drawGroup(learner.policy, update))
+    })
+    return { reports, weights: learner.policy.parameters.read(), adam: learner.adam.read() }
+  }
+  try {
+    const undisturbed = run([])
+    for (const interruptions of [[0], [4], [1, 2, 3, 8]]) expect(run(interruptions)).toEqual(undisturbed)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
 })

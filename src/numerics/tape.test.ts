@@ -161,6 +161,20 @@ describe('values and gradients are those of the plain engine', () => {
       })
     }))
 
+  test('scatter', () =>
+    forAllSizes((rows, columns) => {
+      const list = listOver(4, rows)
+      compare('scatter', {
+        shapes: [
+          [rows, columns],
+          [4, columns],
+        ],
+        fast: (tape, [source, base]) => tape.scatter(source!, tape.indices(list), sumFrom(tape, base!)),
+        plain: ([source, base]) =>
+          base!.map((row, index) => add(row, ...source!.filter((_, from) => list[from] === index))),
+      })
+    }))
+
   test('scale by constants', () =>
     forAllSizes((rows, columns) => {
       const factors = Float32Array.from({ length: rows * columns }, (_, index) => (index % 3) - 0.5)

@@ -1,19 +1,11 @@
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { AdamState } from '../numerics/adam.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 import type { ParameterValues } from './parameters.ts'
+import { currentFolder, replaceFolder } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
 
 /** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
@@ -54,7 +46,10 @@ const stateSchema = z.object({
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
   files: z.record(z.string(), fileRecord),
+  /** SHA-256 of all of the above, as JSON without white space. */
+  digest: z.string(),
 })
+type State = z.infer<typeof stateSchema>
 
 /**
  * Writes a checkpoint folder: `policy.safetensors` (weights under their PyTorch names), `optimizer.safetensors`, and
@@ -67,7 +62,7 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
   if (optimizer) contents.set(optimizerFile, serialize(momentTensors(optimizer, dimensions)))
   const files = Object.fromEntries([...contents].map(([name, bytes]) => [name, describe(bytes)]))
   const adamStep = optimizer?.step ?? null
-  const state: z.infer<typeof stateSchema> = {
+  const state: Omit<State, 'digest'> = {
     format: 'magic-checkpoint-v1',
     dimensions,
     library,
@@ -77,49 +72,59 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
     adamStep,
     files,
   }
-  contents.set(stateFile, new TextEncoder().encode(`${JSON.stringify(state, null, 2)}\n`))
-
-  const unfinished = join(dirname(folder), `.${basename(folder)}.${process.pid}.unfinished`)
-  const replaced = join(dirname(folder), `.${basename(folder)}.${process.pid}.replaced`)
-  rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(unfinished, { recursive: true })
-  for (const [name, bytes] of contents) writeDurably(join(unfinished, name), bytes)
-  syncFolder(unfinished)
-  // A folder cannot be renamed over one that has files: the old one steps aside first.
-  const old = renameIfPresent(folder, replaced)
-  renameSync(unfinished, folder)
-  syncFolder(dirname(folder))
-  if (old) rmSync(replaced, { recursive: true, force: true })
+  // Parsed, because what could not be read back must not be written.
+  const sealed = stateSchema.parse({ ...state, digest: digestOf(JSON.stringify(state)) })
+  contents.set(stateFile, new TextEncoder().encode(`${JSON.stringify(sealed, null, 2)}\n`))
+  try {
+    assertReplaceable(folder)
+    replaceFolder(folder, contents)
+  } catch (error) {
+    throw new CheckpointWriteError(folder, contents, error as Error)
+  }
 }
 
 /** Reads a checkpoint whole or refuses it, saying what is damaged or what does not fit. */
 export function readCheckpoint(folder: string, expected: Partial<CheckpointIdentity> = {}): Checkpoint {
-  const state = readState(folder)
+  const place = currentFolder(folder)
+  const state = readState(folder, place)
   assertFits(folder, state, expected)
-  const weights = readTensors(folder, weightsFile, state.files)
-  const parameters = new Map(
-    [...weights].map(([name, { shape, data }]) => [name, { shape, data: data as Float32Array }]),
-  )
+  const weights = readTensors(folder, place, weightsFile, state.files)
   try {
-    assertParameters(parameters, state.dimensions)
+    assertParameters(weights, state.dimensions)
   } catch (error) {
     throw new CheckpointError(folder, `${weightsFile} does not hold this policy. ${(error as Error).message}`)
   }
   const { dimensions, library, encoder, seed, update, adamStep } = state
-  const checkpoint = { dimensions, library, encoder, seed, update, parameters }
+  const checkpoint = { dimensions, library, encoder, seed, update, parameters: weights }
   if (adamStep === null) return checkpoint
-  const moments = readTensors(folder, optimizerFile, state.files)
+  const moments = readTensors(folder, place, optimizerFile, state.files)
   return { ...checkpoint, optimizer: { step: adamStep, ...joinMoments(moments, dimensions, folder) } }
 }
 
-function readState(folder: string): z.infer<typeof stateSchema> {
-  const bytes = readOrRefuse(folder, stateFile)
+function readState(folder: string, place: string): State {
+  const bytes = readOrRefuse(folder, place, stateFile)
   try {
-    return stateSchema.parse(JSON.parse(new TextDecoder().decode(bytes)))
+    const content: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    const state = stateSchema.parse(content)
+    const { digest, ...rest } = content as State
+    if (digestOf(JSON.stringify(rest)) !== digest) throw new Error('its content does not have its digest')
+    return state
   } catch (error) {
     const problem = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
     throw new CheckpointError(folder, `${stateFile} is damaged or of another version: ${problem}`)
   }
+}
+
+/** A folder with anything else in it is somebody's work, not a checkpoint to be replaced. */
+function assertReplaceable(folder: string): void {
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const foreign = names.find((name) => ![weightsFile, optimizerFile, stateFile].includes(name))
+  if (foreign !== undefined) throw new Error(`it holds ${foreign}, which is no part of a checkpoint`)
 }
 
 function assertFits(folder: string, state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
@@ -139,30 +144,32 @@ function assertFits(folder: string, state: CheckpointIdentity, expected: Partial
 
 function readTensors(
   folder: string,
+  place: string,
   name: string,
-  files: z.infer<typeof stateSchema>['files'],
-): ReadonlyMap<string, StoredTensor> {
+  files: State['files'],
+): ReadonlyMap<string, { shape: readonly number[]; data: Float32Array }> {
+  const refuse = (problem: string) => new CheckpointError(folder, problem)
   const record = files[name]
-  if (record === undefined) throw new CheckpointError(folder, `${stateFile} does not mention ${name}`)
-  const bytes = readOrRefuse(folder, name)
+  if (record === undefined) throw refuse(`${stateFile} does not mention ${name}`)
+  const bytes = readOrRefuse(folder, place, name)
   if (bytes.length !== record.bytes) {
-    throw new CheckpointError(
-      folder,
-      `${name} has ${bytes.length} bytes instead of ${record.bytes}: it is truncated`,
-    )
+    const how = bytes.length < record.bytes ? 'it is truncated' : 'something was added to it'
+    throw refuse(`${name} has ${bytes.length} bytes instead of ${record.bytes}: ${how}`)
   }
-  if (describe(bytes).sha256 !== record.sha256) {
-    throw new CheckpointError(
-      folder,
-      `${name} is damaged: its contents do not have the digest in ${stateFile}`,
-    )
+  if (digestOf(bytes) !== record.sha256) {
+    throw refuse(`${name} is damaged: its contents do not have the digest in ${stateFile}`)
   }
-  return parseSafetensors(bytes, join(folder, name)).tensors
+  const tensors = new Map<string, { shape: readonly number[]; data: Float32Array }>()
+  for (const [tensor, { shape, data }] of parseSafetensors(bytes, join(place, name)).tensors) {
+    if (!(data instanceof Float32Array)) throw refuse(`${tensor} in ${name} is not of type F32`)
+    tensors.set(tensor, { shape, data })
+  }
+  return tensors
 }
 
-function readOrRefuse(folder: string, name: string): Uint8Array {
+function readOrRefuse(folder: string, place: string, name: string): Uint8Array {
   try {
-    return readFileSync(join(folder, name))
+    return readFileSync(join(place, name))
   } catch (error) {
     throw new CheckpointError(folder, `${name} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
@@ -176,29 +183,41 @@ function momentTensors(
   const tensors = new Map<string, StoredTensor>()
   let offset = 0
   for (const [name, shape] of parameterShapes(dimensions)) {
-    const size = shape.reduce((product, extent) => product * extent, 1)
-    tensors.set(`first_moment.${name}`, { shape, data: first.slice(offset, offset + size) })
-    tensors.set(`second_moment.${name}`, { shape, data: second.slice(offset, offset + size) })
-    offset += size
+    const end = offset + shape.reduce((product, extent) => product * extent, 1)
+    tensors.set(`first_moment.${name}`, { shape, data: first.slice(offset, end) })
+    tensors.set(`second_moment.${name}`, { shape, data: second.slice(offset, end) })
+    offset = end
+  }
+  if (first.length !== offset || second.length !== offset) {
+    throw new RangeError(
+      `There are ${first.length} and ${second.length} moments, but the policy has ${offset} weights.`,
+    )
   }
   return tensors
 }
 
 function joinMoments(
-  tensors: ReadonlyMap<string, StoredTensor>,
+  tensors: ReadonlyMap<string, { shape: readonly number[]; data: Float32Array }>,
   dimensions: PolicyDimensions,
   folder: string,
 ): { first: Float32Array; second: Float32Array } {
-  const join = (prefix: string) =>
-    Float32Array.from(
-      [...parameterShapes(dimensions)].flatMap(([name, shape]) => {
-        const tensor = tensors.get(`${prefix}.${name}`)
-        if (tensor?.shape.join() !== shape.join()) {
-          throw new CheckpointError(folder, `${optimizerFile} lacks ${prefix}.${name} of shape [${shape}]`)
-        }
-        return [...(tensor.data as Float32Array)]
-      }),
-    )
+  const shapes = parameterShapes(dimensions)
+  const join = (prefix: string) => {
+    const parts = [...shapes].map(([name, shape]) => {
+      const tensor = tensors.get(`${prefix}.${name}`)
+      if (tensor?.shape.join() !== shape.join()) {
+        throw new CheckpointError(folder, `${optimizerFile} lacks ${prefix}.${name} of shape [${shape}]`)
+      }
+      return tensor.data
+    })
+    const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0))
+    let offset = 0
+    for (const part of parts) {
+      joined.set(part, offset)
+      offset += part.length
+    }
+    return joined
+  }
   return { first: join('first_moment'), second: join('second_moment') }
 }
 
@@ -213,41 +232,27 @@ function serialize(tensors: ReadonlyMap<string, StoredTensor>): Uint8Array {
 }
 
 function describe(bytes: Uint8Array): z.infer<typeof fileRecord> {
-  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { bytes: bytes.length, sha256: digestOf(bytes) }
 }
 
-function writeDurably(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'w')
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
-}
-
-function renameIfPresent(from: string, to: string): boolean {
-  try {
-    renameSync(from, to)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
-  }
+function digestOf(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 export class CheckpointError extends Error {
   override name = 'CheckpointError'
   constructor(folder: string, problem: string) {
     super(`The checkpoint ${folder} cannot be used: ${problem}.`)
+  }
+}
+
+export class CheckpointWriteError extends Error {
+  override name = 'CheckpointWriteError'
+  constructor(folder: string, contents: ReadonlyMap<string, Uint8Array>, cause: Error) {
+    const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0)
+    super(
+      `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. Nothing there is half written.`,
+      { cause },
+    )
   }
 }

@@ -484,10 +484,10 @@ print(asyncio.run(main()), Point(1), sqlite3.connect(":memory:").execute("select
     prints: '0.3333333333333333333333333333 Point(x=1) (42,)\n',
   },
   {
-    name: 'a file object of its own, never closed',
-    source: 'out = open(1, "w", closefd=False)\nout.write("kept")',
+    name: 'a file object of its own, never closed, beside print',
+    source: 'out = open(1, "w", closefd=False)\nout.write("second")\nprint("first")',
     end: 'exit',
-    prints: 'kept',
+    prints: 'first\nsecond',
   },
   {
     name: 'exit handlers and replaced standard output',

@@ -39,6 +39,21 @@ test('the highest priority goes first, and among equals the first to come', asyn
   )
 })
 
+test('what an ended call sets in motion goes ahead of those who wait, if it is more urgent', async () => {
+  const limit = new CallLimit(1)
+  const order: string[] = []
+  const call = async (name: string, priority: number, then?: () => Promise<void>) => {
+    const release = await limit.acquire(priority)
+    order.push(name)
+    release!()
+    // A few steps, as it takes to read a reply.
+    for (let step = 0; step < 20; step += 1) await Promise.resolve()
+    await then?.()
+  }
+  await Promise.all([call('a1', 3, () => call('a2', 2, () => call('a3', 1))), call('b', 1), call('c', 1)])
+  expect(order).toEqual(['a1', 'a2', 'b', 'c', 'a3'])
+})
+
 describe('giving up', () => {
   test('a caller that is cancelled leaves the queue; its place goes to the next', async () => {
     const limit = new CallLimit(1)

@@ -17,6 +17,7 @@ export class CallLimit {
   #inFlight = 0
   #waiting = 0
   #arrivals = 0
+  #handingOn = false
   /** A binary heap, the next one first. Those who gave up stay until their turn comes. */
   readonly #queue: Waiting[] = []
 
@@ -75,8 +76,21 @@ export class CallLimit {
       if (!held) return
       held = false
       this.#inFlight -= 1
-      this.#startNext()
+      this.#handOn()
     }
+  }
+
+  /**
+   * Gives free slots to those who wait, but not before what the ended call sets in motion had its say: a node that becomes
+   * ready by it may be more urgent than any that waits already.
+   */
+  #handOn(): void {
+    if (this.#handingOn || this.#waiting === 0) return
+    this.#handingOn = true
+    setImmediate(() => {
+      this.#handingOn = false
+      this.#startNext()
+    })
   }
 
   #startNext(): void {

@@ -66,8 +66,13 @@ export function isDialogue(work: CaseWork): boolean {
   return work.mode === 'judge' || (work.mode === 'function' && work.arguments === undefined)
 }
 
+// What programs import most, and import quickly; their functions are annotated, too.
+const preload = ['bisect', 'collections', 'copy', 'functools', 'heapq', 'itertools', 'math', 're', 'string']
+const preloadForFunctions = [...preload, 'typing']
+
 export function caseCommand(work: CaseWork, limits: Limits): string {
-  return JSON.stringify({ stdin: '', ...work, limits, dialogue: isDialogue(work) })
+  const modules = work.mode === 'function' ? preloadForFunctions : preload
+  return JSON.stringify({ stdin: '', ...work, limits, dialogue: isDialogue(work), preload: modules })
 }
 
 const deepestMessage = 300

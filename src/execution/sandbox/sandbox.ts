@@ -15,19 +15,6 @@ import type { Architecture } from './syscalls.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
 const files = ['runner.py', 'case.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
-// Loaded once per sandbox instead of once per case; all of it is what programs import most.
-const preload = [
-  'bisect',
-  'collections',
-  'copy',
-  'functools',
-  'heapq',
-  'itertools',
-  'math',
-  're',
-  'string',
-  'typing',
-]
 const startSeconds = 20
 // How much longer than the program's own limit we wait for a runner that should have stopped it.
 const graceSeconds = 2
@@ -93,7 +80,7 @@ export class Sandbox {
   async #boot(architecture: Architecture): Promise<boolean> {
     const nonce = randomBytes(16)
     const { code, slots } = caseFilter(architecture)
-    const boot = { filter: Buffer.from(code).toString('hex'), pidSlots: slots['pid'], preload }
+    const boot = { filter: Buffer.from(code).toString('hex'), pidSlots: slots['pid'] }
     let timer: NodeJS.Timeout | undefined
     const ready = new Promise<boolean>((resolve) => {
       this.#onFrame = (frame) => resolve(frame.kind === 'R' && frame.nonce.equals(nonce))

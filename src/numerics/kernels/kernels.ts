@@ -156,6 +156,25 @@ export interface Kernels {
     rootCorrection: number,
     epsilon: number,
   ): void
+  outerAdam(
+    count: number,
+    pairs: Pointer,
+    n: number,
+    k: number,
+    ld: number,
+    parameters: Pointer,
+    first: Pointer,
+    second: Pointer,
+    scratch: Pointer,
+    beta1: number,
+    oneMinusBeta1: number,
+    beta2: number,
+    oneMinusBeta2: number,
+    stepSize: number,
+    rootCorrection: number,
+    epsilon: number,
+  ): void
+  largest(m: number, k: number, x: Pointer, ld: number): number
   allFinite(n: number, x: Pointer): number
   storedFinite(): number
 }

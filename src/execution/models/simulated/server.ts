@@ -27,6 +27,8 @@ export class SimulatedServer {
   /** Responses that a fault keeps open: they would hold up the end. */
   readonly #stuck = new Set<ServerResponse>()
   readonly #closing = new AbortController()
+  #url = ''
+  #requests = 0
 
   private constructor(settings: ServerSettings) {
     const { faults = {} } = settings
@@ -50,12 +52,18 @@ export class SimulatedServer {
     server.listen(settings.port ?? 0, '127.0.0.1', resolve)
     await promise
     server.off('error', reject)
+    simulated.#url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     return simulated
   }
 
   /** To be used as the base URL of an OpenAI-compatible endpoint. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+    return this.#url
+  }
+
+  /** How many completions have been asked for. */
+  get requests(): number {
+    return this.#requests
   }
 
   /** Answers what is under way without further delay, and takes nothing new. Who dawdles is cut off. */
@@ -88,6 +96,7 @@ export class SimulatedServer {
   }
 
   async #complete(body: string, response: ServerResponse): Promise<void> {
+    this.#requests += 1
     const reading = readBody(body)
     if ('problem' in reading) return refuse(response, 400, reading.problem, reading.parameter)
     const digest = createHash('sha256').update(body).digest('hex')
@@ -143,7 +152,9 @@ export class SimulatedServer {
     const timer = setInterval(() => {
       response.write(bytes.subarray(sent, sent + 1))
       sent += 1
-      if (sent >= bytes.length) response.end()
+      if (sent < bytes.length) return
+      clearInterval(timer)
+      response.end()
     }, dripMs)
     response.once('close', () => clearInterval(timer))
   }

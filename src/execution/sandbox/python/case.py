@@ -9,7 +9,6 @@ import os
 import random
 import select
 import signal
-import site
 import struct
 import time
 
@@ -40,7 +39,7 @@ class Case:
         self.upstream = bytearray()
         self.messages = 0
         self.end = None
-        self.setup = None
+        self.ready = False
         self.owing = True
         self.wall_before = 0.0
 
@@ -65,7 +64,7 @@ class Case:
         confine.hide()
         # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
         random.seed(0)
-        site.setquit()
+        program.prepare()
         run = MODES[self.spec["mode"]](self.spec)
         confine.set_limits(self.limits["memoryBytes"], self.limits["cpuSeconds"])
         confine.install_filter(filter_code, pid_slots)
@@ -77,7 +76,7 @@ class Case:
         self.outbox = {input_end: bytearray(self.spec["stdin"].encode("utf-8", "surrogatepass")), down_end: bytearray()}
         self.input_end, self.down_end = input_end, down_end
         self.readers = {out_end: "stdout", err_end: "stderr", up_end: "up"}
-        self.started = self.since = time.monotonic()
+        self.since = time.monotonic()
         self.cpu_base = 0.0
         self.poll = select.poll()
         pidfd = os.pidfd_open(self.pid)
@@ -195,14 +194,14 @@ class Case:
 
     def relay(self):
         """Passes whole messages of the program on. They are not looked into: that is the supervisor's part."""
-        if self.setup is None:
+        if not self.ready:
             if len(self.upstream) < SETUP.size:
                 return
             # Written before any line of the program: what set-up cost is not the program's.
             cpu, wall = SETUP.unpack_from(self.upstream)
             del self.upstream[:SETUP.size]
             self.cpu_base, self.since = cpu / 1e9, wall / 1e9
-            self.setup = self.since - self.started
+            self.ready = True
         while len(self.upstream) >= program.LENGTH.size and self.end is None:
             (length,) = program.LENGTH.unpack_from(self.upstream)
             if length > LARGEST_MESSAGE or not self.owing or (self.messages and not self.dialogue):
@@ -232,7 +231,7 @@ class Case:
         facts = {
             "end": end,
             "code": os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status),
-            "ready": self.setup is not None,
+            "ready": self.ready,
             "cpuSeconds": max(cpu, 0.0),
             "wallSeconds": max(wall, 0.0),
             "peakBytes": usage.ru_maxrss * 1024,

@@ -5,7 +5,6 @@ Only plain data comes back from the program, so its objects, its builtins and it
 
 import builtins
 import json
-import traceback
 
 import plain_data
 import program
@@ -52,7 +51,7 @@ def run_check(case):
             exec(compile(case["test"], "<tests>", "exec", dont_inherit=True), namespace)
             check = namespace["check"]
         except BaseException as problem:
-            finish({"broken": "".join(traceback.format_exception_only(problem))})
+            finish({"broken": f"{type(problem).__name__}: {problem}"})
         try:
             check(candidate)
         except BaseException as problem:

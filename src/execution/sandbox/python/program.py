@@ -4,15 +4,13 @@ Each mode takes the case and returns the function that does the untrusted part. 
 anything: the program shares this interpreter and may change all of it.
 """
 
-import ast
 import atexit
 import gc
 import json
-import linecache
 import os
+import site
 import struct
 import sys
-import traceback
 import types
 
 import plain_data
@@ -47,6 +45,14 @@ def read_exactly(length):
     return data
 
 
+def prepare():
+    """What the interpreter's own start would have done, had it known these descriptors and not the runner's."""
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    site.setquit()
+
+
 def run_script(case):
     module = new_module("__main__")
     sys.argv = ["program.py"]
@@ -58,7 +64,7 @@ def run_script(case):
         except SystemExit as leaving:
             status = exit_status(leaving.code)
         except BaseException as problem:
-            send(failure(problem))
+            send(failure(problem, case["source"]))
             status = 1
         say_farewell(module, status)
 
@@ -91,15 +97,15 @@ def serve_function(case):
             exec(compiled(case["source"]), module.__dict__)
             function = entry_point(module, case)
         except BaseException as problem:
-            send(failure(problem))
+            send(failure(problem, case["source"]))
             leave(1)
         if arguments is not None:
-            send(answer(function, arguments, {}))
+            send(answer(function, arguments, {}, case["source"]))
             leave(0)
         send(b'{"loaded":true}')
         while True:
             positional, named = plain_data.decode(receive()["call"], 0)
-            send(answer(function, positional, named))
+            send(answer(function, positional, named, case["source"]))
 
     return run
 
@@ -114,18 +120,22 @@ def new_module(name):
 
 def compiled(source):
     """The program's code, compiled on its own. A program that does not compile ends here, as a syntax error."""
-    linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
     try:
         return compile(source, FILE, "exec", dont_inherit=True)
     except BaseException as problem:
         # Null bytes, lone surrogates and too deep nesting are no SyntaxError, yet no program either.
-        sys.stderr.write("".join(traceback.format_exception_only(problem)))
+        tell(problem, source)
         send(json.dumps({"failed": "syntax", **description(problem)}).encode())
         leave(1)
 
 
 def run_preamble(pieces, placeholder, namespace):
     """Runs what a task gives to its programs: imports, constants and helpers, but not the function asked for."""
+    if placeholder is None:
+        for source in pieces:
+            exec(source, namespace)
+        return
+    import ast
     for source in pieces:
         try:
             tree = ast.parse(source)
@@ -148,39 +158,41 @@ def entry_point(module, case):
     return function
 
 
-def answer(function, positional, named):
+def answer(function, positional, named, source):
     try:
         value = b'{"value":' + plain_data.dumps(function(*positional, **named)) + b"}"
         return value if len(value) <= LARGEST_VALUE else TOO_LARGE
     except BaseException as problem:
-        reply = failure(problem)
+        reply = failure(problem, source)
         if isinstance(problem, SystemExit):
             send(reply)
             leave(1)
         return reply
 
 
-def failure(problem):
+def failure(problem, source):
     if isinstance(problem, MemoryError):
         # The frames of the traceback still hold what filled the memory.
-        traceback.clear_frames(problem.__traceback__)
+        problem.__traceback__ = None
         sys.stderr.write("MemoryError\n")
         return OUT_OF_MEMORY
-    tell(problem)
+    tell(problem, source)
     kind = "exit" if isinstance(problem, SystemExit) else "exception"
     return json.dumps({"failed": kind, **description(problem)}).encode()
 
 
-def tell(problem):
+def tell(problem, source):
     """The traceback as Python prints it, from the program's first line on."""
     if isinstance(problem, SystemExit):
         return
     try:
+        import linecache
+        import traceback
+        linecache.cache[FILE] = (len(source), None, source.splitlines(True), FILE)
         trace = problem.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename != FILE:
             trace = trace.tb_next
-        lines = traceback.format_exception(type(problem), problem, trace)
-        sys.stderr.write("".join(lines))
+        sys.stderr.write("".join(traceback.format_exception(type(problem), problem, trace)))
     except BaseException:
         sys.stderr.write("the traceback could not be shown\n")
 
@@ -209,6 +221,7 @@ def say_farewell(module, status):
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     atexit._run_exitfuncs()
+    flush()
     module.__dict__.clear()
     gc.collect()
     leave(status)
@@ -216,9 +229,13 @@ def say_farewell(module, status):
 
 def leave(status):
     """Ends without the interpreter's own end, so that no exit handler of a program delays or changes it."""
+    flush()
+    os._exit(status)
+
+
+def flush():
     for stream in (sys.stdout, sys.__stdout__, sys.stderr):
         try:
             stream.flush()
         except BaseException:
             pass
-    os._exit(status)

@@ -22,16 +22,17 @@ def main():
     nonce, _, payload = inbox.wait()
     boot = json.loads(payload)
     filter_code = bytes.fromhex(boot["filter"])
-    for name in boot["preload"]:
-        __import__(name)
-    gc.collect()
-    gc.freeze()
     frames.send(nonce, b"R", b"")
     while (frame := inbox.wait()) is not None:
         nonce, kind, payload = frame
         if kind != b"C":
             continue
-        current = case.Case(nonce, json.loads(payload))
+        spec = json.loads(payload)
+        # Loaded once per sandbox instead of once per case.
+        for name in spec["preload"]:
+            __import__(name)
+        gc.freeze()
+        current = case.Case(nonce, spec)
         if current.fork() == 0:
             return lambda: current.become(filter_code, boot["pidSlots"])
         current.watch(inbox)

@@ -1,5 +1,5 @@
 // The kernels of the policy network. Pointers are byte addresses in the instance's memory; nothing here allocates.
-export { adam, allFinite } from './adam'
+export { adam, allFinite, largest, outerAdam } from './adam'
 export { gelu, gruGates, gruGatesGradient, layerNorm, layerNormGradient, multiplyAdd } from './elementwise'
 export { linear, outer, product, storedFinite } from './products'
 export {

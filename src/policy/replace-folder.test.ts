@@ -1,0 +1,172 @@
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { currentFolder, replaceFolder } from './replace-folder.ts'
+
+let root = ''
+let folder = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'replace-folder-'))
+  folder = join(root, 'kept')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const files = (...entries: [string, string][]) =>
+  new Map(entries.map(([name, text]) => [name, new TextEncoder().encode(text)]))
+const older = files(['a', 'old a'], ['b', 'old b'])
+const newer = files(['a', 'new a, and longer'], ['c', 'new c'])
+
+/** What a reader finds, or null. */
+function found(): Record<string, string> | null {
+  const place = currentFolder(folder)
+  if (!existsSync(place)) return null
+  return Object.fromEntries(readdirSync(place).map((name) => [name, readFileSync(join(place, name), 'utf8')]))
+}
+
+const textOf = (contents: ReadonlyMap<string, Uint8Array>) =>
+  Object.fromEntries([...contents].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]))
+
+test('files appear under the name, and replace all that was there', () => {
+  replaceFolder(folder, older)
+  expect(found()).toEqual(textOf(older))
+  replaceFolder(folder, newer)
+  expect(found()).toEqual(textOf(newer))
+  expect(readdirSync(root)).toEqual(['kept'])
+})
+
+test('folders on the way are made', () => {
+  folder = join(root, 'deep', 'down', 'kept')
+  replaceFolder(folder, older)
+  expect(found()).toEqual(textOf(older))
+})
+
+test('a name with a slash at its end, or relative, is the same folder', () => {
+  replaceFolder(`${folder}/`, older)
+  replaceFolder(join(root, 'x', '..', 'kept'), newer)
+  expect(found()).toEqual(textOf(newer))
+  expect(readdirSync(root)).toEqual(['kept'])
+})
+
+test('leftovers of a writer that died are cleared away', () => {
+  replaceFolder(folder, older)
+  for (const left of ['.kept.unfinished', '.kept.replaced']) {
+    mkdirSync(join(root, left))
+    writeFileSync(join(root, left, 'a'), 'half')
+  }
+  expect(found()).toEqual(textOf(older))
+  replaceFolder(folder, newer)
+  expect(readdirSync(root)).toEqual(['kept'])
+  expect(found()).toEqual(textOf(newer))
+})
+
+/** Every call that changes something on the disk. */
+const calls = [
+  'mkdirSync',
+  'openSync',
+  'writeSync',
+  'fsyncSync',
+  'closeSync',
+  'renameSync',
+  'rmSync',
+] as const
+
+/**
+ * Lets the n-th disk call fail: once, as on a full disk, or with all that follow, as for a process that is killed there.
+ * A write that fails has written half. Tells whether there was an n-th call.
+ */
+function withFault(at: number, kind: 'fails' | 'dies', action: () => void): boolean {
+  const originals = calls.map((name) => [name, fs[name]] as const)
+  let count = 0
+  const patched = fs as unknown as Record<string, (...given: unknown[]) => unknown>
+  for (const [name, original] of originals) {
+    patched[name] = (...given: unknown[]) => {
+      count += 1
+      const call = original as (...given: unknown[]) => unknown
+      if (count === at && name === 'writeSync') call(given[0], (given[1] as Uint8Array).subarray(0, 2))
+      if (count === at || (kind === 'dies' && count > at)) throw new Error(`injected: call ${at}, ${name}`)
+      return call(...given)
+    }
+  }
+  syncBuiltinESMExports()
+  try {
+    action()
+  } catch (error) {
+    // Closing what is open is the system's part when a process dies; here the descriptor leaks, which does no harm.
+    expect((error as Error).message).toContain('injected')
+  } finally {
+    for (const [name, original] of originals) patched[name] = original as never
+    syncBuiltinESMExports()
+  }
+  return count >= at
+}
+
+describe.each(['fails', 'dies'] as const)('a disk call that %s', (kind) => {
+  test.each([
+    { there: 'an older folder', before: older },
+    { there: 'nothing', before: undefined },
+  ])('anywhere leaves old or new, whole, where there was $there', ({ before }) => {
+    const outcomes: string[] = []
+    for (let at = 1; ; at += 1) {
+      rmSync(root, { recursive: true, force: true })
+      mkdirSync(root)
+      if (before) replaceFolder(folder, before)
+      if (!withFault(at, kind, () => replaceFolder(folder, newer))) break
+      const state = found()
+      const isNew = JSON.stringify(state) === JSON.stringify(textOf(newer))
+      if (!isNew) expect(state, `after call ${at}`).toEqual(before ? textOf(before) : null)
+      outcomes.push(isNew ? 'new' : 'old')
+      if (kind === 'fails' && before) expect(existsSync(folder), 'it still has its name').toBe(true)
+      // And the next writer works as if nothing had happened.
+      replaceFolder(folder, older)
+      expect(found()).toEqual(textOf(older))
+      expect(readdirSync(root)).toEqual(['kept'])
+    }
+    // Old until some moment, new from then on.
+    expect(outcomes.length).toBeGreaterThan(12)
+    expect([...outcomes].sort().reverse()).toEqual(outcomes)
+    expect(new Set(outcomes).size).toBe(2)
+  })
+})
+
+test('the files are on the disk before the name is, and the name before the old files go', () => {
+  replaceFolder(folder, older)
+  const order: string[] = []
+  const patched = fs as unknown as Record<string, unknown>
+  const originals = calls.map((name) => [name, fs[name]] as const)
+  const paths = new Map<number, string>()
+  const short = (path: unknown) => String(path).slice(root.length)
+  for (const [name, original] of originals) {
+    patched[name] = (...given: unknown[]) => {
+      const result = (original as (...given: unknown[]) => unknown)(...given)
+      if (name === 'openSync') paths.set(result as number, short(given[0]))
+      else if (name === 'fsyncSync') order.push(`sync ${paths.get(given[0] as number)}`)
+      else if (name === 'renameSync') order.push(`rename ${short(given[0])} ${short(given[1])}`)
+      return result
+    }
+  }
+  syncBuiltinESMExports()
+  try {
+    replaceFolder(folder, newer)
+  } finally {
+    for (const [name, original] of originals) patched[name] = original
+    syncBuiltinESMExports()
+  }
+  expect(order).toEqual([
+    'sync /.kept.unfinished/a',
+    'sync /.kept.unfinished/c',
+    'sync /.kept.unfinished',
+    'rename /kept /.kept.replaced',
+    'rename /.kept.unfinished /kept',
+    'sync ',
+  ])
+})

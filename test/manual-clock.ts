@@ -1,0 +1,47 @@
+import type { ExecutionClock } from '../src/execution/deadline.ts'
+
+/** Time that stands still until it is moved on. */
+export class ManualClock implements ExecutionClock {
+  #now = 0
+  readonly #alarms = new Set<{ readonly at: number; readonly action: () => void }>()
+
+  get pending(): number {
+    return this.#alarms.size
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.alarm(ms, resolve)
+      signal?.addEventListener('abort', () => {
+        callOff()
+        resolve()
+      })
+    })
+  }
+
+  alarm(ms: number, action: () => void): () => void {
+    const alarm = { at: this.#now + ms, action }
+    this.#alarms.add(alarm)
+    return () => void this.#alarms.delete(alarm)
+  }
+
+  /** Everything that is due happens, and all that follows from it at once. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms
+    for (const alarm of this.#alarms) {
+      if (alarm.at > this.#now) continue
+      this.#alarms.delete(alarm)
+      alarm.action()
+    }
+    await settled()
+  }
+}
+
+/** Resolves when nothing but timers and sockets is left to wait for. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
