@@ -4,6 +4,7 @@ import type { Bench } from './bench.ts'
 
 const benches: Record<string, () => Promise<Bench>> = {
   policy: async () => (await import('./policy.ts')).policyBench,
+  execution: async () => (await import('./execution.ts')).executionBench,
 }
 
 function usage(problem: string): never {

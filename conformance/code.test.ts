@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { oneAtATime } from '../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../test/shared.ts'
 import { runCodeCases } from './code.ts'
+
+oneAtATime()
 
 describeShared('code evaluation', () => {
   test('every shared case has the verdict it must have', async () => {

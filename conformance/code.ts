@@ -51,7 +51,12 @@ export const runCodeCases: KindRunner = async function* (folder) {
       else plain.push(data)
     }
   }
-  for (const result of plain.map((one) => runCase(pool, one))) yield await result
+  for (const [index, result] of plain.map((one) => runCase(pool, one)).entries()) {
+    const settled = await result
+    // On a busy machine an honest program may not get its share of a core in time: it is run again, alone.
+    if (settled.failure?.startsWith('timeout') && plain[index]!.expected.passed) alone.push(plain[index]!)
+    else yield settled
+  }
   for (const one of alone) yield await runCase(pool, one)
 }
 

@@ -7,12 +7,19 @@ export const fast: PolicyImplementation = {
   name: 'fast',
   precision: 'float32',
   open(setup): OpenPolicy {
-    const policy = new ConstructionPolicy({ ...setup, vectors: setup.embeddings }, setup.policy)
-    const reference = policy.freeze(setup.reference)
-    let learner: PolicyLearner | undefined
-    const learnerWith = ({ loss, adam }: UpdateSettings) => {
-      learner ??= new PolicyLearner(policy, { adam, weights: loss, reference })
-      return learner
+    const start = () => {
+      const policy = new ConstructionPolicy({ ...setup, vectors: setup.embeddings }, setup.policy)
+      return { policy, reference: policy.freeze(setup.reference) }
+    }
+    const { policy, reference } = start()
+    let learners: { training: PolicyLearner; watched: PolicyLearner } | undefined
+    const learnersWith = ({ loss, adam }: UpdateSettings) => {
+      // An update computes its gradients on the way and keeps none; a second policy shows them.
+      learners ??= {
+        training: new PolicyLearner(policy, { adam, weights: loss, reference }),
+        watched: new PolicyLearner(start().policy, { adam, weights: loss, reference }),
+      }
+      return learners
     }
     return {
       evaluate({ query, graph, ...options }) {
@@ -31,10 +38,11 @@ export const fast: PolicyImplementation = {
         }
       },
       update(group, settings) {
-        const learning = learnerWith(settings)
-        const report = learning.accumulateGradients(group)
-        const gradients = flat(policy.parameters.readGradients())
-        learning.applyGradients()
+        const { training, watched } = learnersWith(settings)
+        watched.accumulateGradients(group)
+        const gradients = flat(watched.policy.parameters.readGradients())
+        watched.applyGradients()
+        const report = training.update(group)
         return { ...report, gradients, weightsAfter: flat(policy.parameters.read()) }
       },
     }

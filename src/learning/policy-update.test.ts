@@ -202,6 +202,25 @@ test('memory does not grow over 200 updates, and construction sees every one of 
   }
 })
 
+test('an update that keeps no gradients is, to the last bit, the one that does', () => {
+  const start = () => {
+    const policy = tinyPolicy(options)
+    return { policy, learner: new PolicyLearner(policy) }
+  }
+  const [fast, watched] = [start(), start()]
+  for (let update = 0; update < 10; update += 1) {
+    // Without units the encoder is not reached: its moments decay on both ways.
+    const group = drawGroup(fast.policy, update)
+    const report = fast.learner.update(group)
+    expect(watched.learner.accumulateGradients(group)).toEqual(report)
+    watched.learner.applyGradients()
+    expect(fast.policy.parameters.read()).toEqual(watched.policy.parameters.read())
+    expect(fast.learner.adam.read()).toEqual(watched.learner.adam.read())
+  }
+  const kept = [...fast.policy.parameters.readGradients().values()].flatMap(({ data }) => [...data])
+  expect(kept.every((value) => value === 0)).toBe(true)
+})
+
 test('two learners with the same history are equal to the last bit', () => {
   const run = () => {
     const policy = tinyPolicy(options)

@@ -1,10 +1,12 @@
 import { IllegalActionError, legalityMasks, whyIllegal } from '../graph/legality.ts'
 import { type RoleSpace, realizations } from '../library/role-space.ts'
-import { Adam, type AdamSettings, paperAdam } from '../numerics/adam.ts'
+import { Adam, type AdamSettings, type BlockParts, paperAdam } from '../numerics/adam.ts'
 import { Tape } from '../numerics/tape.ts'
+import type { WeightGradients } from '../numerics/weight-gradients.ts'
 import type { Tensor } from '../numerics/workspace.ts'
 import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
 import type { NetworkState } from '../policy/edge-aware-gru.ts'
+import { weightMatrices } from '../policy/network-weights.ts'
 import { type ConstructionPolicy, wholeLogits } from '../policy/policy.ts'
 import {
   type LossWeights,
@@ -19,6 +21,7 @@ export class PolicyLearner {
   readonly reference: ConstructionPolicy
   readonly adam: Adam
   readonly weights: LossWeights
+  readonly #parts: BlockParts
 
   constructor(
     policy: ConstructionPolicy,
@@ -28,13 +31,25 @@ export class PolicyLearner {
     this.reference = options.reference ?? policy.freeze()
     this.adam = new Adam(policy.workspace, policy.parameters.block, options.adam ?? paperAdam)
     this.weights = options.weights ?? paperLossWeights
+    this.#parts = policy.parameters.partition(weightMatrices(policy.network.weights))
   }
 
   /** One optimizer step on the loss of a group. A non-finite loss or gradient stops it before any weight changes. */
   update(group: RecordedGroup): UpdateReport {
-    const report = this.accumulateGradients(group)
-    this.applyGradients()
-    return report
+    return this.#differentiate(group, (gradients) => {
+      if (gradients.surelyFinite() && this.#parts.others.every((tensor) => this.#isFinite(tensor))) {
+        this.adam.stepWith(gradients, this.#parts)
+        this.policy.parameters.markChanged()
+      } else {
+        gradients.write()
+        this.applyGradients()
+      }
+    })
+  }
+
+  /** The loss of a group, with its gradients added to the parameters' buffers: `update` in two steps, for looking at. */
+  accumulateGradients(group: RecordedGroup): UpdateReport {
+    return this.#differentiate(group, (gradients) => gradients.write())
   }
 
   applyGradients(): void {
@@ -43,8 +58,8 @@ export class PolicyLearner {
     this.policy.parameters.markChanged()
   }
 
-  /** Mean over all recorded positions of −sg(A)·log π + β_KL·KL − β_H·H, and its gradients. */
-  accumulateGradients(group: RecordedGroup): UpdateReport {
+  /** Mean over all recorded positions of −sg(A)·log π + β_KL·KL − β_H·H; `use` gets its gradients while they are there. */
+  #differentiate(group: RecordedGroup, use: (gradients: WeightGradients) => void): UpdateReport {
     const positions = group.trajectories.flatMap((steps, trajectory) =>
       steps.map((step, position) => ({
         step,
@@ -68,7 +83,7 @@ export class PolicyLearner {
       if (reason !== undefined) throw new IllegalActionError(reason)
     }
 
-    this.policy.scratch(() => {
+    return this.policy.scratch(() => {
       const [states, stateOf] = distinctStates(decided.map(({ step }) => step))
       const masks = states.map(({ graph }) => legalityMasks(graph, space))
       const reference = this.#referenceLogits(group.query, states, masks)
@@ -113,18 +128,15 @@ export class PolicyLearner {
         }
         own.addLossGradient(loss, other, scale, gradients[state]!)
       }
+      const policyLoss = sums.policy * scale
+      const meanDivergence = sums.divergence * scale
+      const meanEntropy = sums.entropy * scale
+      const loss = policyLoss + this.weights.divergence * meanDivergence - this.weights.entropy * meanEntropy
+      if (!Number.isFinite(loss)) throw new NonFiniteUpdateError('the loss', loss)
       logits.writeGradients(gradients)
-      tape.backward()
+      use(tape.propagate())
+      return { loss, policyLoss, meanDivergence, meanEntropy, ...report }
     })
-    const policyLoss = sums.policy * scale
-    const meanDivergence = sums.divergence * scale
-    const meanEntropy = sums.entropy * scale
-    const loss = policyLoss + this.weights.divergence * meanDivergence - this.weights.entropy * meanEntropy
-    if (!Number.isFinite(loss)) {
-      this.#discardGradients()
-      throw new NonFiniteUpdateError('the loss', loss)
-    }
-    return { loss, policyLoss, meanDivergence, meanEntropy, ...report }
   }
 
   #referenceLogits(
@@ -147,20 +159,17 @@ export class PolicyLearner {
 
   #assertFiniteGradients(): void {
     const { parameters, workspace } = this.policy
-    const { kernels } = workspace
-    // The gradients of matrices were watched while they were stored: reading all of them again would cost a tenth of the
-    // update. Those of vectors and embeddings come by other ways and are read.
-    const unwatched = [...parameters.names]
-      .filter((name) => parameters.tensor(name).rows === 1 || name.includes('_emb.'))
-      .map((name) => parameters.tensor(name))
-    const finite = (tensor: Tensor) => kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient)
-    if (kernels.storedFinite() && unwatched.every(finite)) return
+    if (this.#isFinite(parameters.block)) return
     for (const name of parameters.names) {
       const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
       if (bad === undefined) continue
       this.#discardGradients()
       throw new NonFiniteUpdateError(`the gradient of ${name}`, bad)
     }
+  }
+
+  #isFinite(tensor: Tensor): boolean {
+    return this.policy.workspace.kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient) !== 0
   }
 
   #discardGradients(): void {

@@ -1,3 +1,4 @@
+import type { WeightGradients } from './weight-gradients.ts'
 import type { Tensor, Workspace } from './workspace.ts'
 
 export interface AdamSettings {
@@ -17,6 +18,15 @@ export interface AdamState {
   readonly first: Float32Array
   readonly second: Float32Array
 }
+
+/** A block taken apart: matrices that only ever multiply, and everything else. */
+export interface BlockParts {
+  readonly matrices: readonly Tensor[]
+  readonly others: readonly Tensor[]
+}
+
+/** Rows of gradients that the kernel `outerAdam` keeps at a time. */
+const outerAdamRows = 8
 
 /** Adam over one block of parameters. No weight decay, no clipping. */
 export class Adam {
@@ -38,21 +48,45 @@ export class Adam {
   /** Moves the block against its gradients and leaves these at zero. */
   step(): void {
     this.#step += 1
-    const { learningRate, beta1, beta2, epsilon } = this.settings
-    this.#workspace.kernels.adam(
-      this.#block.columns,
-      this.#block.data,
-      this.#block.gradient,
-      this.#first.data,
-      this.#second.data,
-      beta1,
-      1 - beta1,
-      beta2,
-      1 - beta2,
-      learningRate / (1 - power(beta1, this.#step)),
-      1 / Math.sqrt(1 - power(beta2, this.#step)),
-      epsilon,
+    this.#move(this.#block)
+  }
+
+  /**
+   * The same step with the matrices' gradients computed on the way. `matrices` and `others` share out the block; the
+   * others' gradients are in their buffers.
+   */
+  stepWith(gradients: WeightGradients, { matrices, others }: BlockParts): void {
+    this.#step += 1
+    const { kernels } = this.#workspace
+    const scratch = this.#workspace.allocate(
+      outerAdamRows * Math.max(...matrices.map(({ columns }) => columns)),
     )
+    for (const matrix of matrices) {
+      const { count, pointer } = gradients.terms(matrix)
+      const { rows, columns, stride } = matrix
+      const places = [...this.#places(matrix), scratch] as const
+      kernels.outerAdam(count, pointer, rows, columns, stride, ...places, ...this.#constants())
+    }
+    for (const tensor of others) this.#move(tensor)
+  }
+
+  #move(tensor: Tensor): void {
+    const [parameters, first, second] = this.#places(tensor)
+    const count = tensor.rows * tensor.columns
+    this.#workspace.kernels.adam(count, parameters, tensor.gradient, first, second, ...this.#constants())
+  }
+
+  /** Where a part of the block and its moments are. */
+  #places({ data }: Tensor): [parameters: number, first: number, second: number] {
+    const offset = data - this.#block.data
+    return [data, this.#first.data + offset, this.#second.data + offset]
+  }
+
+  #constants(): [number, number, number, number, number, number, number] {
+    const { learningRate, beta1, beta2, epsilon } = this.settings
+    const stepSize = learningRate / (1 - power(beta1, this.#step))
+    const rootCorrection = 1 / Math.sqrt(1 - power(beta2, this.#step))
+    return [beta1, 1 - beta1, beta2, 1 - beta2, stepSize, rootCorrection, epsilon]
   }
 
   read(): AdamState {

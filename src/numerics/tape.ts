@@ -1,3 +1,4 @@
+import { WeightGradients } from './weight-gradients.ts'
 import type { Tensor, Workspace } from './workspace.ts'
 
 /** A list of row numbers in workspace memory. */
@@ -21,16 +22,24 @@ export class Tape {
   readonly #workspace: Workspace
   readonly #recording: boolean
   readonly #steps: (() => void)[] = []
+  readonly #weights: WeightGradients
 
   constructor(workspace: Workspace, options: { recording: boolean }) {
     this.#workspace = workspace
     this.#recording = options.recording
+    this.#weights = new WeightGradients(workspace)
   }
 
   /** Runs all gradients back from those that were written into the results' gradient buffers. */
   backward(): void {
+    this.propagate().write()
+  }
+
+  /** The same, but the gradients of weight matrices are left to be computed by whoever needs them. */
+  propagate(): WeightGradients {
     for (let step = this.#steps.length - 1; step >= 0; step -= 1) this.#steps[step]!()
     this.#steps.length = 0
+    return this.#weights
   }
 
   indices(list: ArrayLike<number>): Indices {
@@ -61,8 +70,9 @@ export class Tape {
     this.#record(() => {
       if (x.gradient)
         kernels.product(m, n, k, y.gradient, y.stride, weight.data, weight.stride, x.gradient, x.stride)
-      if (weight.gradient)
-        kernels.outer(m, n, k, y.gradient, y.stride, x.data, x.stride, weight.gradient, weight.stride)
+      if (weight.gradient) {
+        this.#weights.add(weight, { m, a: y.gradient, lda: y.stride, b: x.data, ldb: x.stride })
+      }
     })
     return y
   }
@@ -76,8 +86,9 @@ export class Tape {
     this.#record(() => {
       if (x.gradient)
         kernels.linear(m, n, k, y.gradient, y.stride, matrix.data, matrix.stride, x.gradient, x.stride, 1)
-      if (matrix.gradient)
-        kernels.outer(m, n, k, x.data, x.stride, y.gradient, y.stride, matrix.gradient, matrix.stride)
+      if (matrix.gradient) {
+        this.#weights.add(matrix, { m, a: x.data, lda: x.stride, b: y.gradient, ldb: y.stride })
+      }
     })
     return y
   }

@@ -1,3 +1,4 @@
+import type { BlockParts } from '../numerics/adam.ts'
 import type { Tensor, Workspace } from '../numerics/workspace.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
@@ -62,6 +63,19 @@ export class PolicyParameters {
     assertParameters(values, this.dimensions)
     for (const [name, tensor] of this.#tensors) this.workspace.values(tensor).set(values.get(name)!.data)
     this.markChanged()
+  }
+
+  /** Shares the block out between some matrices, which may be parts of tensors, and the tensors that they do not touch. */
+  partition(matrices: readonly Tensor[]): BlockParts {
+    const size = ({ rows, columns }: Tensor) => rows * columns
+    const others = [...this.#tensors.values()].filter(
+      (tensor) => !matrices.some(({ data }) => data >= tensor.data && data < tensor.data + size(tensor) * 4),
+    )
+    const covered = [...matrices, ...others].reduce((sum, part) => sum + size(part), 0)
+    if (covered !== this.block.columns) {
+      throw new Error(`The parts have ${covered} entries together, but the parameters ${this.block.columns}.`)
+    }
+    return { matrices, others }
   }
 
   /** To be called by whoever writes to the block directly, as the optimizer does. */

@@ -326,12 +326,11 @@ while True:
     prints: '',
   },
   {
-    name: 'memory by shared mappings, threads and pipes',
+    name: 'memory by shared mappings and pipes',
     source: `
-import mmap, os, threading
+import mmap, os
 held = []
 for make in (
-    lambda: mmap.mmap(-1, 8 << 20).write(bytes(8 << 20)) and None,
     lambda: held.append(mmap.mmap(-1, 8 << 20)) or held[-1].write(bytes(8 << 20)),
     lambda: held.append(os.pipe()) or os.set_blocking(held[-1][1], False) or os.write(held[-1][1], bytes(1 << 20)),
 ):

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Attack, attacks, honest } from '../../../test/attacks/attacks.ts'
 import { runAttack } from '../../../test/attacks/run-attacks.ts'
+import { oneAtATime } from '../../../test/one-at-a-time.ts'
 import type { CaseReport } from './case.ts'
 import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
@@ -21,6 +22,8 @@ function expectHeld(attack: Attack, report: CaseReport): void {
   if (report.end === 'cpu') expect(report.cpuSeconds).toBeGreaterThanOrEqual(2)
   if (report.end === 'wall') expect(report.wallSeconds).toBeGreaterThanOrEqual(3)
 }
+
+oneAtATime()
 
 describe('as the user of the tests', () => {
   const pool = new SandboxPool({ concurrency: 2 })

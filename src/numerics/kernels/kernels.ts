@@ -176,7 +176,6 @@ export interface Kernels {
   ): void
   largest(m: number, k: number, x: Pointer, ld: number): number
   allFinite(n: number, x: Pointer): number
-  storedFinite(): number
 }
 
 let compiled: WebAssembly.Module | undefined

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { oneAtATime } from '../../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../../test/shared.ts'
 import { loadSplit } from '../../benchmarks/benchmark.ts'
 import type { HumanevalReference } from '../../benchmarks/reference.ts'
 import { SandboxPool } from '../../execution/sandbox/pool.ts'
 import { scoreProgram } from './score-program.ts'
 
+oneAtATime()
 const pool = new SandboxPool({ concurrency: 2 })
 const minutes = 60_000
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { oneAtATime } from '../../../test/one-at-a-time.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../../benchmarks/reference.ts'
 import { findSandboxHost } from '../../execution/sandbox/host.ts'
 import { SandboxPool } from '../../execution/sandbox/pool.ts'
@@ -6,6 +7,7 @@ import { SandboxUnavailable } from '../../execution/sandbox/unavailable.ts'
 import type { ProgramTest } from '../../library/task.ts'
 import { scoreProgram } from './score-program.ts'
 
+oneAtATime()
 const pool = new SandboxPool({ concurrency: 2 })
 
 const doubling: HumanevalReference = {

@@ -16,9 +16,8 @@ const swaps = new Map([
 ])
 const swap = (found: string): string => swaps.get(found) ?? found
 
-/** What people get wrong: a boundary, one step, a condition, the result. In the order in which they are looked for. */
+/** What people get wrong, in the order in which it is looked for: a boundary comes late, as it matters least often. */
 const slips: readonly Slip[] = [
-  [/ <=? | >=? /g, swap],
   [/ [+-] 1\b/g, (found) => (found.includes('+') ? ' + 2' : ' - 2')],
   [/\brange\([^()\n]{1,60}\)/g, (found) => `${found.slice(0, -1)} - 1)`],
   [/\b(?:max|min)\(/g, swap],
@@ -26,6 +25,7 @@ const slips: readonly Slip[] = [
   [/ (?:and|or) /g, swap],
   [/\b(?:True|False)\b/g, swap],
   [/ \* /g, () => ' + '],
+  [/ <=? | >=? /g, swap],
   [/\breturn [^\n]{1,200}/g, () => 'return None'],
 ]
 

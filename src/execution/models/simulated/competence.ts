@@ -45,10 +45,10 @@ export const constants = {
   /** Checking is easier than finding: what a checker with an answer before it feels of a hard question's hardness. */
   checkingEase: 0.7,
   /** What a sound plan or sound material adds for its reader, times suitability, and what an unsound one takes away. */
-  preparation: 1,
+  preparation: 1.2,
   misguidance: 0.4,
   /** No more preparation than this helps. */
-  maxPreparation: 1.2,
+  maxPreparation: 1.5,
   /** What a message from a role that is out of place takes away, times how far it is. */
   distraction: 0.5,
   toolFailure: 0.1,
@@ -58,7 +58,7 @@ export const constants = {
   trustOfTool: 0.4,
   trustOfGroup: 0.3,
   /** What is taken off for an answer that a preparer gives by the way. */
-  trustInAsides: 0.5,
+  trustInAsides: 0.7,
   /** Weight of one's own view against those of the messages. */
   ownView: { atomic: 1, worker: 1, aggregator: 0.5, finalizer: 0.3, direct: 1 },
   /** A right answer weighs 1 + d, a wrong one 1 - d: how well right is told from wrong when it is seen. */
@@ -69,7 +69,7 @@ export const constants = {
   /** How often a wrong view falls for the first, second, third and fourth tempting answer. */
   temptation: [0.55, 0.25, 0.12, 0.08],
   /** How often no answer is given: by jobs, where the view is right and where it is wrong. */
-  abstention: { plan: [0.6, 0.75], gather: [0.4, 0.55], solve: [0.01, 0.06], check: [0.01, 0.06] },
+  abstention: { plan: [0.75, 0.85], gather: [0.4, 0.55], solve: [0.01, 0.06], check: [0.01, 0.06] },
   /** Where messages bring an answer, those who prepare keep back theirs only this much as often. */
   abstentionAfterAnswers: 0.3,
   /** How often a suitable tool is used. */

@@ -6,10 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import { paperLimits } from '../limits.ts'
 import { SandboxPool } from '../pool.ts'
 import { openProgramSandbox, PyodidePrograms, sandboxAvailability } from '../program-sandbox.ts'
 import { SandboxUnavailable } from '../unavailable.ts'
+
+oneAtATime()
 
 // Loading Pyodide takes seconds of processor time, so these tests are few and do much each.
 describe('Pyodide', { timeout: 120_000 }, () => {

@@ -1,7 +1,7 @@
 // The kernels of the policy network. Pointers are byte addresses in the instance's memory; nothing here allocates.
 export { adam, allFinite, largest, outerAdam } from './adam'
 export { gelu, gruGates, gruGatesGradient, layerNorm, layerNormGradient, multiplyAdd } from './elementwise'
-export { linear, outer, product, storedFinite } from './products'
+export { linear, outer, product } from './products'
 export {
   attentionPool,
   attentionPoolGradient,

@@ -313,16 +313,6 @@ function productMany(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: 
   }
 }
 
-/** Stays 0 while every gradient that `outer` stored was finite: x·0 is 0 for a finite x and NaN for the others. */
-let stored: v128 = f32x4.splat(0)
-
-/** Whether all gradients stored by `outer` since the last call were finite. */
-export function storedFinite(): bool {
-  const finite = !v128.any_true(f32x4.ne(stored, f32x4.splat(0)))
-  stored = f32x4.splat(0)
-  return finite
-}
-
 /** w[n×k] += y[m×n]ᵀ · x[m×k]: the gradient of `linear` with respect to its weight. */
 export function outer(
   m: i32, n: i32, k: i32, y: usize, ldy: i32, x: usize, ldx: i32, w: usize, ldw: i32,
@@ -378,9 +368,6 @@ function outer2(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
     v128.store(w1, b1, 16)
     v128.store(w1, b2, 32)
     v128.store(w1, b3, 48)
-    const a = f32x4.add(f32x4.add(a0, a1), f32x4.add(a2, a3))
-    const b = f32x4.add(f32x4.add(b0, b1), f32x4.add(b2, b3))
-    stored = f32x4.add(stored, f32x4.mul(f32x4.add(a, b), f32x4.splat(0)))
   }
   if (c < k) {
     outerTail(m, c, k, y, sy, x, sx, w)
@@ -406,8 +393,6 @@ function outer1(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
     v128.store(w0, a1, 16)
     v128.store(w0, a2, 32)
     v128.store(w0, a3, 48)
-    const a = f32x4.add(f32x4.add(a0, a1), f32x4.add(a2, a3))
-    stored = f32x4.add(stored, f32x4.mul(a, f32x4.splat(0)))
   }
   if (c < k) outerTail(m, c, k, y, sy, x, sx, w)
 }
@@ -418,6 +403,5 @@ function outerTail(m: i32, c: i32, k: i32, y: usize, sy: usize, x: usize, sx: us
     let a = f32.load(o)
     for (let i: i32 = 0; i < m; i++) a += f32.load(y + i * sy) * f32.load(x + i * sx + (c << 2))
     f32.store(o, a)
-    stored = f32x4.add(stored, f32x4.splat(a * 0))
   }
 }

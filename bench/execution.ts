@@ -1,0 +1,210 @@
+// The execution engine against LangGraph.js, Mastra workflows and promises written by hand, on the same expanded graphs with
+// the same requests to the same fake model, and our HTTP client against bare undici. Each engine has a process of its own.
+import { cpus } from 'node:os'
+import { expandedCounts } from '../src/graph/expansion.ts'
+import { atMost, type Bench, Samples } from './bench.ts'
+import { type EngineName, engineNames } from './execution/engine.ts'
+import { EngineClient } from './execution/engine-client.ts'
+import { callMs } from './execution/engine-work.ts'
+import { measureHttpClient } from './execution/http-client.ts'
+import { ensurePeers } from './execution/peer-packages.ts'
+import { criticalPath, type ShapeName, shapeNames, shapes } from './execution/shapes.ts'
+
+type Say = (line: string) => void
+type PerEngine<Value> = Record<EngineName, Value>
+
+const graphsAtOnce = 1000
+/** The shape for measurements of many graphs. */
+const crowd: ShapeName = 'mixed'
+
+export const executionBench: Bench = async ({ quick, say }) => {
+  const { folder, versions } = ensurePeers(say)
+  const engines: EngineClient[] = []
+  try {
+    for (const name of engineNames) engines.push(await EngineClient.start(name, folder))
+    await compareRequests(engines)
+    const overhead = await measureOverhead(engines, quick ? 3 : 30, say)
+    const wall = await measureWall(engines, quick ? 2 : 12, say)
+    const throughput = await measureThroughput(engines, quick ? 1 : 3, say)
+    for (const engine of engines) engine.close()
+    const memory = await measureMemory(folder, say)
+    say('HTTP client …')
+    const http = await measureHttpClient(quick ? 3 : 15, quick ? 300 : 1000)
+    return {
+      figures: {
+        ...overhead.figures,
+        ...wall.figures,
+        ...throughput.figures,
+        ...memory.figures,
+        ...http.figures,
+      },
+      goals: {
+        overhead_vs_langgraph: atMost(0.1),
+        overhead_vs_mastra: atMost(0.5),
+        wall_vs_critical_path: atMost(1.05),
+      },
+      cpu_micros_per_node: overhead.details,
+      wall_with_slow_calls: wall.details,
+      graphs_per_second: throughput.details,
+      memory_kib_per_graph: memory.details,
+      http: http.details,
+      shapes: Object.fromEntries(
+        shapeNames.map((shape) => [
+          shape,
+          { nodes: nodesOf(shape), calls_on_critical_path: criticalPath(shapes[shape]) },
+        ]),
+      ),
+      graphs_at_once: graphsAtOnce,
+      machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, peers: versions },
+    }
+  } finally {
+    for (const engine of engines) engine.close()
+  }
+}
+
+/** With the finalizer. */
+function nodesOf(shape: ShapeName): number {
+  return expandedCounts(shapes[shape]).nodes + 1
+}
+
+/** That all engines do the same work is shown by the requests they make. */
+async function compareRequests(engines: readonly EngineClient[]): Promise<void> {
+  for (const shape of shapeNames) {
+    const made = await Promise.all(engines.map((engine) => engine.ask('requests', shape)))
+    for (const [index, requests] of made.entries()) {
+      if (requests.length !== nodesOf(shape) || requests.join() !== made[0]!.join())
+        throw new Error(
+          `${engines[index]!.name} makes other requests than ${engines[0]!.name} for '${shape}'.`,
+        )
+    }
+  }
+}
+
+/** CPU time per node when the model takes none. */
+async function measureOverhead(engines: readonly EngineClient[], rounds: number, say: Say) {
+  const batches = new Map<EngineClient, Record<string, number>>()
+  for (const engine of engines) {
+    say(`warming up ${engine.name} …`)
+    batches.set(engine, await batchSizes(engine, rounds < 10 ? 300 : 1500))
+  }
+  const perNode = perEngine(() => Object.fromEntries(shapeNames.map((shape) => [shape, new Samples()])))
+  const ratios = perEngine(() => new Samples())
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 5 === 0) say(`overhead: round ${round + 1} of ${rounds} …`)
+    const micros = perEngine(() => 0)
+    for (const [index, shape] of shapeNames.entries()) {
+      for (const engine of turned(engines, round + index)) {
+        const graphs = batches.get(engine)![shape]!
+        const { cpuMs } = await engine.ask('oneByOne', shape, graphs)
+        micros[engine.name] += (1000 * cpuMs) / graphs
+        perNode[engine.name][shape]!.add((1000 * cpuMs) / graphs / nodesOf(shape))
+      }
+    }
+    for (const name of engineNames) ratios[name].add(micros.magic / micros[name])
+  }
+  return {
+    figures: {
+      overhead_vs_langgraph: ratios.langgraph.median,
+      overhead_vs_mastra: ratios.mastra.median,
+      overhead_vs_promises: ratios.promises.median,
+    },
+    details: perEngine((name) =>
+      Object.fromEntries(shapeNames.map((shape) => [shape, perNode[name][shape]!.summary()])),
+    ),
+  }
+}
+
+/** How many graphs take about 40 ms, found while the engine warms up. */
+async function batchSizes(engine: EngineClient, warmUpMs: number): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = Object.fromEntries(shapeNames.map((shape) => [shape, 10]))
+  const start = performance.now()
+  do {
+    for (const shape of shapeNames) {
+      const { cpuMs } = await engine.ask('oneByOne', shape, sizes[shape]!)
+      sizes[shape] = Math.max(5, Math.round((40 * sizes[shape]!) / Math.max(1, cpuMs)))
+    }
+  } while (performance.now() - start < warmUpMs)
+  return sizes
+}
+
+/** Time from start to answer over the least that the calls on the longest path take. */
+async function measureWall(engines: readonly EngineClient[], rounds: number, say: Say) {
+  const ratios = perEngine(() => Object.fromEntries(shapeNames.map((shape) => [shape, new Samples()])))
+  const calls = new Samples()
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 4 === 0) say(`calls of ${callMs} ms: round ${round + 1} of ${rounds} …`)
+    for (const engine of turned(engines, round)) {
+      // The peers are there to be seen; a few rounds will do.
+      if (engine.name !== 'magic' && round % 4 !== 0) continue
+      for (const shape of shapeNames) {
+        const measured = await engine.ask('slowly', shape)
+        calls.add(measured.callMs)
+        ratios[engine.name][shape]!.add(measured.wallMs / (criticalPath(shapes[shape]) * measured.callMs))
+      }
+    }
+  }
+  return {
+    figures: { wall_vs_critical_path: Math.max(...Object.values(ratios.magic).map(({ median }) => median)) },
+    details: {
+      call_ms: calls.summary(),
+      over_critical_path: perEngine((name) =>
+        Object.fromEntries(shapeNames.map((shape) => [shape, ratios[name][shape]!.summary()])),
+      ),
+    },
+  }
+}
+
+/** Many graphs at once when the model takes no time. */
+async function measureThroughput(engines: readonly EngineClient[], rounds: number, say: Say) {
+  const perSecond = perEngine(() => new Samples())
+  for (let round = 0; round < rounds; round += 1) {
+    say(`${graphsAtOnce} graphs at once: round ${round + 1} of ${rounds} …`)
+    for (const engine of turned(engines, round)) {
+      // Where it takes a tenth of a second, one more time costs nothing and says more.
+      for (let time = 0; time < (engine.name === 'langgraph' ? 1 : 4); time += 1) {
+        const { wallMs } = await engine.ask('atOnce', crowd, graphsAtOnce)
+        perSecond[engine.name].add((1000 * graphsAtOnce) / wallMs)
+      }
+    }
+  }
+  const { magic, langgraph, mastra } = perSecond
+  return {
+    figures: {
+      graphs_per_second_vs_langgraph: magic.median / langgraph.median,
+      graphs_per_second_vs_mastra: magic.median / mastra.median,
+    },
+    details: perEngine((name) => perSecond[name].summary()),
+  }
+}
+
+/** Many graphs at once whose calls take their time. Twice: what the first crowd left behind shows in the second. */
+async function measureMemory(folder: string, say: Say) {
+  const first = perEngine(() => ({ peakRss: 0, peakHeap: 0, liveHeap: 0, left: 0 }))
+  const second = { ...first }
+  for (const name of engineNames) {
+    say(`memory of ${name} …`)
+    const engine = await EngineClient.start(name, folder)
+    try {
+      first[name] = await engine.ask('memory', crowd, graphsAtOnce)
+      second[name] = await engine.ask('memory', crowd, graphsAtOnce)
+    } finally {
+      engine.close()
+    }
+  }
+  return {
+    figures: {
+      memory_1000_vs_promises: first.magic.peakRss / first.promises.peakRss,
+      memory_1000_vs_langgraph: first.magic.peakRss / first.langgraph.peakRss,
+    },
+    details: { first, second },
+  }
+}
+
+function perEngine<Value>(make: (name: EngineName) => Value): PerEngine<Value> {
+  return Object.fromEntries(engineNames.map((name) => [name, make(name)])) as PerEngine<Value>
+}
+
+/** Each time another one begins. */
+function turned<Value>(values: readonly Value[], by: number): Value[] {
+  return values.map((_, index) => values[(index + by) % values.length]!)
+}

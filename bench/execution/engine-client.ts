@@ -1,0 +1,66 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { EngineName } from './engine.ts'
+import type { EngineWork } from './engine-work.ts'
+
+/** An engine in a process of its own: neither compiled code nor garbage of one is another's matter. */
+export class EngineClient {
+  readonly name: EngineName
+  readonly #process: ChildProcess
+
+  private constructor(name: EngineName, process: ChildProcess) {
+    this.name = name
+    this.#process = process
+  }
+
+  static async start(name: EngineName, peerFolder: string): Promise<EngineClient> {
+    const script = new URL('./engine-process.ts', import.meta.url)
+    const child = fork(script, [name, peerFolder], { execArgv: ['--expose-gc'], env: quietEnvironment() })
+    const client = new EngineClient(name, child)
+    await client.#answer()
+    return client
+  }
+
+  async ask<Order extends keyof EngineWork>(
+    order: Order,
+    ...values: Parameters<EngineWork[Order]>
+  ): Promise<Awaited<ReturnType<EngineWork[Order]>>> {
+    const answer = this.#answer()
+    this.#process.send({ order, values })
+    return (await answer) as Awaited<ReturnType<EngineWork[Order]>>
+  }
+
+  close(): void {
+    if (this.#process.connected) this.#process.disconnect()
+  }
+
+  async #answer(): Promise<unknown> {
+    const over = new AbortController()
+    const { signal } = over
+    try {
+      const [answer] = await Promise.race([
+        once(this.#process, 'message', { signal }),
+        once(this.#process, 'exit', { signal }).then(([code]) => {
+          throw new Error(`The process of ${this.name} ended with ${code}.`)
+        }),
+      ])
+      if (answer.error !== undefined) throw new Error(`${this.name}: ${answer.error}`)
+      return answer.result
+    } finally {
+      over.abort()
+    }
+  }
+}
+
+/** No keys of the user's, and nobody phones home. */
+function quietEnvironment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_ENV: 'production',
+    DO_NOT_TRACK: '1',
+    LANGSMITH_TRACING: 'false',
+    LANGCHAIN_TRACING_V2: 'false',
+    MASTRA_TELEMETRY_DISABLED: '1',
+  }
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { ChatModel } from '../../src/execution/models/chat-model.ts'
+import type { Engine } from './engine.ts'
+import { FakeModel, WatchedModel } from './fake-model.ts'
+import { type ShapeName, shapes } from './shapes.ts'
+
+export const callMs = 20
+
+export interface Spent {
+  /** Of the whole process: compilers and garbage collectors work on other threads. */
+  readonly cpuMs: number
+  readonly wallMs: number
+}
+
+export interface Memory {
+  /** Per graph in KiB, beyond what there was before. */
+  readonly peakRss: number
+  readonly peakHeap: number
+  /** Live when every graph has done all but its finalizer. */
+  readonly liveHeap: number
+  /** Still live when all results are gone. */
+  readonly left: number
+}
+
+/** The measurements of one engine, in a process of its own. */
+export class EngineWork {
+  readonly #engine: Engine
+  readonly #fake = new FakeModel(0)
+  readonly #slow = new FakeModel(callMs)
+  readonly #prepared = new Map<ChatModel, Map<ShapeName, () => Promise<unknown>>>()
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** What the model was asked in one run, in no order, as digests. */
+  async requests(shape: ShapeName): Promise<string[]> {
+    const digests: string[] = []
+    const model = new WatchedModel(this.#fake, ({ system, user }) =>
+      digests.push(
+        createHash('sha256')
+          .update(JSON.stringify([system, user]))
+          .digest('hex'),
+      ),
+    )
+    await this.#run(this.#engine.prepare(shapes[shape], model))
+    return digests.sort()
+  }
+
+  /** Graphs one after the other, without waiting for the model. */
+  async oneByOne(shape: ShapeName, graphs: number): Promise<Spent> {
+    const execute = this.#execute(shape, this.#fake)
+    return await spent(async () => {
+      for (let graph = 0; graph < graphs; graph += 1) await this.#run(execute)
+    })
+  }
+
+  /** Graphs that all start at once, without waiting for the model. */
+  async atOnce(shape: ShapeName, graphs: number): Promise<Spent> {
+    const execute = this.#execute(shape, this.#fake)
+    return await spent(() => Promise.all(Array.from({ length: graphs }, () => this.#run(execute))))
+  }
+
+  /** One graph with slow calls, and how long such calls take here and now without an engine. */
+  async slowly(shape: ShapeName): Promise<{ wallMs: number; callMs: number }> {
+    const execute = this.#execute(shape, this.#slow)
+    const bare = {
+      system: '',
+      user: '',
+      decoding: { temperature: 0, maxOutputTokens: 1, thinking: false, json: true },
+    }
+    const calls = 3
+    const before = await spent(() => this.#slow.ask(bare))
+    const { wallMs } = await spent(() => this.#run(execute))
+    const after = await spent(async () => {
+      for (let call = 1; call < calls; call += 1) await this.#slow.ask(bare)
+    })
+    return { wallMs, callMs: (before.wallMs + after.wallMs) / calls }
+  }
+
+  async memory(shape: ShapeName, graphs: number): Promise<Memory> {
+    for (let warm = 0; warm < 3; warm += 1) await this.atOnce(shape, Math.ceil(graphs / 10))
+    collect()
+    const start = process.memoryUsage()
+    let [rss, heap, live, calls] = [0, 0, 0, 0]
+    const sample = () => {
+      calls += 1
+      if (calls % 8 !== 0) return
+      const now = process.memoryUsage()
+      rss = Math.max(rss, now.rss - start.rss)
+      heap = Math.max(heap, now.heapUsed - start.heapUsed)
+    }
+    const full = () => {
+      collect()
+      live = process.memoryUsage().heapUsed - start.heapUsed
+    }
+    const execute = this.#engine.prepare(shapes[shape], new WatchedModel(this.#slow, sample, graphs, full))
+    await Promise.all(Array.from({ length: graphs }, () => this.#run(execute)))
+    // Promises of timers that have just fired hold on to what they gave until the next turn.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    collect()
+    const left = process.memoryUsage().heapUsed - start.heapUsed
+    const perGraph = (bytes: number) => bytes / 1024 / graphs
+    return {
+      peakRss: perGraph(rss),
+      peakHeap: perGraph(heap),
+      liveHeap: perGraph(live),
+      left: perGraph(left),
+    }
+  }
+
+  #execute(shape: ShapeName, model: ChatModel): () => Promise<unknown> {
+    const known = this.#prepared.get(model) ?? new Map<ShapeName, () => Promise<unknown>>()
+    this.#prepared.set(model, known)
+    const execute = known.get(shape) ?? this.#engine.prepare(shapes[shape], model)
+    known.set(shape, execute)
+    return execute
+  }
+
+  /** Whoever gives no answer, or another, has not done the work. */
+  async #run(execute: () => Promise<unknown>): Promise<unknown> {
+    const result = await execute()
+    if (this.#engine.answerOf(result) !== 'A') throw new Error(`No answer: ${JSON.stringify(result)}`)
+    return result
+  }
+}
+
+async function spent(work: () => Promise<unknown>): Promise<Spent> {
+  const start = performance.now()
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return { cpuMs: (user + system) / 1000, wallMs: performance.now() - start }
+}
+
+function collect(): void {
+  if (globalThis.gc === undefined) throw new Error('Memory is measured with --expose-gc.')
+  globalThis.gc()
+}

@@ -1,0 +1,28 @@
+import type { ChatModel } from '../../src/execution/models/chat-model.ts'
+import type { AgentGraph } from '../../src/graph/agent-graph.ts'
+
+/** Something that executes graphs. */
+export interface Engine {
+  /** Does what needs doing once per graph, and gives what runs it once. */
+  prepare(graph: AgentGraph, model: ChatModel): () => Promise<unknown>
+  /** The answer in what a run gave. */
+  answerOf(result: unknown): unknown
+}
+
+export const engineNames = ['magic', 'promises', 'langgraph', 'mastra'] as const
+
+export type EngineName = (typeof engineNames)[number]
+
+/** Peers are imported from the folder that they were installed in. */
+export async function loadEngine(name: EngineName, peerFolder: string): Promise<Engine> {
+  switch (name) {
+    case 'magic':
+      return (await import('./magic-engine.ts')).magicEngine
+    case 'promises':
+      return (await import('./promises-engine.ts')).promisesEngine
+    case 'langgraph':
+      return (await import('./langgraph-engine.ts')).langgraphEngine(peerFolder)
+    case 'mastra':
+      return (await import('./mastra-engine.ts')).mastraEngine(peerFolder)
+  }
+}

@@ -1,0 +1,17 @@
+import { executeGraph } from '../../src/execution/execute-graph.ts'
+import type { Execution } from '../../src/execution/execution.ts'
+import { CallLimit } from '../../src/execution/models/call-limit.ts'
+import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
+import type { Engine } from './engine.ts'
+import { contract, profile, task } from './shapes.ts'
+
+const noLimit = new CallLimit(Number.MAX_SAFE_INTEGER)
+
+/** Ours, with all that it does by default: checks, accounting, deadlines, and a trace with every request and reply. */
+export const magicEngine: Engine = {
+  prepare: (graph, model) => {
+    const options = { graph, task, library: paperLibrary, profile, contract, model, limit: noLimit }
+    return () => executeGraph(options)
+  },
+  answerOf: (result) => (result as Execution).answer,
+}

@@ -1,0 +1,72 @@
+import type { Tensor, Workspace } from './workspace.ts'
+
+/** A gradient of a matrix, not yet computed: aᵀ·b with a [m×n] and b [m×k], as addresses and strides. */
+interface OuterProduct {
+  readonly m: number
+  readonly a: number
+  readonly lda: number
+  readonly b: number
+  readonly ldb: number
+}
+
+/** Any product below this is finite in single precision, with room for rounding. */
+const safelyFinite = 1e38
+
+/**
+ * The gradients of a pass's weight matrices as sums of outer products that are still to be computed. They are as large
+ * as the weights, so who needs them only for an optimizer step lets that step compute them, row by row, and never
+ * writes them to memory.
+ */
+export class WeightGradients {
+  readonly #workspace: Workspace
+  readonly #products = new Map<number, { readonly matrix: Tensor; readonly terms: OuterProduct[] }>()
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace
+  }
+
+  add(matrix: Tensor, term: OuterProduct): void {
+    const known = this.#products.get(matrix.gradient)
+    if (known === undefined) this.#products.set(matrix.gradient, { matrix, terms: [term] })
+    else known.terms.push(term)
+  }
+
+  /** The matrices that the pass reached. */
+  get matrices(): Tensor[] {
+    return [...this.#products.values()].map(({ matrix }) => matrix)
+  }
+
+  /** The terms of one matrix as the kernels read them; none for a matrix that the pass did not reach. */
+  terms(matrix: Tensor): { readonly count: number; readonly pointer: number } {
+    const terms = this.#products.get(matrix.gradient)?.terms ?? []
+    const pointer = this.#workspace.indices(terms.flatMap(({ m, a, lda, b, ldb }) => [m, a, lda, b, ldb]))
+    return { count: terms.length, pointer }
+  }
+
+  /**
+   * Whether every entry is certain to be finite, judged by the largest magnitudes of the factors alone. These are small;
+   * the gradients themselves would have to be read again. A `false` decides nothing.
+   */
+  surelyFinite(): boolean {
+    const { kernels } = this.#workspace
+    for (const { matrix, terms } of this.#products.values()) {
+      let bound = 0
+      for (const { m, a, lda, b, ldb } of terms) {
+        bound += m * kernels.largest(m, matrix.rows, a, lda) * kernels.largest(m, matrix.columns, b, ldb)
+      }
+      if (!(bound < safelyFinite)) return false
+    }
+    return true
+  }
+
+  /** Computes them all and adds them to the gradient buffers. */
+  write(): void {
+    const { kernels } = this.#workspace
+    for (const { matrix, terms } of this.#products.values()) {
+      for (const { m, a, lda, b, ldb } of terms) {
+        kernels.outer(m, matrix.rows, matrix.columns, a, lda, b, ldb, matrix.gradient, matrix.stride)
+      }
+    }
+    this.#products.clear()
+  }
+}
