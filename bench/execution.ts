@@ -5,13 +5,14 @@ import { expandedCounts } from '../src/graph/expansion.ts'
 import { atMost, type Bench, Samples } from './bench.ts'
 import { type EngineName, engineNames } from './execution/engine.ts'
 import { EngineClient } from './execution/engine-client.ts'
-import { callMs } from './execution/engine-work.ts'
+import { callMs, type Memory } from './execution/engine-work.ts'
 import { measureHttpClient } from './execution/http-client.ts'
 import { ensurePeers } from './execution/peer-packages.ts'
 import { criticalPath, type ShapeName, shapeNames, shapes } from './execution/shapes.ts'
 
 type Say = (line: string) => void
 type PerEngine<Value> = Record<EngineName, Value>
+type PerShape<Value> = Record<ShapeName, Value>
 
 const graphsAtOnce = 1000
 /** The shape for measurements of many graphs. */
@@ -24,10 +25,10 @@ export const executionBench: Bench = async ({ quick, say }) => {
     for (const name of engineNames) engines.push(await EngineClient.start(name, folder))
     await compareRequests(engines)
     const overhead = await measureOverhead(engines, quick ? 3 : 30, say)
-    const wall = await measureWall(engines, quick ? 2 : 12, say)
+    const wall = await measureWall(engines, quick ? 3 : 15, say)
     const throughput = await measureThroughput(engines, quick ? 1 : 3, say)
     for (const engine of engines) engine.close()
-    const memory = await measureMemory(folder, say)
+    const memory = await measureMemory(folder, quick ? 1 : 3, say)
     say('HTTP client …')
     const http = await measureHttpClient(quick ? 3 : 15, quick ? 300 : 1000)
     return {
@@ -48,12 +49,10 @@ export const executionBench: Bench = async ({ quick, say }) => {
       graphs_per_second: throughput.details,
       memory_kib_per_graph: memory.details,
       http: http.details,
-      shapes: Object.fromEntries(
-        shapeNames.map((shape) => [
-          shape,
-          { nodes: nodesOf(shape), calls_on_critical_path: criticalPath(shapes[shape]) },
-        ]),
-      ),
+      shapes: perShape((shape) => ({
+        nodes: nodesOf(shape),
+        calls_on_critical_path: criticalPath(shapes[shape]),
+      })),
       graphs_at_once: graphsAtOnce,
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, peers: versions },
     }
@@ -82,22 +81,22 @@ async function compareRequests(engines: readonly EngineClient[]): Promise<void> 
 
 /** CPU time per node when the model takes none. */
 async function measureOverhead(engines: readonly EngineClient[], rounds: number, say: Say) {
-  const batches = new Map<EngineClient, Record<string, number>>()
+  const batches = new Map<EngineClient, PerShape<number>>()
   for (const engine of engines) {
     say(`warming up ${engine.name} …`)
     batches.set(engine, await batchSizes(engine, rounds < 10 ? 300 : 1500))
   }
-  const perNode = perEngine(() => Object.fromEntries(shapeNames.map((shape) => [shape, new Samples()])))
+  const perNode = perEngine(() => perShape(() => new Samples()))
   const ratios = perEngine(() => new Samples())
   for (let round = 0; round < rounds; round += 1) {
     if (round % 5 === 0) say(`overhead: round ${round + 1} of ${rounds} …`)
     const micros = perEngine(() => 0)
     for (const [index, shape] of shapeNames.entries()) {
       for (const engine of turned(engines, round + index)) {
-        const graphs = batches.get(engine)![shape]!
+        const graphs = batches.get(engine)![shape]
         const { cpuMs } = await engine.ask('oneByOne', shape, graphs)
         micros[engine.name] += (1000 * cpuMs) / graphs
-        perNode[engine.name][shape]!.add((1000 * cpuMs) / graphs / nodesOf(shape))
+        perNode[engine.name][shape].add((1000 * cpuMs) / graphs / nodesOf(shape))
       }
     }
     for (const name of engineNames) ratios[name].add(micros.magic / micros[name])
@@ -108,100 +107,119 @@ async function measureOverhead(engines: readonly EngineClient[], rounds: number,
       overhead_vs_mastra: ratios.mastra.median,
       overhead_vs_promises: ratios.promises.median,
     },
-    details: perEngine((name) =>
-      Object.fromEntries(shapeNames.map((shape) => [shape, perNode[name][shape]!.summary()])),
-    ),
+    details: perEngine((name) => perShape((shape) => perNode[name][shape].summary())),
   }
 }
 
 /** How many graphs take about 40 ms, found while the engine warms up. */
-async function batchSizes(engine: EngineClient, warmUpMs: number): Promise<Record<string, number>> {
-  const sizes: Record<string, number> = Object.fromEntries(shapeNames.map((shape) => [shape, 10]))
+async function batchSizes(engine: EngineClient, warmUpMs: number): Promise<PerShape<number>> {
+  const sizes = perShape(() => 10)
   const start = performance.now()
   do {
     for (const shape of shapeNames) {
-      const { cpuMs } = await engine.ask('oneByOne', shape, sizes[shape]!)
-      sizes[shape] = Math.max(5, Math.round((40 * sizes[shape]!) / Math.max(1, cpuMs)))
+      const { cpuMs } = await engine.ask('oneByOne', shape, sizes[shape])
+      sizes[shape] = Math.max(5, Math.round((40 * sizes[shape]) / Math.max(1, cpuMs)))
     }
   } while (performance.now() - start < warmUpMs)
   return sizes
 }
 
-/** Time from start to answer over the least that the calls on the longest path take. */
+/** Time from start to answer over that of bare calls, as many as there are on the longest path. */
 async function measureWall(engines: readonly EngineClient[], rounds: number, say: Say) {
-  const ratios = perEngine(() => Object.fromEntries(shapeNames.map((shape) => [shape, new Samples()])))
+  const ratios = perEngine(() => perShape(() => new Samples()))
   const calls = new Samples()
   for (let round = 0; round < rounds; round += 1) {
-    if (round % 4 === 0) say(`calls of ${callMs} ms: round ${round + 1} of ${rounds} …`)
+    if (round % 5 === 0) say(`calls of ${callMs} ms: round ${round + 1} of ${rounds} …`)
     for (const engine of turned(engines, round)) {
       // The peers are there to be seen; a few rounds will do.
-      if (engine.name !== 'magic' && round % 4 !== 0) continue
-      for (const shape of shapeNames) {
-        const measured = await engine.ask('slowly', shape)
-        calls.add(measured.callMs)
-        ratios[engine.name][shape]!.add(measured.wallMs / (criticalPath(shapes[shape]) * measured.callMs))
+      if (engine.name !== 'magic' && round % 5 !== 0) continue
+      for (const [index, shape] of shapeNames.entries()) {
+        const path = criticalPath(shapes[shape])
+        const graphFirst = (round + index) % 2 === 0
+        const before = graphFirst ? await engine.ask('slowGraph', shape) : await engine.ask('slowCalls', path)
+        const after = graphFirst ? await engine.ask('slowCalls', path) : await engine.ask('slowGraph', shape)
+        ratios[engine.name][shape].add(graphFirst ? before / after : after / before)
+        calls.add((graphFirst ? after : before) / path)
       }
     }
   }
+  const medians = shapeNames.map((shape) => ratios.magic[shape].median)
   return {
-    figures: { wall_vs_critical_path: Math.max(...Object.values(ratios.magic).map(({ median }) => median)) },
+    figures: { wall_vs_critical_path: Math.max(...medians) },
     details: {
       call_ms: calls.summary(),
-      over_critical_path: perEngine((name) =>
-        Object.fromEntries(shapeNames.map((shape) => [shape, ratios[name][shape]!.summary()])),
-      ),
+      over_critical_path: perEngine((name) => perShape((shape) => ratios[name][shape].summary())),
     },
   }
 }
 
 /** Many graphs at once when the model takes no time. */
 async function measureThroughput(engines: readonly EngineClient[], rounds: number, say: Say) {
-  const perSecond = perEngine(() => new Samples())
-  for (let round = 0; round < rounds; round += 1) {
-    say(`${graphsAtOnce} graphs at once: round ${round + 1} of ${rounds} …`)
+  const times = perEngine(() => new Samples())
+  for (let round = 0; round <= rounds; round += 1) {
+    say(`${graphsAtOnce} graphs at once: round ${round} of ${rounds} …`)
     for (const engine of turned(engines, round)) {
-      // Where it takes a tenth of a second, one more time costs nothing and says more.
+      // LangGraph takes seconds, the others a fraction of one: there, more samples cost nothing.
       for (let time = 0; time < (engine.name === 'langgraph' ? 1 : 4); time += 1) {
         const { wallMs } = await engine.ask('atOnce', crowd, graphsAtOnce)
-        perSecond[engine.name].add((1000 * graphsAtOnce) / wallMs)
+        if (round > 0) times[engine.name].add(wallMs)
       }
     }
   }
-  const { magic, langgraph, mastra } = perSecond
+  const { magic, langgraph, mastra, promises } = perEngine(
+    (name) => (1000 * graphsAtOnce) / times[name].median,
+  )
   return {
     figures: {
-      graphs_per_second_vs_langgraph: magic.median / langgraph.median,
-      graphs_per_second_vs_mastra: magic.median / mastra.median,
+      graphs_per_second_vs_langgraph: magic / langgraph,
+      graphs_per_second_vs_mastra: magic / mastra,
+      graphs_per_second_vs_promises: magic / promises,
     },
-    details: perEngine((name) => perSecond[name].summary()),
+    details: {
+      median: { magic, promises, langgraph, mastra },
+      milliseconds_for_all: perEngine((name) => times[name].summary()),
+    },
   }
 }
 
-/** Many graphs at once whose calls take their time. Twice: what the first crowd left behind shows in the second. */
-async function measureMemory(folder: string, say: Say) {
-  const first = perEngine(() => ({ peakRss: 0, peakHeap: 0, liveHeap: 0, left: 0 }))
-  const second = { ...first }
-  for (const name of engineNames) {
-    say(`memory of ${name} …`)
-    const engine = await EngineClient.start(name, folder)
-    try {
-      first[name] = await engine.ask('memory', crowd, graphsAtOnce)
-      second[name] = await engine.ask('memory', crowd, graphsAtOnce)
-    } finally {
-      engine.close()
+/** Many graphs at once whose calls take their time. Every sample has a fresh process: what one has grown by, it keeps. */
+async function measureMemory(folder: string, samples: number, say: Say) {
+  const measured = perEngine(() => ({
+    peakRss: new Samples(),
+    peakHeap: new Samples(),
+    liveHeap: new Samples(),
+    left: new Samples(),
+  }))
+  for (let sample = 0; sample < samples; sample += 1) {
+    for (const name of engineNames) {
+      say(`memory of ${name}: ${sample + 1} of ${samples} …`)
+      const engine = await EngineClient.start(name, folder)
+      try {
+        const memory = await engine.ask('memory', crowd, graphsAtOnce)
+        for (const [kind, kib] of Object.entries(memory)) measured[name][kind as keyof Memory].add(kib)
+      } finally {
+        engine.close()
+      }
     }
   }
+  const { magic, promises, langgraph } = measured
   return {
     figures: {
-      memory_1000_vs_promises: first.magic.peakRss / first.promises.peakRss,
-      memory_1000_vs_langgraph: first.magic.peakRss / first.langgraph.peakRss,
+      memory_1000_vs_promises: magic.peakRss.median / promises.peakRss.median,
+      memory_1000_vs_langgraph: magic.peakRss.median / langgraph.peakRss.median,
     },
-    details: { first, second },
+    details: perEngine((name) =>
+      Object.fromEntries(Object.entries(measured[name]).map(([kind, kib]) => [kind, kib.summary()])),
+    ),
   }
 }
 
 function perEngine<Value>(make: (name: EngineName) => Value): PerEngine<Value> {
   return Object.fromEntries(engineNames.map((name) => [name, make(name)])) as PerEngine<Value>
+}
+
+function perShape<Value>(make: (shape: ShapeName) => Value): PerShape<Value> {
+  return Object.fromEntries(shapeNames.map((shape) => [shape, make(shape)])) as PerShape<Value>
 }
 
 /** Each time another one begins. */

@@ -69,6 +69,7 @@ export {
   type Checkpoint,
   CheckpointError,
   type CheckpointIdentity,
+  CheckpointWriteError,
   readCheckpoint,
   writeCheckpoint,
 } from './policy/checkpoint.ts'

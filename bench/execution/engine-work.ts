@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChatModel } from '../../src/execution/models/chat-model.ts'
+import { type ChatModel, paperDecoding } from '../../src/execution/models/chat-model.ts'
 import type { Engine } from './engine.ts'
 import { FakeModel, WatchedModel } from './fake-model.ts'
 import { type ShapeName, shapes } from './shapes.ts'
@@ -61,21 +61,19 @@ export class EngineWork {
     return await spent(() => Promise.all(Array.from({ length: graphs }, () => this.#run(execute))))
   }
 
-  /** One graph with slow calls, and how long such calls take here and now without an engine. */
-  async slowly(shape: ShapeName): Promise<{ wallMs: number; callMs: number }> {
+  /** Milliseconds that one graph takes when calls take their time. */
+  async slowGraph(shape: ShapeName): Promise<number> {
     const execute = this.#execute(shape, this.#slow)
-    const bare = {
-      system: '',
-      user: '',
-      decoding: { temperature: 0, maxOutputTokens: 1, thinking: false, json: true },
-    }
-    const calls = 3
-    const before = await spent(() => this.#slow.ask(bare))
-    const { wallMs } = await spent(() => this.#run(execute))
-    const after = await spent(async () => {
-      for (let call = 1; call < calls; call += 1) await this.#slow.ask(bare)
+    return (await spent(() => this.#run(execute))).wallMs
+  }
+
+  /** Milliseconds that such calls take, one after the other and without an engine. Timers tend to be late. */
+  async slowCalls(calls: number): Promise<number> {
+    const request = { system: '', user: '', decoding: paperDecoding }
+    const { wallMs } = await spent(async () => {
+      for (let call = 0; call < calls; call += 1) await this.#slow.ask(request)
     })
-    return { wallMs, callMs: (before.wallMs + after.wallMs) / calls }
+    return wallMs
   }
 
   async memory(shape: ShapeName, graphs: number): Promise<Memory> {
@@ -96,7 +94,7 @@ export class EngineWork {
     }
     const execute = this.#engine.prepare(shapes[shape], new WatchedModel(this.#slow, sample, graphs, full))
     await Promise.all(Array.from({ length: graphs }, () => this.#run(execute)))
-    // Promises of timers that have just fired hold on to what they gave until the next turn.
+    // Timers that have just fired may hold on to what they gave until the next turn.
     await new Promise((resolve) => setTimeout(resolve, 100))
     collect()
     const left = process.memoryUsage().heapUsed - start.heapUsed

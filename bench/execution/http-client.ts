@@ -27,12 +27,12 @@ export async function measureHttpClient(rounds: number, requests: number) {
     outputLimit: 'max_tokens',
   })
   const clients = { magic: () => askOurs(model), undici: () => askUndici(url) }
-  const measured = { magic: new HttpFigures(), undici: new HttpFigures() }
+  const measured = { magic: new HttpTimes(), undici: new HttpTimes() }
   try {
-    for (const ask of Object.values(clients)) await send(ask, 2 * requests)
+    for (const ask of Object.values(clients)) await send(ask, 2 * requests, new HttpTimes())
     for (let round = 0; round < rounds; round += 1) {
       const order = round % 2 === 0 ? (['magic', 'undici'] as const) : (['undici', 'magic'] as const)
-      for (const client of order) measured[client].add(await send(clients[client], requests), requests)
+      for (const client of order) await send(clients[client], requests, measured[client])
     }
   } finally {
     await model.close()
@@ -41,24 +41,24 @@ export async function measureHttpClient(rounds: number, requests: number) {
   const { magic, undici } = measured
   return {
     figures: {
-      http_client_vs_undici: magic.perSecond.median / undici.perSecond.median,
+      http_client_vs_undici: undici.wallMicros.median / magic.wallMicros.median,
       http_client_cpu_vs_undici: magic.cpuMicros.median / undici.cpuMicros.median,
     },
     details: { inFlight, magic: magic.summary(), undici: undici.summary() },
   }
 }
 
-class HttpFigures {
-  readonly perSecond = new Samples()
+/** Microseconds per request. */
+class HttpTimes {
+  readonly wallMicros = new Samples()
   readonly cpuMicros = new Samples()
 
-  add({ wallMs, cpuMicros }: { wallMs: number; cpuMicros: number }, requests: number): void {
-    this.perSecond.add((1000 * requests) / wallMs)
-    this.cpuMicros.add(cpuMicros / requests)
-  }
-
   summary() {
-    return { requestsPerSecond: this.perSecond.summary(), cpuMicrosPerRequest: this.cpuMicros.summary() }
+    return {
+      requestsPerSecond: Math.round(1e6 / this.wallMicros.median),
+      wallMicros: this.wallMicros.summary(),
+      cpuMicros: this.cpuMicros.summary(),
+    }
   }
 }
 
@@ -89,7 +89,7 @@ async function askUndici(url: string): Promise<string> {
   return choices[0]!.message.content
 }
 
-async function send(ask: () => Promise<string>, requests: number) {
+async function send(ask: () => Promise<string>, requests: number, times: HttpTimes): Promise<void> {
   const start = performance.now()
   const before = process.cpuUsage()
   let left = requests
@@ -101,5 +101,6 @@ async function send(ask: () => Promise<string>, requests: number) {
   }
   await Promise.all(Array.from({ length: inFlight }, sender))
   const { user, system } = process.cpuUsage(before)
-  return { wallMs: performance.now() - start, cpuMicros: user + system }
+  times.wallMicros.add((1000 * (performance.now() - start)) / requests)
+  times.cpuMicros.add((user + system) / requests)
 }

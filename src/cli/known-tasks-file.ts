@@ -17,8 +17,8 @@ const answer = z.custom<JsonValue>(
 const row = z.strictObject({
   task: taskFileSchema.required({ id: true }),
   answer,
-  wrong: z.array(answer).optional(),
-  kind: z.enum(questionKinds).optional(),
+  wrong: z.array(answer).exactOptional(),
+  kind: z.enum(questionKinds).exactOptional(),
 })
 
 /** Reads tasks with their answers from JSON Lines. What is wrong is told with file, row and field. */
@@ -31,7 +31,7 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
       if (earlier !== undefined)
         throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, { ...at, field: 'task.id' })
       rows.set(task.id, at.row)
-      known.push({ task: { metadata: {}, ...task }, ...rest } as KnownTask)
+      known.push({ task: { metadata: {}, ...task }, ...rest })
     })
   } catch (error) {
     if (error instanceof DataError) throw new UsageError(error.message, { cause: error })

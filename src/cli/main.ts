@@ -5,6 +5,7 @@ import { exitCode, exitCodeHelp } from './exit-code.ts'
 import { graphCommand } from './graph.ts'
 import { explain } from './problem.ts'
 import { runCommand } from './run.ts'
+import { simulateCommand } from './simulate.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -14,7 +15,7 @@ const program = new Command('magic')
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
-for (const command of [graphCommand(), runCommand(), doctorCommand()]) {
+for (const command of [graphCommand(), runCommand(), simulateCommand(), doctorCommand()]) {
   command.copyInheritedSettings(program)
   program.addCommand(command)
 }

@@ -7,6 +7,7 @@ import { RecordingModel } from '../execution/models/recording.ts'
 import { ReplayModel } from '../execution/models/replay.ts'
 import { SimulatedServer } from '../execution/models/simulated/server.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 
@@ -20,6 +21,7 @@ export interface ModelOptions {
   readonly record?: string
   readonly replay?: string
   readonly simulatedSeed: number
+  readonly simulatedTasks?: string
 }
 
 /** The flags that say which model answers. Keys are named, never given: a flag would end in the shell's history. */
@@ -39,6 +41,10 @@ export function addModelOptions(command: Command): Command {
     .option('--record <file>', 'write every request and answer to a file')
     .option('--replay <file>', 'answer from a recording, without a key or a network')
     .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
+    .option(
+      '--simulated-tasks <file>',
+      'tasks whose answers the simulated model knows (JSONL); it guesses at others',
+    )
 }
 
 /** A model and whatever was started for it. */
@@ -68,7 +74,9 @@ export async function openChosenModel(options: ModelOptions): Promise<OpenedMode
 async function openAnswering(options: ModelOptions): Promise<OpenedModel> {
   if (options.model === simulatedModelName) {
     // Through HTTP, so that what is shown without a key is what a key would run.
-    const server = await SimulatedServer.start({ seed: options.simulatedSeed })
+    const { simulatedSeed: seed, simulatedTasks: file } = options
+    const tasks = file === undefined ? [] : await readKnownTasks(file)
+    const server = await SimulatedServer.start({ seed, tasks })
     const model = await fixable(() =>
       openModel({ preset: 'vllm', model: simulatedModelName, baseURL: server.url }, {}),
     )

@@ -21,7 +21,7 @@ import { ExecutionTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
 import { TimedModel } from './timed-model.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
-import { type Trace, traceNodes } from './trace.ts'
+import { rounded, type Trace, traceNodes } from './trace.ts'
 
 /**
  * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all that it listens to
@@ -249,7 +249,7 @@ class GraphExecution {
       version: 1,
       execution: this.#id,
       startedAt: new Date(this.#startedAt).toISOString(),
-      durationMs,
+      durationMs: rounded(durationMs),
       status,
       ...(answer === undefined || !traceContent ? {} : { answer }),
       ...(this.#stop === undefined ? {} : { stop: `${this.#stop.kind}: ${this.#stop.message}` }),

@@ -5,7 +5,7 @@ import { boundedText } from './length-budget.ts'
 import type { ChatReply, ModelIdentity } from './models/chat-model.ts'
 import type { Cost } from './models/prices.ts'
 import type { Usage } from './models/usage.ts'
-import type { CallRecord, NodeRun } from './node.ts'
+import type { CallRecord, NodeRun, ToolRecord } from './node.ts'
 import type { NodePart, NodeStatus } from './packet.ts'
 import { userMessage } from './request.ts'
 import type { Text } from './text.ts'
@@ -105,14 +105,10 @@ function traceNode(run: NodeRun, texts: TextTable, content: boolean): TracedNode
     part,
     status,
     ...(reason === undefined ? {} : { reason }),
-    startMs,
-    durationMs,
+    startMs: rounded(startMs),
+    durationMs: rounded(durationMs),
     calls: calls.map((call) => traceCall(call, texts, content)),
-    ...(tool === undefined
-      ? {}
-      : {
-          tool: content ? tool : { tool: tool.tool, startMs: tool.startMs, durationMs: tool.durationMs },
-        }),
+    ...(tool === undefined ? {} : { tool: traceTool(tool, content) }),
   }
 }
 
@@ -128,14 +124,28 @@ function traceCall(record: CallRecord, texts: TextTable, content: boolean): Trac
     },
     ...(reply.ok && content ? { reply: boundedText(reply.text, longestReply) } : {}),
     ...(reused ? { reused: true as const } : {}),
-    startMs,
-    durationMs,
+    startMs: rounded(startMs),
+    durationMs: rounded(durationMs),
     attempts: attempts.map(({ reply: said, startedAt }) => {
-      if (!said.ok) return { startedAt, ...said }
-      const { text: _, ...rest } = said
-      return { startedAt, ...rest }
+      const tried = { startedAt, ...said, durationMs: rounded(said.durationMs) }
+      if (!tried.ok) return tried
+      const { text: _, ...rest } = tried
+      return rest
     }),
   }
+}
+
+function traceTool(
+  { tool, payload, observation, startMs, durationMs }: ToolRecord,
+  content: boolean,
+): TracedTool {
+  const times = { startMs: rounded(startMs), durationMs: rounded(durationMs) }
+  return content ? { tool, payload, observation, ...times } : { tool, ...times }
+}
+
+/** To the microsecond; what a clock adds to that is noise. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000
 }
 
 /** The request of a call as it was sent. */

@@ -10,8 +10,8 @@ import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { graphOf, runOrganisation } from './organisation.ts'
 import { contractOf, questions } from './questions.ts'
 
-// The written-down competence model, seen from outside: real graphs, run by the real executor. Differences that are
-// asserted are more than twice their standard error over this many questions.
+// The written-down competence model, seen from outside: real graphs, run by the real executor. Nothing here is left to
+// chance, since the same request gets the same answer; margins are well inside what other seeds give.
 const count = 400
 
 interface Score {
@@ -93,15 +93,13 @@ describe('roles', () => {
     expect(tables[1]!.right).toBeGreaterThan(tables[0]!.right + 0.15)
   })
 
-  test('who listens to whom matters: material before judgement', async () => {
-    const apart = await scoreOf('table-claim', graphOf('table_interpreter', 'entailment_judge'), hard)
-    const inOrder = await scoreOf('table-claim', graphOf('table_interpreter', 'entailment_judge<0'), hard)
-    const reversed = await scoreOf('table-claim', graphOf('entailment_judge', 'table_interpreter<0'), hard)
-    expect(inOrder.right).toBeGreaterThanOrEqual(apart.right - 0.02)
-    expect(inOrder.right).toBeGreaterThanOrEqual(reversed.right - 0.02)
-    expect(inOrder.right).toBeGreaterThan(
-      (await scoreOf('table-claim', graphOf('entailment_judge'), hard)).right,
-    )
+  test('who listens to whom matters: material before the calculation, the review after the program', async () => {
+    const inOrder = await scoreOf('table-arithmetic', graphOf('table_interpreter', 'calculation_auditor<0'))
+    const reversed = await scoreOf('table-arithmetic', graphOf('calculation_auditor', 'table_interpreter<0'))
+    expect(inOrder.right).toBeGreaterThan(reversed.right + 0.05)
+    const reviewed = await scoreOf('code', graphOf('code_implementer', 'code_reviewer<0'))
+    const foreseen = await scoreOf('code', graphOf('code_reviewer', 'code_implementer<0'))
+    expect(reviewed.right).toBeGreaterThan(foreseen.right + 0.05)
   })
 
   test('roles that are out of place are in the way', async () => {
@@ -115,9 +113,9 @@ describe('roles', () => {
   })
 
   test('a checker repairs some of what a solver gets wrong', async () => {
-    const solver = await scoreOf('commonsense', graphOf('logic_reasoner'))
-    const checked = await scoreOf('commonsense', graphOf('logic_reasoner', 'adversarial_verifier<0'))
-    expect(checked.right).toBeGreaterThan(solver.right)
+    const solver = await scoreOf('code', graphOf('code_implementer'))
+    const checked = await scoreOf('code', graphOf('code_implementer', 'code_reviewer<0'))
+    expect(checked.right).toBeGreaterThan(solver.right + 0.04)
   })
 })
 

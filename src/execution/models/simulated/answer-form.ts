@@ -8,6 +8,7 @@ import {
   valuesAndScale,
 } from '../../../library/answer-contract.ts'
 import { canonicalJson, type JsonObject, type JsonValue, jsonTypeOf } from '../../../library/json-value.ts'
+import { plain } from './node-request.ts'
 import type { QuestionView } from './question-kind.ts'
 
 /** What an answer looks like. `data`: JSON that is no string, of a user's own contract. */
@@ -59,7 +60,7 @@ export function exampleIn(requirement: string): JsonValue | undefined {
   const start = requirement.lastIndexOf(beforeExample)
   if (start === -1) return undefined
   try {
-    return JSON.parse(requirement.slice(start + beforeExample.length)) as JsonValue
+    return plain(JSON.parse(requirement.slice(start + beforeExample.length)))
   } catch {
     return undefined
   }

@@ -11,6 +11,13 @@ test('one slip each, and a stub last', () => {
     'def count(values):\n    return None\n',
     'def count(*arguments):\n    return None\n',
   ])
+  const loop = 'for i in range(1, n):\n    if a == b and x < y:\n        n = n + 1\n'
+  expect(brokenPrograms(loop, { mode: 'stdin', starterCode: '' })).toEqual([
+    loop.replace('n + 1', 'n + 2'),
+    loop.replace('range(1, n)', 'range(1, n - 1)'),
+    loop.replace('==', '!='),
+    'print()\n',
+  ])
 })
 
 test('the last place that is code, not the one in a text or a comment', () => {

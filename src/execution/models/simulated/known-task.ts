@@ -45,25 +45,29 @@ const comparedCells = 40
  * whole, or, where a length budget has cut it, by how much of it is there.
  */
 export class KnownTasks {
-  /** SHA-256 (hex) of all that can change an answer. */
-  readonly fingerprint: string
-  readonly size: number
+  readonly #tasks: readonly KnownTask[]
   readonly #byPrefix = new Map<string, Namesakes>()
   readonly #questions = new Map<KnownTask, Question>()
 
   constructor(tasks: Iterable<KnownTask>) {
-    const hash = createHash('sha256')
-    let size = 0
-    for (const known of tasks) {
+    this.#tasks = [...tasks]
+    for (const known of this.#tasks) {
       const prefix = prefixOf(known.task.question)
       const namesakes = this.#byPrefix.get(prefix)
       if (namesakes === undefined) this.#byPrefix.set(prefix, { tasks: [known] })
       else namesakes.tasks.push(known)
-      hash.update(`${canonicalJson(known as unknown as JsonValue)}\n`)
-      size += 1
     }
-    this.size = size
-    this.fingerprint = hash.digest('hex')
+  }
+
+  get size(): number {
+    return this.#tasks.length
+  }
+
+  /** SHA-256 (hex) of all that can change an answer. */
+  fingerprint(): string {
+    const hash = createHash('sha256')
+    for (const known of this.#tasks) hash.update(`${canonicalJson(known as unknown as JsonValue)}\n`)
+    return hash.digest('hex')
   }
 
   find(asked: AskedTask): Question | undefined {

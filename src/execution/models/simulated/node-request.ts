@@ -48,6 +48,8 @@ const parts: readonly string[] = [
   'direct',
 ] satisfies NodePart[]
 const keptDepth = 20
+/** Of options, predecessors and tools. No graph has as many; a hostile request may. */
+const keptItems = 64
 
 /** Reads the one user message of a request, or nothing where it is not of our protocol. Believes no field to be there. */
 export function readNodeRequest(user: string): NodeRequest | undefined {
@@ -67,8 +69,8 @@ export function readNodeRequest(user: string): NodeRequest | undefined {
     },
     task: askedTask(task),
     answerRequirement: text(field(json, 'answer_requirement')),
-    tools: list(field(json, 'tools')).map((tool) => text(field(tool, 'name'))),
-    predecessors: list(field(json, 'predecessors')).map(messageOf),
+    tools: few(field(json, 'tools')).map((tool) => text(field(tool, 'name'))),
+    predecessors: few(field(json, 'predecessors')).map(messageOf),
     ...(isObject(toolRequest) ? { toolRequest } : {}),
     ...(toolObservation === undefined ? {} : { toolObservation }),
     again: field(json, 'repair') !== undefined,
@@ -81,7 +83,7 @@ export function askedTask(task: unknown): AskedTask {
   const program = programOf(field(task, 'program'))
   return {
     question: text(field(task, 'question')),
-    options: list(field(task, 'options')).map(optionOf),
+    options: few(field(task, 'options')).map(optionOf),
     context: list(field(task, 'context')).map(text),
     tables: written(field(task, 'tables')),
     ...(program === undefined ? {} : { program }),
@@ -134,6 +136,10 @@ function text(value: unknown): string {
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+function few(value: unknown): readonly unknown[] {
+  return list(value).slice(0, keptItems)
 }
 
 function written(value: unknown): string {

@@ -10,7 +10,7 @@ import { chooseTool, didWork, payloadFor, readTrial } from './tool-use.ts'
 import { answerUnknown } from './unknown-question.ts'
 
 /** The protocol text that answers a node's request. The same for the same seed and request. */
-export function respond(request: NodeRequest, tasks: KnownTasks, seed: number | string): string {
+export function respond(request: NodeRequest, tasks: KnownTasks, seed: number): string {
   const question = tasks.find(request.task)
   const random = deriveRandom(seed, 'answer', contentOf(request))
   const draws = { answer: random.uniform(), abstention: random.uniform(), tool: random.uniform() }
@@ -126,7 +126,8 @@ function draw({ situation, answers, tempting }: Situated, uniform: number): numb
     if (rest < probability) return answer
     rest -= probability
   }
-  return answers.length
+  // Beyond the sum: no answer where nothing is tempting, else a matter of rounding.
+  return tempting === 0 ? answers.length : tempting
 }
 
 function abstains({ part, role, heard }: Situation, sound: boolean, uniform: number): boolean {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InstantClock } from '../../../../test/faults/instant-clock.ts'
 import { contractOf, questions } from '../../../../test/simulated/questions.ts'
@@ -105,4 +106,59 @@ test('what is no request of ours is told so', async () => {
     ok: true,
     text: expect.stringContaining('does not know'),
   })
+})
+
+test('requests with anything in any field are answered', async () => {
+  const model = new SimulatedModel({ tasks, seed: 1 })
+  const usual = requests.map(({ user }) => JSON.parse(user) as Record<string, unknown>)
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom('ok', 'true', '7', 'A', 'table_reader'))
+  const message = fc.dictionary(
+    fc.constantFrom('role', 'status', 'analysis', 'answer', 'tool_observation'),
+    value,
+  )
+  const changes = fc.record(
+    {
+      executor: fc.record({
+        id: value,
+        role: value,
+        part: fc.constantFrom('atomic', 'worker', 'aggregator', 'finalizer'),
+      }),
+      answer_requirement: fc.oneof(
+        fc.string(),
+        fc.jsonValue().map((one) => `for example: ${JSON.stringify(one)}`),
+      ),
+      predecessors: fc.oneof(value, fc.array(fc.oneof(message, value))),
+      tools: fc.oneof(value, fc.constant([{ name: 'calculator' }, { name: 'table_reader' }, { name: 7 }])),
+      tool_request: value,
+      tool_observation: value,
+      task: fc.record({
+        question: fc.string({ minLength: 1 }),
+        options: value,
+        tables: value,
+        program: value,
+      }),
+      repair: value,
+      concise: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...usual), changes, async (request, change) => {
+      const reply = await model.ask(requestOf(JSON.stringify({ ...request, ...change })))
+      expect(reply.ok && typeof JSON.parse(reply.text)).toBe('object')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a request with very many of everything is answered', async () => {
+  const many = Array.from({ length: 50_000 }, (_, index) => ({
+    role: 'x',
+    status: 'ok',
+    analysis: '',
+    answer: String(index),
+  }))
+  const request = { ...(JSON.parse(requests[25]!.user) as object), predecessors: many, tools: many }
+  const reply = await new SimulatedModel({ tasks }).ask(requestOf(JSON.stringify(request)))
+  expect(reply.ok).toBe(true)
 })

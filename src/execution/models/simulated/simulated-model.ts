@@ -15,7 +15,7 @@ export class SimulatedModel implements ChatModel {
     this.identity = {
       provider: 'simulated',
       model: simulatedModelName,
-      options: { version: simulatorVersion, seed, tasks: tasks.fingerprint },
+      options: { version: simulatorVersion, seed, tasks: tasks.fingerprint() },
     }
   }
 

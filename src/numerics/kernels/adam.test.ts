@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest'
+import { columnCounts, forAll, KernelArena, sizes } from '../../../test/kernel-arena.ts'
+import { expectClose, unitRoundoff as unit } from '../../../test/rounding.ts'
+
+test('allFinite sees every entry and none beyond', () =>
+  forAll(columnCounts, (n) => {
+    const arena = new KernelArena('allFinite', n)
+    const x = arena.matrix(1, n, () => 1e38 * (2 * arena.integer(0, 1) - 1))
+    const ask = () => arena.kernels.allFinite(n, x.pointer)
+    expect(ask()).toBe(1)
+    for (let index = 0; index < n; index += 1) {
+      for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+        arena.write(x, 0, index, bad)
+        expect(ask(), `${bad} at ${index}`).toBe(0)
+      }
+      arena.write(x, 0, index, 0)
+    }
+    expect(ask()).toBe(1)
+  }))
+
+test('adam', () =>
+  forAll(columnCounts, (n) => {
+    const arena = new KernelArena('adam', n)
+    const parameters = arena.matrix(1, n, () => arena.normal())
+    const gradients = arena.matrix(1, n, () => 10 ** arena.integer(-6, 2) * arena.normal())
+    const first = arena.matrix(1, n, () => arena.normal())
+    const second = arena.matrix(1, n, () => arena.normal() ** 2)
+    const [[ps], [gs], [ms], [vs]] = [parameters, gradients, first, second].map((m) => arena.read(m)) as [
+      number[][],
+      number[][],
+      number[][],
+      number[][],
+    ]
+    const [stepSize, rootCorrection] = [1e-3, 3]
+    arena.run([parameters, gradients, first, second], (kernels) =>
+      kernels.adam(
+        n,
+        parameters.pointer,
+        gradients.pointer,
+        first.pointer,
+        second.pointer,
+        0.9,
+        0.1,
+        0.999,
+        0.001,
+        stepSize,
+        rootCorrection,
+        1e-8,
+      ),
+    )
+    const m = gs!.map((g, i) => 0.9 * ms![i]! + 0.1 * g)
+    const v = gs!.map((g, i) => 0.999 * vs![i]! + 0.001 * g * g)
+    const step = m.map((mean, i) => (stepSize * mean) / (Math.sqrt(v[i]!) * rootCorrection + 1e-8))
+    const near = (values: number[], magnitude: (index: number) => number) => (_: number, j: number) =>
+      8 * unit * (Math.abs(values[j]!) + magnitude(j))
+    expectClose(
+      'first',
+      arena.read(first),
+      [m],
+      near(m, (i) => Math.abs(ms![i]!)),
+    )
+    expectClose(
+      'second',
+      arena.read(second),
+      [v],
+      near(v, () => 0),
+    )
+    const after = ps!.map((p, i) => p - step[i]!)
+    const loose = (i: number) => Math.abs(step[i]!) + (stepSize * Math.abs(ms![i]!)) / Math.sqrt(v[i]!)
+    expectClose('parameters', arena.read(parameters), [after], near(after, loose))
+    expect(arena.read(gradients)).toEqual([new Array(n).fill(0)])
+  }))
+
+test('a finite gradient whose square is not leaves a finite moment', () => {
+  const arena = new KernelArena('adam overflow')
+  const parameters = arena.row([1, 1, 1, 1, 1])
+  const gradients = arena.row([3e38, -3e38, 1e20, 1e18, 0])
+  const [first, second] = [arena.matrix(1, 5, 0), arena.matrix(1, 5, 0)]
+  arena.run([parameters, gradients, first, second], (kernels) =>
+    kernels.adam(
+      5,
+      parameters.pointer,
+      gradients.pointer,
+      first.pointer,
+      second.pointer,
+      0.9,
+      0.1,
+      0.999,
+      0.001,
+      1e-3,
+      31,
+      1e-8,
+    ),
+  )
+  for (const matrix of [parameters, first, second])
+    expect(arena.read(matrix)[0]!.every(Number.isFinite)).toBe(true)
+})
+
+const constants = [0.9, 0.1, 0.999, 0.001, 1e-3, 3, 1e-8] as const
+
+test('outerAdam is outer and then adam, to the last bit, and needs no room for the gradient', () =>
+  forAll(
+    sizes.flatMap(({ rows, columns }, index) => [
+      { n: rows, k: columns, gap: 0, terms: [3, 40, 1] },
+      { n: (index % 19) + 1, k: columns, gap: 1 + (index % 5), terms: index % 4 === 0 ? [] : [rows] },
+    ]),
+    ({ n, k, gap, terms }) => {
+      const arena = new KernelArena('outerAdam', n, k, gap)
+      const draw = () => arena.normal()
+      const pairs = terms.map((m) => ({
+        m,
+        a: arena.matrix(m, n, draw, gap),
+        b: arena.matrix(m, k, draw, 2),
+      }))
+      const list = pairs.flatMap(({ m, a, b }) => [m, a.pointer, a.stride, b.pointer, b.stride])
+      const pointer = arena.indices(list)
+      // The moments lie like the matrix: it is a part of the columns of a larger one.
+      const [parameters, first] = [arena.matrix(n, k, draw, gap), arena.matrix(n, k, draw, gap)]
+      const second = arena.matrix(n, k, () => arena.normal() ** 2, gap)
+      const gradient = arena.matrix(n, k, 0)
+      const copies = [parameters, first, second].map((matrix) => {
+        const rows = arena.read(matrix)
+        const copy = arena.matrix(n, k, 0)
+        for (const [i, row] of rows.entries())
+          for (const [j, value] of row.entries()) arena.write(copy, i, j, value)
+        return copy
+      })
+      for (const { m, a, b } of pairs)
+        arena.kernels.outer(m, n, k, a.pointer, a.stride, b.pointer, b.stride, gradient.pointer, k)
+      const [p, f, s] = copies.map((copy) => copy.pointer) as [number, number, number]
+      arena.kernels.adam(n * k, p, gradient.pointer, f, s, ...constants)
+
+      const scratch = arena.uninitialised(8, k)
+      arena.run([parameters, first, second, scratch], (kernels) =>
+        kernels.outerAdam(
+          pairs.length,
+          pointer,
+          n,
+          k,
+          parameters.stride,
+          parameters.pointer,
+          first.pointer,
+          second.pointer,
+          scratch.pointer,
+          ...constants,
+        ),
+      )
+      for (const [index, matrix] of [parameters, first, second].entries())
+        expect(arena.read(matrix)).toEqual(arena.read(copies[index]!))
+    },
+  ))
+
+test('largest is the largest magnitude, or NaN', () =>
+  forAll(sizes, ({ rows, columns }) => {
+    const arena = new KernelArena('largest', rows, columns)
+    const x = arena.matrix(rows, columns, () => arena.normal(), 3)
+    const ask = () => arena.kernels.largest(rows, columns, x.pointer, x.stride)
+    expect(ask()).toBe(
+      arena
+        .read(x)
+        .flat()
+        .reduce((most, value) => Math.max(most, Math.abs(value)), 0),
+    )
+    for (const bad of [-1e38, Number.NEGATIVE_INFINITY, Number.NaN]) {
+      const [row, column] = [arena.integer(0, rows - 1), arena.integer(0, columns - 1)]
+      arena.write(x, row, column, bad)
+      expect(ask(), `${bad} at ${row}, ${column}`).toBe(Math.abs(Math.fround(bad)))
+    }
+    expect(arena.kernels.largest(0, columns, x.pointer, x.stride)).toBe(0)
+  }))
