@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { fitting, ScriptedModel, toolRequest } from '../../test/scripted-model.ts'
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
+import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText, numericString } from '../library/answer-contract.ts'
 import { defineLibrary } from '../library/define-library.ts'
+import { executeGraph } from './execute-graph.ts'
 import { executorFingerprint } from './executor-fingerprint.ts'
 import { defaultSettings, executionSettings } from './settings.ts'
 import { openToolbox } from './toolbox.ts'
@@ -46,4 +50,39 @@ test('nothing else does', () => {
   expect(
     changed({ tools: { tools: new Map([...tools.tools].filter(([name]) => name !== 'table_reader')) } }),
   ).toBe(false)
+})
+
+test('a request that has changed asks for another format number', async () => {
+  const model = new ScriptedModel((heard) =>
+    heard.message.tools === undefined
+      ? fitting(heard, 'x', '')
+      : toolRequest('calculator', { expression: '1' }),
+  )
+  const task = {
+    id: 't',
+    question: 'q',
+    options: [{ label: 'A', text: 'a' }],
+    context: ['c'],
+    tables: [{ name: 'n', caption: 'k', header: ['h'], rows: [['1', '2']] }],
+    program: { mode: 'function', entryPoint: 'f', starterCode: 's' },
+    publicTests: [{ testtype: 'functional', input: '1', output: '2' }],
+    metadata: {},
+  } as const
+  const graph = AgentGraph.of([
+    { role: 'a', realization: 'atomic', predecessors: [] },
+    { role: 'a', realization: 'atomic', predecessors: [] },
+    { role: 'c', realization: 'group', predecessors: [0, 1] },
+  ])
+  const calm = { ...tools.tools.get('calculator')!, description: 'calculates' }
+  for (const run of [graph, AgentGraph.empty])
+    await executeGraph({
+      ...base,
+      graph: run,
+      task,
+      model,
+      tools: { tools: new Map([['calculator', calm]]) },
+    })
+  const requests = model.heard.map(({ raw }) => `${raw.system}\n${raw.user}`).sort()
+  // If this fails, requests are not what they were: raise `requestFormat`, then write the new digest here.
+  expect(hash('sha256', JSON.stringify(requests), 'hex').slice(0, 16)).toBe('227fd40b2718a510')
 })

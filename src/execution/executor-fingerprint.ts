@@ -3,11 +3,19 @@ import type { AnswerContract } from '../library/answer-contract.ts'
 import { canonicalJson, type JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
-import { finalInstructions, nodeInstructions, toolInstructions } from './instructions.ts'
+import {
+  directInstructions,
+  finalizerInstructions,
+  nodeInstructions,
+  toolInstructions,
+} from './instructions.ts'
 import type { ChatModel } from './models/chat-model.ts'
 import { protocolVersion } from './protocol/response.ts'
 import type { ExecutionSettings } from './settings.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
+
+/** To be raised whenever the same node gets another request than before; a test notices. */
+const requestFormat = 'request-1'
 
 /**
  * SHA-256 (hex) of all but graph and task that decides what an execution answers: a part of an evaluation's key. Time-outs,
@@ -28,9 +36,9 @@ export function executorFingerprint(options: {
     return description === undefined ? [] : [[tool, description]]
   })
   const parts: JsonValue = [
-    'executor-1',
+    requestFormat,
     protocolVersion,
-    [nodeInstructions, toolInstructions, finalInstructions],
+    [nodeInstructions, toolInstructions, finalizerInstructions, directInstructions],
     [provider, name, extra],
     { ...settings.decoding },
     { ...settings.budgets },

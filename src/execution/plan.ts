@@ -2,7 +2,12 @@ import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
 import { type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
-import { finalInstructions, nodeInstructions, toolInstructions } from './instructions.ts'
+import {
+  directInstructions,
+  finalizerInstructions,
+  nodeInstructions,
+  toolInstructions,
+} from './instructions.ts'
 import { nodeNames } from './node-identity.ts'
 import type { Granularity, NodePart } from './packet.ts'
 import { protocolVersion } from './protocol/response.ts'
@@ -129,6 +134,8 @@ function directPlan(library: Library): Plan {
   }
 }
 
+const outerInstructions = { finalizer: finalizerInstructions, direct: directInstructions }
+
 /** The finalizer or the direct path: no role of the graph, no tools. */
 function outerNode(part: 'finalizer' | 'direct', library: Library) {
   return {
@@ -138,7 +145,7 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
     executor: part,
     granularity: 'atomic',
     name: part,
-    system: namedText(`${library.prompts[part]}\n\n${finalInstructions}`),
+    system: namedText(`${library.prompts[part]}\n\n${outerInstructions[part]}`),
     head: headText(part, part, part),
     tools: new Map<string, Tool>(),
   } as const

@@ -167,4 +167,19 @@ describe('the budget of a request', () => {
     // Nothing is wasted either.
     expect([...aggregator.raw.user].length).toBeGreaterThan(4900)
   })
+
+  test('holds where it is the number of messages that is too great', async () => {
+    const many = AgentGraph.of(
+      Array.from({ length: 80 }, (_, index) => ({
+        role: 'a',
+        realization: 'atomic' as const,
+        predecessors: index === 0 ? [] : [index - 1, ...(index > 1 ? [0] : [])],
+      })),
+    )
+    const hub = many.add({ role: 'b', realization: 'atomic', predecessors: [...many.units.keys()] })
+    const heard = await requestsOf(hub, honest(), { request: 4000 })
+    for (const { raw } of heard) expect([...raw.user].length).toBeLessThanOrEqual(4000)
+    const { message } = heard.find(({ executor }) => executor.id === 'b')!
+    expect(message.predecessors).toMatch(/^\[\{"id":"a-.* … \[cut: \d+ more characters\]$/s)
+  })
 })

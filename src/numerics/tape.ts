@@ -141,7 +141,7 @@ export class Tape {
 
   layerNorm(x: Tensor, weight: Tensor, bias: Tensor, into = this.#uninitialised(x.rows, x.columns)): Tensor {
     const { kernels } = this.#workspace
-    const stats = this.#workspace.allocate(x.rows * 2)
+    const stats = this.#workspace.allocate(x.rows * 3)
     kernels.layerNorm(x.rows, x.columns, x.data, weight.data, bias.data, into.data, stats)
     this.#record(() =>
       kernels.layerNormGradient(
