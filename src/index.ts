@@ -1,4 +1,27 @@
 // The public names, listed one by one: what is not here may change without notice.
+
+export type { ExecutionEvent } from './execution/events.ts'
+export { executeGraph } from './execution/execute-graph.ts'
+export type { Execution, ExecutionOptions } from './execution/execution.ts'
+export { executorFingerprint } from './execution/executor-fingerprint.ts'
+export { fromLanguageModel } from './execution/models/ai-sdk.ts'
+export { CallLimit, processCallLimit } from './execution/models/call-limit.ts'
+export type { ChatModel, ChatReply, ChatRequest, Decoding } from './execution/models/chat-model.ts'
+export { type ModelSettings, openModel } from './execution/models/open-model.ts'
+export { type Price, type PriceTable, publishedPrices } from './execution/models/prices.ts'
+export { RecordingModel } from './execution/models/recording.ts'
+export { ReplayModel } from './execution/models/replay.ts'
+export type { KnownTask } from './execution/models/simulated/known-task.ts'
+export { SimulatedServer } from './execution/models/simulated/server.ts'
+export { SimulatedModel } from './execution/models/simulated/simulated-model.ts'
+export type { Usage } from './execution/models/usage.ts'
+export type { RequestCache } from './execution/request-cache.ts'
+export { openProgramSandbox, type ProgramSandbox } from './execution/sandbox/program-sandbox.ts'
+export { SandboxUnavailable } from './execution/sandbox/unavailable.ts'
+export { type ExecutionSettings, executionSettings } from './execution/settings.ts'
+export { openToolbox, type Toolbox } from './execution/toolbox.ts'
+export type { Tool } from './execution/tools/tool.ts'
+export { type Trace, tracedRequest } from './execution/trace.ts'
 export { AgentGraph, InvalidGraphError, type Unit } from './graph/agent-graph.ts'
 export { type ExpandedGraph, type ExpandedNode, expand, expandedCounts } from './graph/expansion.ts'
 export { graphKey } from './graph/graph-key.ts'
@@ -35,6 +58,17 @@ export {
 } from './learning/reward-settings.ts'
 export { paperTemperature, temperatureAt } from './learning/temperature.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
+export {
+  type AnswerContract,
+  benchmarkContracts,
+  booleanString,
+  codeString,
+  freeText,
+  numericString,
+  optionLabel,
+  schemaContract,
+  valuesAndScale,
+} from './library/answer-contract.ts'
 export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
 export { lexicalEncoder } from './library/encoder/lexical-encoder.ts'
 export { libraryEmbeddings } from './library/encoder/library-embeddings.ts'
@@ -60,6 +94,7 @@ export {
 } from './library/profiles.ts'
 export { prompt } from './library/prompt.ts'
 export { type Realization, type RoleSpace, UnknownRoleError } from './library/role-space.ts'
+export type { Task } from './library/task.ts'
 export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-name.ts'
 export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'

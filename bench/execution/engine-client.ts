@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import type { EngineName } from './engine.ts'
 import type { EngineWork } from './engine-work.ts'
 
+/** Most take a fraction of a second. */
+const longestOrderMs = 120_000
+
 /** An engine in a process of its own: neither compiled code nor garbage of one is another's matter. */
 export class EngineClient {
   readonly name: EngineName
@@ -31,12 +34,12 @@ export class EngineClient {
   }
 
   close(): void {
-    if (this.#process.connected) this.#process.disconnect()
+    this.#process.kill()
   }
 
   async #answer(): Promise<unknown> {
     const over = new AbortController()
-    const { signal } = over
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(longestOrderMs)])
     try {
       const [answer] = await Promise.race([
         once(this.#process, 'message', { signal }),

@@ -31,6 +31,7 @@ import { interruptSignal } from './interrupt.ts'
 import { LiveNodes } from './live-nodes.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from './model-options.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
+import { startTelemetry } from './telemetry.ts'
 
 const contracts: Readonly<Record<string, AnswerContract>> = {
   text: freeText,
@@ -96,6 +97,7 @@ async function run(options: RunOptions): Promise<number> {
   // A role that the library lacks is found before anything is started.
   for (const { role } of graph.units) library.space.indexOf(role)
   const signal = interruptSignal()
+  const endTelemetry = await startTelemetry()
   const { model, close } = await openChosenModel(options)
   const sandbox = await findSandbox()
   try {
@@ -118,6 +120,7 @@ async function run(options: RunOptions): Promise<number> {
     return codeOf(execution)
   } finally {
     await close()
+    await endTelemetry()
   }
 }
 
