@@ -80,30 +80,33 @@ test('no name breaks out of its label, and each can be read back', () => {
 const graphviz = 'dot'
 const installed = spawnSync(graphviz, ['-V']).status === 0
 
-test.skipIf(!installed)('Graphviz reads it and shows the same names (needs Graphviz)', () => {
-  const names = [
-    'a "quoted"',
-    'back\\slash \\N',
-    '<b>html</b>',
-    '&lt; &amp;',
-    '[x] {y} | z',
-    'line\nbreak',
-    'ünï 数',
-  ]
-  for (const name of names) {
-    const one = AgentGraph.of([{ role: name, realization: 'group', predecessors: [] }])
-    for (const picture of [outerPicture(one), expandedPicture(one, () => name)]) {
-      const { status, stdout, stderr } = spawnSync(graphviz, ['-Tsvg'], {
-        input: dot(picture),
-        encoding: 'utf8',
-      })
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-      const shown = [...stdout.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => fromXml(text!))
-      expect(shown).toContain(`${visibleText(name)} (group)`)
-      expect(shown).toContain('finalizer')
+test.skipIf(!installed && process.env['CI'] !== 'true')(
+  'Graphviz reads it and shows the same names (needs Graphviz)',
+  () => {
+    const names = [
+      'a "quoted"',
+      'back\\slash \\N',
+      '<b>html</b>',
+      '&lt; &amp;',
+      '[x] {y} | z',
+      'line\nbreak',
+      'ünï 数',
+    ]
+    for (const name of names) {
+      const one = AgentGraph.of([{ role: name, realization: 'group', predecessors: [] }])
+      for (const picture of [outerPicture(one), expandedPicture(one, () => name)]) {
+        const { status, stdout, stderr } = spawnSync(graphviz, ['-Tsvg'], {
+          input: dot(picture),
+          encoding: 'utf8',
+        })
+        expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+        const shown = [...stdout.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => fromXml(text!))
+        expect(shown).toContain(`${visibleText(name)} (group)`)
+        expect(shown).toContain('finalizer')
+      }
     }
-  }
-})
+  },
+)
 
 function fromXml(text: string): string {
   const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&' }
