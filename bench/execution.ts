@@ -44,16 +44,16 @@ export const executionBench: Bench = async ({ quick, say }) => {
         overhead_vs_mastra: atMost(0.5),
         wall_vs_critical_path: atMost(1.05),
       },
-      cpu_micros_per_node: overhead.details,
-      wall_with_slow_calls: wall.details,
-      graphs_per_second: throughput.details,
-      memory_kib_per_graph: memory.details,
+      cpuMicrosPerNode: overhead.details,
+      slowCalls: wall.details,
+      graphsPerSecond: throughput.details,
+      memoryKibPerGraph: memory.details,
       http: http.details,
       shapes: perShape((shape) => ({
         nodes: nodesOf(shape),
-        calls_on_critical_path: criticalPath(shapes[shape]),
+        criticalPath: criticalPath(shapes[shape]),
       })),
-      graphs_at_once: graphsAtOnce,
+      graphsAtOnce,
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, peers: versions },
     }
   } finally {
@@ -147,8 +147,8 @@ async function measureWall(engines: readonly EngineClient[], rounds: number, say
   return {
     figures: { wall_vs_critical_path: Math.max(...medians) },
     details: {
-      call_ms: calls.summary(),
-      over_critical_path: perEngine((name) => perShape((shape) => ratios[name][shape].summary())),
+      callMs: calls.summary(),
+      overCriticalPath: perEngine((name) => perShape((shape) => ratios[name][shape].summary())),
     },
   }
 }
@@ -177,7 +177,7 @@ async function measureThroughput(engines: readonly EngineClient[], rounds: numbe
     },
     details: {
       median: { magic, promises, langgraph, mastra },
-      milliseconds_for_all: perEngine((name) => times[name].summary()),
+      millisecondsForAll: perEngine((name) => times[name].summary()),
     },
   }
 }

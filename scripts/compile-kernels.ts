@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import asc from 'assemblyscript/asc'
+import type { Arithmetic } from '../src/numerics/kernels/kernels.ts'
 
 const sources = new URL('../src/numerics/kernels/assembly/', import.meta.url)
 
 /** The kernels as a WebAssembly binary. The same sources give the same bytes. */
-export async function compileKernels(): Promise<Uint8Array> {
+export async function compileKernels(arithmetic: Arithmetic): Promise<Uint8Array> {
   let binary: Uint8Array | undefined
   const { error, stderr } = await asc.main(
-    // No runtime: the kernels own no memory. Plain SIMD, not the relaxed one, whose results differ between processors.
+    // No runtime: the kernels own no memory.
     [
       'index.ts',
       '--outFile',
@@ -18,6 +19,7 @@ export async function compileKernels(): Promise<Uint8Array> {
       'stub',
       '--enable',
       'simd',
+      ...(arithmetic === 'fused' ? ['--enable', 'relaxed-simd'] : []),
       '--disable',
       'mutable-globals',
     ],

@@ -98,6 +98,7 @@ export type { Task } from './library/task.ts'
 export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-name.ts'
 export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
+export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
 export { PythonRandom } from './numerics/python-random.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
 export {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { instantiateKernels, type Kernels } from '../src/numerics/kernels/kernels.ts'
+import { arithmetic, arithmetics, instantiateKernels, type Kernels } from '../src/numerics/kernels/kernels.ts'
 import { deriveRandom, type Random } from '../src/numerics/random.ts'
 
 /** A matrix in kernel memory; `stride` floats lie from one row to the next. */
@@ -10,6 +10,9 @@ export interface Matrix {
   readonly stride: number
 }
 
+/** What new arenas compute with; `forAll` goes through both. */
+let tested = arithmetic
+
 const poison = 0x7fc0dead
 const pageBytes = 65536
 
@@ -18,7 +21,7 @@ const pageBytes = 65536
  * spoils the result, and `run` compares all memory outside the targets with what it was before.
  */
 export class KernelArena {
-  readonly kernels: Kernels = instantiateKernels()
+  readonly kernels: Kernels = instantiateKernels(tested)
   readonly #random: Random
   #top = 1024
 
@@ -123,13 +126,20 @@ export const sizes = columnCounts.map((columns, index) => ({
   rows: rowCounts[index % rowCounts.length]!,
 }))
 
-/** Runs a check on every case and says which one failed. */
+/** Runs a check on every case, with both arithmetics, and says which one failed. */
 export function forAll<T>(cases: readonly T[], check: (entry: T) => void): void {
-  for (const entry of cases) {
-    try {
-      check(entry)
-    } catch (error) {
-      throw new Error(`${JSON.stringify(entry)}: ${(error as Error).message}`, { cause: error })
+  try {
+    for (const kind of arithmetics) {
+      tested = kind
+      for (const entry of cases) {
+        try {
+          check(entry)
+        } catch (error) {
+          throw new Error(`${kind} ${JSON.stringify(entry)}: ${(error as Error).message}`, { cause: error })
+        }
+      }
     }
+  } finally {
+    tested = arithmetic
   }
 }

@@ -1,4 +1,4 @@
-import { instantiateKernels, type Kernels } from './kernels/kernels.ts'
+import { type Arithmetic, arithmetic, instantiateKernels, type Kernels } from './kernels/kernels.ts'
 
 /** A row-major float32 matrix in a workspace. `gradient` is 0 when nobody asks for one. Views share both. */
 export interface Tensor {
@@ -19,10 +19,18 @@ const maxBytes = 2 ** 31
  * pass, given back all at once by `release`.
  */
 export class Workspace {
-  readonly kernels: Kernels = instantiateKernels()
+  readonly kernels: Kernels
+  /** How its kernels round. */
+  readonly arithmetic: Arithmetic
   // The first bytes stay unused, so that no tensor has address 0, which means "absent" to the kernels.
   #top = 1024
-  #floats = new Float32Array(this.kernels.memory.buffer)
+  #floats: Float32Array
+
+  constructor(chosen: Arithmetic = arithmetic) {
+    this.arithmetic = chosen
+    this.kernels = instantiateKernels(chosen)
+    this.#floats = new Float32Array(this.kernels.memory.buffer)
+  }
 
   /** All memory as floats. Valid until the next allocation: growing the memory moves it. */
   get floats(): Float32Array {

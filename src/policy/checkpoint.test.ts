@@ -17,13 +17,24 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { deriveRandom } from '../numerics/random.ts'
-import { type Checkpoint, CheckpointError, readCheckpoint, writeCheckpoint } from './checkpoint.ts'
+import {
+  type Checkpoint,
+  CheckpointError,
+  type CheckpointIdentity,
+  readCheckpoint,
+  writeCheckpoint,
+} from './checkpoint.ts'
 import { initializeParameters } from './initialization.ts'
 import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 import { parseSafetensors, serializeSafetensors } from './safetensors.ts'
 
 const dimensions: PolicyDimensions = { semantic: 6, hidden: 8, maxUnits: 3, maxDepth: 4 }
-const identity = { dimensions, library: 'library-one', encoder: 'encoder-one' }
+const identity: CheckpointIdentity = {
+  dimensions,
+  library: 'library-one',
+  encoder: 'encoder-one',
+  arithmetic: 'separate',
+}
 
 function makeCheckpoint(update = 17, change: Partial<Checkpoint> = {}): Checkpoint {
   const random = deriveRandom(update, 'moments')
@@ -276,6 +287,7 @@ describe('what is for another policy is refused with all that differs', () => {
   test('another library or encoder', () => {
     expectRefusal({ library: 'two' }, 'it was trained with the library library-one, not two')
     expectRefusal({ encoder: 'two' }, 'it was trained with the encoder encoder-one, not two')
+    expectRefusal({ arithmetic: 'fused' }, 'it was trained with separate arithmetic, not fused')
   })
 
   test('everything at once', () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { AdamState } from '../numerics/adam.ts'
+import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 import type { ParameterValues } from './parameters.ts'
 import { currentFolder, replaceFolder } from './replace-folder.ts'
@@ -15,6 +16,8 @@ export interface CheckpointIdentity {
   readonly library: string
   /** Fingerprint of the text encoder. */
   readonly encoder: string
+  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
+  readonly arithmetic: Arithmetic
 }
 
 /** All that a resume needs of the policy and its optimizer. */
@@ -42,6 +45,7 @@ const stateSchema = z.object({
   }),
   library: z.string(),
   encoder: z.string(),
+  arithmetic: z.enum(arithmetics),
   seed: z.number(),
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
@@ -56,7 +60,7 @@ type State = z.infer<typeof stateSchema>
  * `state.json` for the rest. It appears whole under its name or not at all, also after a power loss.
  */
 export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
-  const { parameters, optimizer, dimensions, library, encoder, seed, update } = checkpoint
+  const { parameters, optimizer, dimensions, library, encoder, arithmetic, seed, update } = checkpoint
   assertParameters(parameters, dimensions)
   const contents = new Map([[weightsFile, serialize(floats(parameters))]])
   if (optimizer) contents.set(optimizerFile, serialize(momentTensors(optimizer, dimensions)))
@@ -67,6 +71,7 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
     dimensions,
     library,
     encoder,
+    arithmetic,
     seed,
     update,
     adamStep,
@@ -94,8 +99,8 @@ export function readCheckpoint(folder: string, expected: Partial<CheckpointIdent
   } catch (error) {
     throw new CheckpointError(folder, `${weightsFile} does not hold this policy. ${(error as Error).message}`)
   }
-  const { dimensions, library, encoder, seed, update, adamStep } = state
-  const checkpoint = { dimensions, library, encoder, seed, update, parameters: weights }
+  const { dimensions, library, encoder, arithmetic, seed, update, adamStep } = state
+  const checkpoint = { dimensions, library, encoder, arithmetic, seed, update, parameters: weights }
   if (adamStep === null) return checkpoint
   const moments = readTensors(folder, place, optimizerFile, state.files)
   return { ...checkpoint, optimizer: { step: adamStep, ...joinMoments(moments, dimensions, folder) } }
@@ -137,6 +142,12 @@ function assertFits(folder: string, state: CheckpointIdentity, expected: Partial
     const wanted = expected[name]
     if (wanted === undefined || state[name] === wanted) continue
     differences.push(`it was trained with the ${name} ${state[name]}, not ${wanted}`)
+  }
+  if (expected.arithmetic !== undefined && state.arithmetic !== expected.arithmetic) {
+    const remedy = 'run with MAGIC_ARITHMETIC set to the former where the processor allows it'
+    differences.push(
+      `it was trained with ${state.arithmetic} arithmetic, not ${expected.arithmetic} (${remedy})`,
+    )
   }
   if (differences.length > 0)
     throw new CheckpointError(folder, `it is for another policy: ${differences.join('; ')}`)

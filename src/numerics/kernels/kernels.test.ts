@@ -1,19 +1,44 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compileKernels } from '../../../scripts/compile-kernels.ts'
 import { instructionsOf, isRelaxedSimd, isSimd } from '../../../test/wasm-instructions.ts'
+import { type Arithmetic, arithmetic, arithmetics, instantiateKernels, kernelsFile } from './kernels.ts'
 
-const binary = readFileSync(new URL('./kernels.wasm', import.meta.url))
+const binaryOf = (arithmetic: Arithmetic) => readFileSync(kernelsFile(arithmetic))
 
-test('is what the sources compile to', async () => {
-  const fresh = Buffer.from(await compileKernels())
-  expect(fresh.equals(binary), 'run `npm run build:kernels` after a change to the sources').toBe(true)
+test.each(arithmetics)('the %s kernels are what the sources compile to', async (kind) => {
+  const fresh = Buffer.from(await compileKernels(kind))
+  expect(fresh.equals(binaryOf(kind)), 'run `npm run build:kernels` after a change to the sources').toBe(true)
 })
 
-test('has vector instructions, but no relaxed ones', () => {
-  const opcodes = [...instructionsOf(binary)]
+test('the separate kernels have vector instructions, but no relaxed ones', () => {
+  const opcodes = [...instructionsOf(binaryOf('separate'))]
   expect(opcodes.filter(isRelaxedSimd)).toEqual([])
   expect(opcodes.filter(isSimd).length).toBeGreaterThan(10)
+})
+
+test('the fused kernels have one relaxed instruction: the multiply-add', () => {
+  expect([...instructionsOf(binaryOf('fused'))].filter(isRelaxedSimd)).toEqual([0xfd0105])
+})
+
+test('this process computes with the arithmetic that its processor has', () => {
+  const asked = 1 + 2 ** -12
+  expect(instantiateKernels('separate').fuses(asked)).toBe(0)
+  expect(instantiateKernels(arithmetic).fuses(asked)).toBe(arithmetic === 'fused' ? 1 : 0)
+})
+
+test.each([
+  ['separate', 'separate'],
+  ['', arithmetic],
+])('MAGIC_ARITHMETIC=%j gives %s kernels', (given, expected) => {
+  const code = `import { arithmetic } from ${JSON.stringify(new URL('./kernels.ts', import.meta.url).href)}; console.log(arithmetic)`
+  const env = { ...process.env, MAGIC_ARITHMETIC: given }
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', code], {
+    env,
+    encoding: 'utf8',
+  })
+  expect(printed.trim()).toBe(expected)
 })
 
 test('would show a relaxed instruction', () => {

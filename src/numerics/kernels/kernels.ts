@@ -176,15 +176,61 @@ export interface Kernels {
   ): void
   largest(m: number, k: number, x: Pointer, ld: number): number
   allFinite(n: number, x: Pointer): number
+  /** Whether a·b + c is rounded once; to be asked with 1 + 2⁻¹². */
+  fuses(x: number): number
 }
 
-let compiled: WebAssembly.Module | undefined
+/**
+ * How a·b + c is rounded: once, as processors with a fused multiply-add do (x86 since 2013, all 64-bit ARM), or twice.
+ * Each gives the same bits wherever it runs, but not the bits of the other.
+ */
+export type Arithmetic = 'fused' | 'separate'
 
-/** A fresh instance with a memory of its own. The module is compiled once per process. */
-export function instantiateKernels(): Kernels {
-  compiled ??= new WebAssembly.Module(readFileSync(new URL('./kernels.wasm', import.meta.url)))
+export const arithmetics: readonly Arithmetic[] = ['fused', 'separate']
+
+export function kernelsFile(arithmetic: Arithmetic): URL {
+  return new URL(`./kernels-${arithmetic}.wasm`, import.meta.url)
+}
+
+/** What this process computes with: fused where the processor fuses, unless MAGIC_ARITHMETIC says otherwise. */
+export const arithmetic: Arithmetic = chooseArithmetic(process.env['MAGIC_ARITHMETIC'])
+
+const modules = new Map<Arithmetic, WebAssembly.Module>()
+
+/** A fresh instance with a memory of its own. A module is compiled once per process. */
+export function instantiateKernels(chosen: Arithmetic = arithmetic): Kernels {
+  const module = modules.get(chosen) ?? new WebAssembly.Module(readFileSync(kernelsFile(chosen)))
+  modules.set(chosen, module)
+  return instantiate(module)
+}
+
+function instantiate(module: WebAssembly.Module): Kernels {
   const abort = () => {
     throw new Error('A numeric kernel aborted.')
   }
-  return new WebAssembly.Instance(compiled, { env: { abort } }).exports as unknown as Kernels
+  return new WebAssembly.Instance(module, { env: { abort } }).exports as unknown as Kernels
+}
+
+/** On a processor that cannot fuse, the fused kernels would silently round twice: then they are not the fused ones. */
+function chooseArithmetic(wanted: string | undefined): Arithmetic {
+  if (wanted === 'separate') return 'separate'
+  const fuses = canFuse()
+  if (wanted === 'fused' && !fuses) {
+    throw new Error(
+      'MAGIC_ARITHMETIC is fused, but this processor or Node version has no fused multiply-add.',
+    )
+  }
+  if (wanted !== undefined && wanted !== '' && wanted !== 'fused') {
+    throw new Error(`MAGIC_ARITHMETIC is '${wanted}'; it may be fused or separate.`)
+  }
+  return fuses ? 'fused' : 'separate'
+}
+
+function canFuse(): boolean {
+  try {
+    return instantiate(new WebAssembly.Module(readFileSync(kernelsFile('fused')))).fuses(1 + 2 ** -12) !== 0
+  } catch (error) {
+    if (error instanceof WebAssembly.CompileError) return false
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-import { addLanes, loadLanes, storeLanes } from './lanes'
+import { addLanes, loadLanes, madd, storeLanes } from './lanes'
 import { outer } from './products'
 
 /** Adam on n parameters that lie together; see `adam` for the constants. */
@@ -43,17 +43,14 @@ const least: f32 = 1e-30
 // @ts-ignore: decorator
 @inline
 function firstMoment(m: v128, g: v128, beta1: f32, oneMinusBeta1: f32): v128 {
-  const mixed = f32x4.add(f32x4.mul(f32x4.splat(beta1), m), f32x4.mul(f32x4.splat(oneMinusBeta1), g))
+  const mixed = madd(f32x4.splat(oneMinusBeta1), g, f32x4.mul(f32x4.splat(beta1), m))
   return v128.and(mixed, f32x4.gt(f32x4.abs(mixed), f32x4.splat(least)))
 }
 
 // @ts-ignore: decorator
 @inline
 function secondMoment(v: v128, g: v128, beta2: f32, oneMinusBeta2: f32): v128 {
-  const mixed = f32x4.add(
-    f32x4.mul(f32x4.splat(beta2), v),
-    f32x4.mul(f32x4.splat(oneMinusBeta2), f32x4.mul(g, g)),
-  )
+  const mixed = madd(f32x4.splat(oneMinusBeta2), f32x4.mul(g, g), f32x4.mul(f32x4.splat(beta2), v))
   // A finite gradient may have an infinite square. Infinity would never decay, and its weight never move again.
   const finite = f32x4.pmin(mixed, f32x4.splat(f32.MAX_VALUE))
   return v128.and(finite, f32x4.gt(finite, f32x4.splat(least)))
@@ -62,7 +59,7 @@ function secondMoment(v: v128, g: v128, beta2: f32, oneMinusBeta2: f32): v128 {
 // @ts-ignore: decorator
 @inline
 function move(m: v128, v: v128, stepSize: f32, rootCorrection: f32, epsilon: f32): v128 {
-  const denominator = f32x4.add(f32x4.mul(f32x4.sqrt(v), f32x4.splat(rootCorrection)), f32x4.splat(epsilon))
+  const denominator = madd(f32x4.sqrt(v), f32x4.splat(rootCorrection), f32x4.splat(epsilon))
   return f32x4.div(f32x4.mul(f32x4.splat(stepSize), m), denominator)
 }
 
@@ -155,6 +152,6 @@ export function largest(m: i32, k: i32, x: usize, ld: i32): f32 {
 export function allFinite(n: i32, x: usize): bool {
   let s = f32x4.splat(0)
   for (let i: i32 = 0; i < n; i += 4)
-    s = f32x4.add(s, f32x4.mul(loadLanes(x + (i << 2), n - i), f32x4.splat(0)))
+    s = madd(loadLanes(x + (i << 2), n - i), f32x4.splat(0), s)
   return !v128.any_true(f32x4.ne(s, f32x4.splat(0)))
 }

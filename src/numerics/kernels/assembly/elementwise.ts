@@ -1,5 +1,5 @@
 import { erf, exp, sigmoid, tanh } from './functions'
-import { addLanes, loadLanes, storeLanes, sumLanes } from './lanes'
+import { addLanes, loadLanes, madd, storeLanes, sumLanes } from './lanes'
 
 /** y = GELU(x), the exact one. With `slope` ≠ 0 its derivative is kept there for the way back. */
 export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
@@ -8,14 +8,14 @@ export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
     const o: usize = i << 2
     const count = n - i
     const v = loadLanes(x + o, count)
-    const cdf = f32x4.add(half, f32x4.mul(half, erf(f32x4.mul(v, f32x4.splat(0.70710678118654752)))))
+    const cdf = madd(half, erf(f32x4.mul(v, f32x4.splat(0.70710678118654752))), half)
     storeLanes(y + o, f32x4.mul(v, cdf), count)
     if (slope) {
       const square = f32x4.mul(v, v)
       const density = f32x4.mul(exp(f32x4.mul(square, f32x4.splat(-0.5))), f32x4.splat(0.39894228040143268))
       // Beyond 6.5 it is below the resolution of the slope.
       const near = v128.and(density, f32x4.lt(square, f32x4.splat(42.25)))
-      storeLanes(slope + o, f32x4.add(cdf, f32x4.mul(v, near)), count)
+      storeLanes(slope + o, madd(v, near, cdf), count)
     }
   }
 }
@@ -66,7 +66,7 @@ export function layerNorm(
     let q = f32x4.splat(0)
     for (let c: i32 = 0; c < h4; c += 4) {
       const d = centred(v128.load(x + (c << 2)), mean, rest)
-      q = f32x4.add(q, f32x4.mul(d, d))
+      q = madd(d, d, q)
     }
     let square = sumLanes(q)
     for (let c: i32 = h4; c < h; c++) {
@@ -83,7 +83,7 @@ export function layerNorm(
       const normal = f32x4.mul(centred(loadLanes(x + o, count), mean, rest), f32x4.splat(reciprocal))
       storeLanes(
         y + o,
-        f32x4.add(f32x4.mul(normal, loadLanes(weight + o, count)), loadLanes(bias + o, count)),
+        madd(normal, loadLanes(weight + o, count), loadLanes(bias + o, count)),
         count,
       )
     }
@@ -116,7 +116,7 @@ export function layerNormGradient(
       const d = f32x4.mul(g, loadLanes(weight + o, count))
       // Beyond the row's end d is zero, because the loads there are.
       s1 = f32x4.add(s1, d)
-      s2 = f32x4.add(s2, f32x4.mul(d, normal))
+      s2 = madd(d, normal, s2)
       addLanes(dweight + o, f32x4.mul(g, normal), count)
       addLanes(dbias + o, g, count)
     }
@@ -154,10 +154,10 @@ export function gruGates(
       const r = sigmoid(f32x4.add(loadLanes(gi + o, count), loadLanes(gh + o, count)))
       const z = sigmoid(f32x4.add(loadLanes(gi + row + o, count), loadLanes(gh + row + o, count)))
       const n = tanh(
-        f32x4.add(loadLanes(gi + 2 * row + o, count), f32x4.mul(r, loadLanes(gh + 2 * row + o, count))),
+        madd(r, loadLanes(gh + 2 * row + o, count), loadLanes(gi + 2 * row + o, count)),
       )
       let next = f32x4.mul(f32x4.sub(one, z), n)
-      if (previous) next = f32x4.add(next, f32x4.mul(z, loadLanes(previous + o, count)))
+      if (previous) next = madd(z, loadLanes(previous + o, count), next)
       storeLanes(u + o, next, count)
       storeLanes(gates + o, r, count)
       storeLanes(gates + row + o, z, count)

@@ -1,4 +1,5 @@
-// Elementary functions on four floats at once, built from IEEE operations alone, so they give the same bits everywhere.
+// Elementary functions on four floats at once, built from arithmetic alone: no platform's library has a say in them.
+import { madd } from './lanes'
 
 /**
  * eˣ to about one unit in the last place: 2ⁿ·eʳ with |r| ≤ ln2/2, eʳ by its Taylor series of degree 7. Beyond ±60 it
@@ -12,15 +13,15 @@ export function exp(x: v128): v128 {
   const n = f32x4.nearest(f32x4.mul(clamped, f32x4.splat(1.44269504)))
   // ln2 in two parts, so that n·ln2 is subtracted without losing the low bits of r.
   let r = f32x4.sub(clamped, f32x4.mul(n, f32x4.splat(0.693359375)))
-  r = f32x4.add(r, f32x4.mul(n, f32x4.splat(2.12194440e-4)))
+  r = madd(n, f32x4.splat(2.12194440e-4), r)
   let p = f32x4.splat(1.0 / 5040.0)
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0 / 720.0))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0 / 120.0))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0 / 24.0))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0 / 6.0))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(0.5))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0))
-  p = f32x4.add(f32x4.mul(p, r), f32x4.splat(1.0))
+  p = madd(p, r, f32x4.splat(1.0 / 720.0))
+  p = madd(p, r, f32x4.splat(1.0 / 120.0))
+  p = madd(p, r, f32x4.splat(1.0 / 24.0))
+  p = madd(p, r, f32x4.splat(1.0 / 6.0))
+  p = madd(p, r, f32x4.splat(0.5))
+  p = madd(p, r, f32x4.splat(1.0))
+  p = madd(p, r, f32x4.splat(1.0))
   const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23)
   return f32x4.mul(p, power)
 }
@@ -49,16 +50,16 @@ export function erf(x: v128): v128 {
   const c = f32x4.min(f32x4.max(x, f32x4.splat(-3.95)), f32x4.splat(3.95))
   const t = f32x4.mul(c, c)
   let p = f32x4.splat(2.0258680872925384e-6)
-  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.00028466395243081303))
-  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.0038075660353708266))
-  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.05287356680336835))
-  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.19153792593417585))
-  p = f32x4.add(f32x4.mul(p, t), f32x4.splat(1.128379143946636))
+  p = madd(p, t, f32x4.splat(0.00028466395243081303))
+  p = madd(p, t, f32x4.splat(0.0038075660353708266))
+  p = madd(p, t, f32x4.splat(0.05287356680336835))
+  p = madd(p, t, f32x4.splat(0.19153792593417585))
+  p = madd(p, t, f32x4.splat(1.128379143946636))
   let q = f32x4.splat(3.7830139786603986e-5)
-  q = f32x4.add(f32x4.mul(q, t), f32x4.splat(0.0011705620693142596))
-  q = f32x4.add(f32x4.mul(q, t), f32x4.splat(0.015053902407426581))
-  q = f32x4.add(f32x4.mul(q, t), f32x4.splat(0.11455428698994853))
-  q = f32x4.add(f32x4.mul(q, t), f32x4.splat(0.5030787461791113))
-  q = f32x4.add(f32x4.mul(q, t), f32x4.splat(1.0))
+  q = madd(q, t, f32x4.splat(0.0011705620693142596))
+  q = madd(q, t, f32x4.splat(0.015053902407426581))
+  q = madd(q, t, f32x4.splat(0.11455428698994853))
+  q = madd(q, t, f32x4.splat(0.5030787461791113))
+  q = madd(q, t, f32x4.splat(1.0))
   return f32x4.div(f32x4.mul(c, p), q)
 }

@@ -33,3 +33,25 @@ export function addLanes(p: usize, v: v128, count: i32): void {
 export function sumLanes(v: v128): f32 {
   return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + (f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3))
 }
+
+/** a·b + c: rounded once in the fused build, twice in the other. Nothing else differs between the two. */
+// @ts-ignore: decorator
+@inline
+export function madd(a: v128, b: v128, c: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, c)
+  return f32x4.add(f32x4.mul(a, b), c)
+}
+
+/** The same for one float: a column in a tail is rounded like one in a vector. */
+// @ts-ignore: decorator
+@inline
+export function maddOne(a: f32, b: f32, c: f32): f32 {
+  return f32x4.extract_lane(madd(f32x4.splat(a), f32x4.splat(b), f32x4.splat(c)), 0)
+}
+
+/** Whether `madd` rounds once here: 1 + 2⁻¹² squared, less all that a float keeps of it, leaves 2⁻²⁴ or nothing. */
+export function fuses(x: f32): bool {
+  const a = f32x4.splat(x)
+  const rounded = f32x4.mul(a, a)
+  return f32x4.extract_lane(madd(a, a, f32x4.neg(rounded)), 0) != 0
+}

@@ -1,10 +1,8 @@
 // Matrix products over row-major float32 matrices with a stride (ld, in elements) between rows.
 //
 // Every entry of `linear` is summed in one fixed order (four lanes along k, then the lanes, then the tail), whatever
-// block computes it. So a row's result does not depend on how many other rows are in the batch, and plain SIMD gives
-// the same bits on every processor.
-
-import { sumLanes as sum } from './lanes'
+// block computes it. So a row's result does not depend on how many other rows are in the batch.
+import { madd, maddOne, sumLanes as sum } from './lanes'
 
 // @ts-ignore: decorator
 @inline
@@ -64,17 +62,17 @@ function rows4(n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usiz
       const b0 = v128.load(w0 + p)
       const b1 = v128.load(w1 + p)
       let v = v128.load(x + p)
-      a00 = f32x4.add(a00, f32x4.mul(v, b0))
-      a01 = f32x4.add(a01, f32x4.mul(v, b1))
+      a00 = madd(v, b0, a00)
+      a01 = madd(v, b1, a01)
       v = v128.load(x1 + p)
-      a10 = f32x4.add(a10, f32x4.mul(v, b0))
-      a11 = f32x4.add(a11, f32x4.mul(v, b1))
+      a10 = madd(v, b0, a10)
+      a11 = madd(v, b1, a11)
       v = v128.load(x2 + p)
-      a20 = f32x4.add(a20, f32x4.mul(v, b0))
-      a21 = f32x4.add(a21, f32x4.mul(v, b1))
+      a20 = madd(v, b0, a20)
+      a21 = madd(v, b1, a21)
       v = v128.load(x3 + p)
-      a30 = f32x4.add(a30, f32x4.mul(v, b0))
-      a31 = f32x4.add(a31, f32x4.mul(v, b1))
+      a30 = madd(v, b0, a30)
+      a31 = madd(v, b1, a31)
     }
     const o = y + (j << 2)
     store(o, tail(sum(a00), x, w0, k4, ke), accumulate)
@@ -109,17 +107,17 @@ function rows2(n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usiz
       const v0 = v128.load(x + p)
       const v1 = v128.load(x1 + p)
       let b = v128.load(w0 + p)
-      a00 = f32x4.add(a00, f32x4.mul(v0, b))
-      a10 = f32x4.add(a10, f32x4.mul(v1, b))
+      a00 = madd(v0, b, a00)
+      a10 = madd(v1, b, a10)
       b = v128.load(w1 + p)
-      a01 = f32x4.add(a01, f32x4.mul(v0, b))
-      a11 = f32x4.add(a11, f32x4.mul(v1, b))
+      a01 = madd(v0, b, a01)
+      a11 = madd(v1, b, a11)
       b = v128.load(w2 + p)
-      a02 = f32x4.add(a02, f32x4.mul(v0, b))
-      a12 = f32x4.add(a12, f32x4.mul(v1, b))
+      a02 = madd(v0, b, a02)
+      a12 = madd(v1, b, a12)
       b = v128.load(w3 + p)
-      a03 = f32x4.add(a03, f32x4.mul(v0, b))
-      a13 = f32x4.add(a13, f32x4.mul(v1, b))
+      a03 = madd(v0, b, a03)
+      a13 = madd(v1, b, a13)
     }
     const o = y + (j << 2)
     store(o, tail(sum(a00), x, w0, k4, ke), accumulate)
@@ -154,14 +152,14 @@ function rows1(n: i32, k: i32, x: usize, w: usize, sw: usize, y: usize, accumula
     let a4 = f32x4.splat(0), a5 = f32x4.splat(0), a6 = f32x4.splat(0), a7 = f32x4.splat(0)
     for (let p: usize = 0; p < k4; p += 16) {
       const v = v128.load(x + p)
-      a0 = f32x4.add(a0, f32x4.mul(v, v128.load(w0 + p)))
-      a1 = f32x4.add(a1, f32x4.mul(v, v128.load(w1 + p)))
-      a2 = f32x4.add(a2, f32x4.mul(v, v128.load(w2 + p)))
-      a3 = f32x4.add(a3, f32x4.mul(v, v128.load(w3 + p)))
-      a4 = f32x4.add(a4, f32x4.mul(v, v128.load(w4 + p)))
-      a5 = f32x4.add(a5, f32x4.mul(v, v128.load(w5 + p)))
-      a6 = f32x4.add(a6, f32x4.mul(v, v128.load(w6 + p)))
-      a7 = f32x4.add(a7, f32x4.mul(v, v128.load(w7 + p)))
+      a0 = madd(v, v128.load(w0 + p), a0)
+      a1 = madd(v, v128.load(w1 + p), a1)
+      a2 = madd(v, v128.load(w2 + p), a2)
+      a3 = madd(v, v128.load(w3 + p), a3)
+      a4 = madd(v, v128.load(w4 + p), a4)
+      a5 = madd(v, v128.load(w5 + p), a5)
+      a6 = madd(v, v128.load(w6 + p), a6)
+      a7 = madd(v, v128.load(w7 + p), a7)
     }
     const o = y + (j << 2)
     store(o, tail(sum(a0), x, w0, k4, ke), accumulate)
@@ -178,7 +176,7 @@ function rows1(n: i32, k: i32, x: usize, w: usize, sw: usize, y: usize, accumula
 
 function dot(x: usize, w: usize, k4: usize, ke: usize): f32 {
   let a = f32x4.splat(0)
-  for (let p: usize = 0; p < k4; p += 16) a = f32x4.add(a, f32x4.mul(v128.load(x + p), v128.load(w + p)))
+  for (let p: usize = 0; p < k4; p += 16) a = madd(v128.load(x + p), v128.load(w + p), a)
   return tail(sum(a), x, w, k4, ke)
 }
 
@@ -213,23 +211,22 @@ function productFew(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: u
       for (; p < k8; p += 32) {
         let a = v128.load(yi + p)
         let b = v128.load(yi + p, 16)
-        a = f32x4.add(a, f32x4.mul(s0, v128.load(w0 + p)))
-        b = f32x4.add(b, f32x4.mul(s0, v128.load(w0 + p, 16)))
-        a = f32x4.add(a, f32x4.mul(s1, v128.load(w1 + p)))
-        b = f32x4.add(b, f32x4.mul(s1, v128.load(w1 + p, 16)))
-        a = f32x4.add(a, f32x4.mul(s2, v128.load(w2 + p)))
-        b = f32x4.add(b, f32x4.mul(s2, v128.load(w2 + p, 16)))
-        a = f32x4.add(a, f32x4.mul(s3, v128.load(w3 + p)))
-        b = f32x4.add(b, f32x4.mul(s3, v128.load(w3 + p, 16)))
+        a = madd(s0, v128.load(w0 + p), a)
+        b = madd(s0, v128.load(w0 + p, 16), b)
+        a = madd(s1, v128.load(w1 + p), a)
+        b = madd(s1, v128.load(w1 + p, 16), b)
+        a = madd(s2, v128.load(w2 + p), a)
+        b = madd(s2, v128.load(w2 + p, 16), b)
+        a = madd(s3, v128.load(w3 + p), a)
+        b = madd(s3, v128.load(w3 + p, 16), b)
         v128.store(yi + p, a)
         v128.store(yi + p, b, 16)
       }
       for (; p < ke; p += 4) {
-        f32.store(
-          yi + p,
-          f32.load(yi + p) + f32.load(xi) * f32.load(w0 + p) + f32.load(xi, 4) * f32.load(w1 + p) +
-            f32.load(xi, 8) * f32.load(w2 + p) + f32.load(xi, 12) * f32.load(w3 + p),
-        )
+        let a = maddOne(f32.load(xi), f32.load(w0 + p), f32.load(yi + p))
+        a = maddOne(f32.load(xi, 4), f32.load(w1 + p), a)
+        a = maddOne(f32.load(xi, 8), f32.load(w2 + p), a)
+        f32.store(yi + p, maddOne(f32.load(xi, 12), f32.load(w3 + p), a))
       }
     }
   }
@@ -240,8 +237,8 @@ function productFew(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: u
       const yi = y + i * sy
       const wj = w + j * sw
       let p: usize = 0
-      for (; p < (k8 & ~15); p += 16) v128.store(yi + p, f32x4.add(v128.load(yi + p), f32x4.mul(s, v128.load(wj + p))))
-      for (; p < ke; p += 4) f32.store(yi + p, f32.load(yi + p) + scale * f32.load(wj + p))
+      for (; p < (k8 & ~15); p += 16) v128.store(yi + p, madd(s, v128.load(wj + p), v128.load(yi + p)))
+      for (; p < ke; p += 4) f32.store(yi + p, maddOne(scale, f32.load(wj + p), f32.load(yi + p)))
     }
   }
 }
@@ -264,17 +261,17 @@ function productMany(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: 
         const s = v128.load32_splat(x0 + j)
         const t = v128.load32_splat(x1 + j)
         let v = v128.load(q)
-        a0 = f32x4.add(a0, f32x4.mul(s, v))
-        b0 = f32x4.add(b0, f32x4.mul(t, v))
+        a0 = madd(s, v, a0)
+        b0 = madd(t, v, b0)
         v = v128.load(q, 16)
-        a1 = f32x4.add(a1, f32x4.mul(s, v))
-        b1 = f32x4.add(b1, f32x4.mul(t, v))
+        a1 = madd(s, v, a1)
+        b1 = madd(t, v, b1)
         v = v128.load(q, 32)
-        a2 = f32x4.add(a2, f32x4.mul(s, v))
-        b2 = f32x4.add(b2, f32x4.mul(t, v))
+        a2 = madd(s, v, a2)
+        b2 = madd(t, v, b2)
         v = v128.load(q, 48)
-        a3 = f32x4.add(a3, f32x4.mul(s, v))
-        b3 = f32x4.add(b3, f32x4.mul(t, v))
+        a3 = madd(s, v, a3)
+        b3 = madd(t, v, b3)
       }
       v128.store(y0, a0)
       v128.store(y0, a1, 16)
@@ -292,10 +289,10 @@ function productMany(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: 
       let q = wc
       for (let j: usize = 0; j < (<usize>n << 2); j += 4, q += sw) {
         const s = v128.load32_splat(x0 + j)
-        a0 = f32x4.add(a0, f32x4.mul(s, v128.load(q)))
-        a1 = f32x4.add(a1, f32x4.mul(s, v128.load(q, 16)))
-        a2 = f32x4.add(a2, f32x4.mul(s, v128.load(q, 32)))
-        a3 = f32x4.add(a3, f32x4.mul(s, v128.load(q, 48)))
+        a0 = madd(s, v128.load(q), a0)
+        a1 = madd(s, v128.load(q, 16), a1)
+        a2 = madd(s, v128.load(q, 32), a2)
+        a3 = madd(s, v128.load(q, 48), a3)
       }
       v128.store(y0, a0)
       v128.store(y0, a1, 16)
@@ -307,7 +304,7 @@ function productMany(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: 
     for (let i: i32 = 0; i < m; i++) {
       const o = y + i * sy + (c << 2)
       let a = f32.load(o)
-      for (let j: i32 = 0; j < n; j++) a += f32.load(x + i * sx + (j << 2)) * f32.load(w + j * sw + (c << 2))
+      for (let j: i32 = 0; j < n; j++) a = maddOne(f32.load(x + i * sx + (j << 2)), f32.load(w + j * sw + (c << 2)), a)
       f32.store(o, a)
     }
   }
@@ -348,17 +345,17 @@ function outer2(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
       const s = v128.load32_splat(p)
       const t = v128.load32_splat(p + 4)
       let v = v128.load(q)
-      a0 = f32x4.add(a0, f32x4.mul(s, v))
-      b0 = f32x4.add(b0, f32x4.mul(t, v))
+      a0 = madd(s, v, a0)
+      b0 = madd(t, v, b0)
       v = v128.load(q, 16)
-      a1 = f32x4.add(a1, f32x4.mul(s, v))
-      b1 = f32x4.add(b1, f32x4.mul(t, v))
+      a1 = madd(s, v, a1)
+      b1 = madd(t, v, b1)
       v = v128.load(q, 32)
-      a2 = f32x4.add(a2, f32x4.mul(s, v))
-      b2 = f32x4.add(b2, f32x4.mul(t, v))
+      a2 = madd(s, v, a2)
+      b2 = madd(t, v, b2)
       v = v128.load(q, 48)
-      a3 = f32x4.add(a3, f32x4.mul(s, v))
-      b3 = f32x4.add(b3, f32x4.mul(t, v))
+      a3 = madd(s, v, a3)
+      b3 = madd(t, v, b3)
     }
     v128.store(w0, a0)
     v128.store(w0, a1, 16)
@@ -384,10 +381,10 @@ function outer1(m: i32, k: i32, y: usize, sy: usize, x: usize, sx: usize, w: usi
     let q = x + (c << 2)
     for (let i: i32 = 0; i < m; i++, p += sy, q += sx) {
       const s = v128.load32_splat(p)
-      a0 = f32x4.add(a0, f32x4.mul(s, v128.load(q)))
-      a1 = f32x4.add(a1, f32x4.mul(s, v128.load(q, 16)))
-      a2 = f32x4.add(a2, f32x4.mul(s, v128.load(q, 32)))
-      a3 = f32x4.add(a3, f32x4.mul(s, v128.load(q, 48)))
+      a0 = madd(s, v128.load(q), a0)
+      a1 = madd(s, v128.load(q, 16), a1)
+      a2 = madd(s, v128.load(q, 32), a2)
+      a3 = madd(s, v128.load(q, 48), a3)
     }
     v128.store(w0, a0)
     v128.store(w0, a1, 16)
@@ -401,7 +398,7 @@ function outerTail(m: i32, c: i32, k: i32, y: usize, sy: usize, x: usize, sx: us
   for (; c < k; c++) {
     const o = w + (c << 2)
     let a = f32.load(o)
-    for (let i: i32 = 0; i < m; i++) a += f32.load(y + i * sy) * f32.load(x + i * sx + (c << 2))
+    for (let i: i32 = 0; i < m; i++) a = maddOne(f32.load(y + i * sy), f32.load(x + i * sx + (c << 2)), a)
     f32.store(o, a)
   }
 }

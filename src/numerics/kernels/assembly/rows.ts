@@ -1,6 +1,6 @@
 // Work on rows named by index lists (int32): the ragged part of the network, where graphs differ in shape.
 import { exp } from './functions'
-import { addLanes, loadLanes, storeLanes, sumLanes } from './lanes'
+import { addLanes, loadLanes, madd, storeLanes, sumLanes } from './lanes'
 
 // @ts-ignore: decorator
 @inline
@@ -13,7 +13,7 @@ function rowAt(base: usize, index: usize, position: i32, row: usize): usize {
 function dot(h: i32, a: usize, b: usize): f32 {
   let s = f32x4.splat(0)
   for (let c: i32 = 0; c < h; c += 4) {
-    s = f32x4.add(s, f32x4.mul(loadLanes(a + (c << 2), h - c), loadLanes(b + (c << 2), h - c)))
+    s = madd(loadLanes(a + (c << 2), h - c), loadLanes(b + (c << 2), h - c), s)
   }
   return sumLanes(s)
 }
