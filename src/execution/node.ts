@@ -107,7 +107,7 @@ export class NodeExecution {
 
   async #ask(): Promise<Asked> {
     const { texts, model, limit, clock, signal, settings, cache, tally, announcer, elapsed } = this.#around
-    const { user, ...request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
+    const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
     const chat = { system: request.system.text, user, decoding: settings.decoding }
     const startMs = elapsed()
     const span = this.#telemetry?.startCall(chat)

@@ -9,7 +9,8 @@ import type { Text } from './text.ts'
  * A node's request. Its user message is one JSON object, put together from texts that nodes and executions share, so that
  * none is written twice, neither here nor in a trace.
  */
-export interface NodeRequest extends RequestTexts {
+export interface NodeRequest {
+  readonly texts: RequestTexts
   readonly user: string
 }
 
@@ -58,10 +59,10 @@ export function nodeRequest(
     closing,
   }
   const user = userMessage(texts)
-  if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { ...texts, user }
+  if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { texts, user }
   const shorter = shortened(user, kept, budgets.request)
   const whole = { key: `${id}:${turn.number}:request`, text: shorter.slice(0, -1) }
-  return { system, opening: [whole], closing: [], user: shorter }
+  return { texts: { system, opening: [whole], closing: [] }, user: shorter }
 }
 
 export function userMessage({ opening, predecessors, closing }: Omit<RequestTexts, 'system'>): string {

@@ -127,10 +127,18 @@ function traceCall(record: CallRecord, texts: TextTable, content: boolean): Trac
     startMs: rounded(startMs),
     durationMs: rounded(durationMs),
     attempts: attempts.map(({ reply: said, startedAt }) => {
-      const tried = { startedAt, ...said, durationMs: rounded(said.durationMs) }
-      if (!tried.ok) return tried
-      const { text: _, ...rest } = tried
-      return rest
+      const durationMs = rounded(said.durationMs)
+      if (!said.ok) return { startedAt, ...said, durationMs }
+      const { ok, finish, usage, warnings, servedModel } = said
+      return {
+        startedAt,
+        ok,
+        finish,
+        ...(usage === undefined ? {} : { usage }),
+        warnings,
+        ...(servedModel === undefined ? {} : { servedModel }),
+        durationMs,
+      }
     }),
   }
 }

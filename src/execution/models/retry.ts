@@ -52,7 +52,12 @@ export async function callModel(
     const release = await limit.acquire(priority, signal)
     if (release === undefined) return done(cancelled)
     const startedAt = clock.now()
-    const reply = await model.ask(request, signal).finally(release)
+    let reply: ChatReply
+    try {
+      reply = await model.ask(request, signal)
+    } finally {
+      release()
+    }
     attempts.push({ reply, startedAt })
     const wait = waits[attempts.length - 1]
     if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)

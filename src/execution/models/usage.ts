@@ -37,21 +37,20 @@ export function addUsage(...parts: readonly Usage[]): Usage {
 
 /** One call, made of these attempts. A call that was cancelled before its first attempt used nothing. */
 export function usageOfCall(attempts: readonly ChatReply[]): Usage {
-  const calls = attempts.length === 0 ? 0 : 1
-  return addUsage({ ...noUsage, calls }, ...attempts.map(usageOfAttempt))
-}
-
-function usageOfAttempt(reply: ChatReply): Usage {
-  const told = reply.usage
-  return {
-    input: told?.input ?? 0,
-    cachedInput: told?.cachedInput ?? 0,
-    output: told?.output ?? 0,
-    calls: 0,
-    attempts: 1,
-    failedAttempts: reply.ok ? 0 : 1,
-    unknown: told === undefined && (reply.ok || mayHaveBeenCharged(reply.kind)) ? 1 : 0,
+  const sum = { ...noUsage, calls: attempts.length === 0 ? 0 : 1 }
+  for (const reply of attempts) {
+    const told = reply.usage
+    sum.attempts += 1
+    if (!reply.ok) sum.failedAttempts += 1
+    if (told === undefined) {
+      if (reply.ok || mayHaveBeenCharged(reply.kind)) sum.unknown += 1
+      continue
+    }
+    sum.input += told.input
+    sum.cachedInput += told.cachedInput
+    sum.output += told.output
   }
+  return sum
 }
 
 /** More tokens than any model takes in one call: whoever says so is wrong. */
