@@ -41,6 +41,9 @@ export function linear(
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
   let i: i32 = 0
+  // Part of a concatenated weight: its rows lie apart, and the processor does not guess where the next one is. The first
+  // row's block asks for eight of them at once, which brings them from far sooner, and the other blocks find them near.
+  if (ldw > k && m > 0) rows1(n, k, x + i++ * sx, w, sw, y, accumulate)
   for (; i + 4 <= m; i += 4) rows4(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
   for (; i + 2 <= m; i += 2) rows2(n, k, x + i * sx, sx, w, sw, y + i * sy, sy, accumulate)
   if (i < m) rows1(n, k, x + i * sx, w, sw, y + i * sy, accumulate)
