@@ -19,7 +19,7 @@ export interface AdamState {
   readonly second: Float32Array
 }
 
-/** A block taken apart: matrices that only ever multiply, and everything else. */
+/** The tensors of a block: matrices that only ever multiply, and everything else. */
 export interface BlockParts {
   readonly matrices: readonly Tensor[]
   readonly others: readonly Tensor[]
@@ -52,8 +52,8 @@ export class Adam {
   }
 
   /**
-   * The same step with the matrices' gradients computed on the way. `matrices` and `others` share out the block; the
-   * others' gradients are in their buffers.
+   * The same step with the matrices' gradients computed on the way. Matrices and others share out the block; the others'
+   * gradients are in their buffers.
    */
   stepWith(gradients: WeightGradients, { matrices, others }: BlockParts): void {
     this.#step += 1
@@ -63,9 +63,8 @@ export class Adam {
     )
     for (const matrix of matrices) {
       const { count, pointer } = gradients.terms(matrix)
-      const { rows, columns, stride } = matrix
       const places = [...this.#places(matrix), scratch] as const
-      kernels.outerAdam(count, pointer, rows, columns, stride, ...places, ...this.#constants())
+      kernels.outerAdam(count, pointer, matrix.rows, matrix.columns, ...places, ...this.#constants())
     }
     for (const tensor of others) this.#move(tensor)
   }

@@ -12,6 +12,11 @@ interface OuterProduct {
 /** Any product below this is finite in single precision, with room for rounding. */
 const safelyFinite = 1e38
 
+/** Whether a matrix consists of columns of a weight. */
+export function isPart(matrix: Tensor, weight: Tensor): boolean {
+  return matrix.data >= weight.data && matrix.data < weight.data + weight.rows * weight.stride * 4
+}
+
 /**
  * The gradients of a pass's weight matrices as sums of outer products that are still to be computed. They are as large
  * as the weights, so who needs them only for an optimizer step lets that step compute them, row by row, and never
@@ -36,11 +41,16 @@ export class WeightGradients {
     return [...this.#products.values()].map(({ matrix }) => matrix)
   }
 
-  /** The terms of one matrix as the kernels read them; none for a matrix that the pass did not reach. */
-  terms(matrix: Tensor): { readonly count: number; readonly pointer: number } {
-    const terms = this.#products.get(matrix.gradient)?.terms ?? []
-    const pointer = this.#workspace.indices(terms.flatMap(({ m, a, lda, b, ldb }) => [m, a, lda, b, ldb]))
-    return { count: terms.length, pointer }
+  /** The terms of a whole weight, of all the parts that it is used in, as the kernels read them; perhaps none. */
+  terms(weight: Tensor): { readonly count: number; readonly pointer: number } {
+    const parts = [...this.#products.values()].filter(({ matrix }) => isPart(matrix, weight))
+    const list = parts.flatMap(({ matrix, terms }) =>
+      terms.flatMap(({ m, a, lda, b, ldb }) => [
+        ...[m, a, lda, b, ldb],
+        ...[(matrix.gradient - weight.gradient) / 4, matrix.columns],
+      ]),
+    )
+    return { count: list.length / 7, pointer: this.#workspace.indices(list) }
   }
 
   /**

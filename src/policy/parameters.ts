@@ -1,4 +1,5 @@
 import type { BlockParts } from '../numerics/adam.ts'
+import { isPart } from '../numerics/weight-gradients.ts'
 import type { Tensor, Workspace } from '../numerics/workspace.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
@@ -65,15 +66,17 @@ export class PolicyParameters {
     this.markChanged()
   }
 
-  /** Shares the block out between some matrices, which may be parts of tensors, and the tensors that they do not touch. */
-  partition(matrices: readonly Tensor[]): BlockParts {
-    const size = ({ rows, columns }: Tensor) => rows * columns
-    const others = [...this.#tensors.values()].filter(
-      (tensor) => !matrices.some(({ data }) => data >= tensor.data && data < tensor.data + size(tensor) * 4),
-    )
-    const covered = [...matrices, ...others].reduce((sum, part) => sum + size(part), 0)
-    if (covered !== this.block.columns) {
-      throw new Error(`The parts have ${covered} entries together, but the parameters ${this.block.columns}.`)
+  /** Tells the weights that consist of the given parts from all other tensors. */
+  partition(parts: readonly Tensor[]): BlockParts {
+    const tensors = [...this.#tensors.values()]
+    const matrices = tensors.filter((tensor) => parts.some((part) => isPart(part, tensor)))
+    const others = tensors.filter((tensor) => !matrices.includes(tensor))
+    const size = (group: readonly Tensor[]) =>
+      group.reduce((sum, { rows, columns }) => sum + rows * columns, 0)
+    if (size(parts) !== size(matrices)) {
+      throw new Error(
+        `The parts have ${size(parts)} entries, but the weights that they belong to ${size(matrices)}.`,
+      )
     }
     return { matrices, others }
   }

@@ -101,47 +101,65 @@ const constants = [0.9, 0.1, 0.999, 0.001, 1e-3, 3, 1e-8] as const
 test('outerAdam is outer and then adam, to the last bit, and needs no room for the gradient', () =>
   forAll(
     sizes.flatMap(({ rows, columns }, index) => [
-      { n: rows, k: columns, gap: 0, terms: [3, 40, 1] },
-      { n: (index % 19) + 1, k: columns, gap: 1 + (index % 5), terms: index % 4 === 0 ? [] : [rows] },
+      { n: rows, k: columns, gap: 0, terms: [{ m: 3 }, { m: 40 }, { m: 1 }] },
+      { n: (index % 19) + 1, k: columns, gap: 1 + (index % 5), terms: index % 4 === 0 ? [] : [{ m: rows }] },
+      // A concatenated weight: two parts of its columns with terms of their own.
+      {
+        n: (index % 11) + 1,
+        k: columns + 3,
+        gap: 2,
+        terms: [
+          { m: 5, column: 0, width: columns },
+          { m: 34, column: columns, width: 3 },
+          { m: 2, column: 0, width: columns },
+        ],
+      },
     ]),
     ({ n, k, gap, terms }) => {
       const arena = new KernelArena('outerAdam', n, k, gap)
       const draw = () => arena.normal()
-      const pairs = terms.map((m) => ({
-        m,
-        a: arena.matrix(m, n, draw, gap),
-        b: arena.matrix(m, k, draw, 2),
-      }))
-      const list = pairs.flatMap(({ m, a, b }) => [m, a.pointer, a.stride, b.pointer, b.stride])
-      const pointer = arena.indices(list)
-      // The moments lie like the matrix: it is a part of the columns of a larger one.
-      const [parameters, first] = [arena.matrix(n, k, draw, gap), arena.matrix(n, k, draw, gap)]
-      const second = arena.matrix(n, k, () => arena.normal() ** 2, gap)
+      const placed = terms.map(
+        ({ m, column = 0, width = k }: { m: number; column?: number; width?: number }) => ({
+          ...{ m, column, width },
+          a: arena.matrix(m, n, draw, gap),
+          b: arena.matrix(m, width, draw, 2),
+        }),
+      )
+      const pointer = arena.indices(
+        placed.flatMap(({ m, a, b, column, width }) => [
+          m,
+          a.pointer,
+          a.stride,
+          b.pointer,
+          b.stride,
+          column,
+          width,
+        ]),
+      )
+      const [parameters, first] = [arena.matrix(n, k, draw), arena.matrix(n, k, draw)]
+      const second = arena.matrix(n, k, () => arena.normal() ** 2)
       const gradient = arena.matrix(n, k, 0)
       const copies = [parameters, first, second].map((matrix) => {
-        const rows = arena.read(matrix)
-        const copy = arena.matrix(n, k, 0)
-        for (const [i, row] of rows.entries())
-          for (const [j, value] of row.entries()) arena.write(copy, i, j, value)
-        return copy
+        const values = arena.read(matrix).flat()
+        let next = 0
+        return arena.matrix(n, k, () => values[next++]!)
       })
-      for (const { m, a, b } of pairs)
-        arena.kernels.outer(m, n, k, a.pointer, a.stride, b.pointer, b.stride, gradient.pointer, k)
+      for (const { m, a, b, column, width } of placed) {
+        const target = gradient.pointer + column * 4
+        arena.kernels.outer(m, n, width, a.pointer, a.stride, b.pointer, b.stride, target, k)
+      }
       const [p, f, s] = copies.map((copy) => copy.pointer) as [number, number, number]
       arena.kernels.adam(n * k, p, gradient.pointer, f, s, ...constants)
 
       const scratch = arena.uninitialised(8, k)
+      const places = [parameters, first, second, scratch].map((matrix) => matrix.pointer)
       arena.run([parameters, first, second, scratch], (kernels) =>
         kernels.outerAdam(
-          pairs.length,
+          placed.length,
           pointer,
           n,
           k,
-          parameters.stride,
-          parameters.pointer,
-          first.pointer,
-          second.pointer,
-          scratch.pointer,
+          ...(places as [number, number, number, number]),
           ...constants,
         ),
       )

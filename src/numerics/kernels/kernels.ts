@@ -158,10 +158,9 @@ export interface Kernels {
   ): void
   outerAdam(
     count: number,
-    pairs: Pointer,
+    terms: Pointer,
     n: number,
     k: number,
-    ld: number,
     parameters: Pointer,
     first: Pointer,
     second: Pointer,

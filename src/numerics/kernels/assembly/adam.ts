@@ -92,16 +92,15 @@ export function adam(
 const blockRows: i32 = 8
 
 /**
- * Adam on a matrix [n×k] whose gradient is Σ aᵀ·b over pairs of matrices a [m×n] and b [m×k]. The gradient is never
- * written to memory: it is as large as the weights, and an update is bound by what it reads and writes. `pairs` lists
- * m, a, lda, b, ldb for each; `scratch` has room for `blockRows` rows.
+ * Adam on a matrix [n×k] whose gradient is a sum of terms: aᵀ·b, with a [m×n] and b [m×width], added to its columns from
+ * `column` on. The gradient is never written to memory: it is as large as the weights, and an update is bound by what it
+ * reads and writes. `terms` lists m, a, lda, b, ldb, column, width for each; `scratch` has room for `blockRows` rows.
  */
 export function outerAdam(
   count: i32,
-  pairs: usize,
+  terms: usize,
   n: i32,
   k: i32,
-  ld: i32,
   parameters: usize,
   first: usize,
   second: usize,
@@ -114,25 +113,25 @@ export function outerAdam(
   rootCorrection: f32,
   epsilon: f32,
 ): void {
-  const stride: usize = <usize>ld << 2
   const row: usize = <usize>k << 2
   for (let j: i32 = 0; j < n; j += blockRows) {
     const rows = min(blockRows, n - j)
     memory.fill(scratch, 0, row * rows)
-    for (let p: i32 = 0; p < count; p++) {
-      const pair = pairs + <usize>p * 20
+    for (let t: i32 = 0; t < count; t++) {
+      const term = terms + <usize>t * 28
       outer(
-        i32.load(pair), rows, k, <usize>i32.load(pair, 4) + (<usize>j << 2), i32.load(pair, 8),
-        <usize>i32.load(pair, 12), i32.load(pair, 16), scratch, k,
+        i32.load(term), rows, i32.load(term, 24),
+        <usize>i32.load(term, 4) + (<usize>j << 2), i32.load(term, 8),
+        <usize>i32.load(term, 12), i32.load(term, 16),
+        scratch + (<usize>i32.load(term, 20) << 2), k,
       )
     }
-    for (let r: i32 = 0; r < rows; r++) {
-      const o = <usize>(j + r) * stride
-      step(
-        k, parameters + o, scratch + <usize>r * row, first + o, second + o,
-        beta1, oneMinusBeta1, beta2, oneMinusBeta2, stepSize, rootCorrection, epsilon,
-      )
-    }
+    // The rows of a block lie together, whatever parts the weight is used in: one walk over all of them.
+    const o = <usize>j * row
+    step(
+      rows * k, parameters + o, scratch, first + o, second + o,
+      beta1, oneMinusBeta1, beta2, oneMinusBeta2, stepSize, rootCorrection, epsilon,
+    )
   }
 }
 
