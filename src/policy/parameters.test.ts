@@ -74,7 +74,7 @@ test('the block is shared out among the matrices and the rest, with nothing left
   const progress = nameWeights(parameters).context.progress
   const lacking = matrices.filter(({ data }) => data !== progress.data)
   expect(lacking).toHaveLength(matrices.length - 1)
-  expect(() => parameters.partition(lacking)).toThrow('entries together')
+  expect(() => parameters.partition(lacking)).toThrow('but the weights that they belong to')
 })
 
 describe('values that are not exactly those of the network are refused and change nothing', () => {
