@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { learningOptions as options } from '../../test/recorded-groups.ts'
+import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { PolicyLearner } from './policy-update.ts'
+import { returnsToGo } from './returns.ts'
+import { rewardSettings } from './reward-settings.ts'
+import { type Evaluate, type UpdateOptions, updateOnQuery } from './update.ts'
+
+const pool = ['a', 'b', 'c', 'd', 'e', 'f']
+
+/** A world in which every pair of graph and task has a score of its own, the same at every asking. */
+const scoreOf = (graph: AgentGraph, task: string) => deriveRandom(5, graphKey(graph), task).uniform()
+
+function settings(evaluate: Evaluate, update: number, more: Partial<UpdateOptions> = {}): UpdateOptions {
+  const id = pool[update % pool.length]!
+  return {
+    seed: 3,
+    update,
+    query: { id, embedding: numbersLike(3, update + 1, 1) },
+    pool,
+    dataVersion: 'v1',
+    trajectories: 4,
+    probes: 2,
+    temperature: 1.2,
+    restriction: 'mixed',
+    rewards: rewardSettings(),
+    evaluate,
+    ...more,
+  }
+}
+
+const immediate: Evaluate = async (graph, task) => ({ score: scoreOf(graph, task) })
+
+test('credits every trajectory from the scores of its prefixes on shared probes and of its end on the query', async () => {
+  const learner = new PolicyLearner(tinyPolicy(options))
+  const before = learner.policy.parameters.read()
+  const { trajectories, advantages, report } = await updateOnQuery(learner, settings(immediate, 0))
+  expect(trajectories).toHaveLength(4)
+  expect(new Set(trajectories.map(({ probes }) => probes.join())).size).toBe(1)
+  expect(trajectories[0]!.probes).not.toContain('a')
+  for (const [index, trajectory] of trajectories.entries()) {
+    const graphs = trajectory.transitions.map(({ graph }) => graph)
+    for (const [step, { childScores, graph }] of trajectory.transitions.entries()) {
+      expect(childScores).toEqual(trajectory.probes.map((probe) => scoreOf(graph, probe)))
+      expect(step === 0 || trajectory.transitions[step]!.parentScores).toEqual(
+        step === 0 || trajectory.transitions[step - 1]!.childScores,
+      )
+    }
+    const last = graphs.at(-1)
+    if (last) expect(trajectory.terminalScore).toBe(scoreOf(last, 'a'))
+    // Proposition 1: the whole return is the score.
+    expect(returnsToGo(trajectory)[0]).toBeCloseTo(trajectory.terminalScore, 12)
+    expect(advantages[index]).toHaveLength(trajectory.actions.length)
+  }
+  expect(Number.isFinite(report.loss)).toBe(true)
+  expect(learner.policy.parameters.read()).not.toEqual(before)
+})
+
+test('asks for each pair of graph and task once, and for nothing that it does not need', async () => {
+  const asked: string[] = []
+  const learner = new PolicyLearner(tinyPolicy(options))
+  const counting: Evaluate = async (graph, task) => {
+    asked.push(`${graphKey(graph)} ${task}`)
+    return { score: scoreOf(graph, task) }
+  }
+  const { trajectories, evaluations } = await updateOnQuery(
+    learner,
+    settings(counting, 0, { trajectories: 8 }),
+  )
+  expect(asked).toHaveLength(evaluations)
+  expect(new Set(asked).size).toBe(asked.length)
+  const needed = new Set(
+    trajectories.flatMap(({ transitions, probes, query }) => {
+      const graphs = transitions.map(({ graph }) => graph)
+      const last = graphs.at(-1)
+      return [
+        ...graphs.flatMap((graph) => probes.map((probe) => `${graphKey(graph)} ${probe}`)),
+        ...(last ? [`${graphKey(last)} ${query}`] : []),
+      ]
+    }),
+  )
+  for (const pair of needed) expect(asked).toContain(pair)
+})
+
+test('does not depend on the order in which evaluations return', async () => {
+  const run = async (delay: (task: string, index: number) => number) => {
+    const learner = new PolicyLearner(tinyPolicy(options))
+    let index = 0
+    const late: Evaluate = async (graph, task) => {
+      await new Promise((resolve) => setTimeout(resolve, delay(task, index++)))
+      return { score: scoreOf(graph, task) }
+    }
+    for (let update = 0; update < 4; update += 1) await updateOnQuery(learner, settings(late, update))
+    return { weights: learner.policy.parameters.read(), adam: learner.adam.read() }
+  }
+  const inOrder = await run(() => 0)
+  const random = deriveRandom(1, 'delays')
+  expect(await run(() => random.uniform() * 10)).toEqual(inOrder)
+  expect(await run((_, index) => 10 - (index % 10))).toEqual(inOrder)
+})
+
+describe('ablations', () => {
+  test('final reward only runs no probes, and all returns are the terminal score', async () => {
+    const tasks = new Set<string>()
+    const watching: Evaluate = async (graph, task) => {
+      tasks.add(task)
+      return { score: scoreOf(graph, task) }
+    }
+    const rewards = rewardSettings({ alpha: 0, beta: 0, gammaR: 0 })
+    const learner = new PolicyLearner(tinyPolicy(options))
+    const { trajectories } = await updateOnQuery(learner, settings(watching, 1, { rewards }))
+    expect([...tasks]).toEqual(['b'])
+    for (const trajectory of trajectories) {
+      for (const value of returnsToGo(trajectory)) expect(value).toBe(trajectory.terminalScore)
+    }
+  })
+
+  test.each(['all-atomic', 'all-group'] as const)('%s builds nothing else', async (restriction) => {
+    const learner = new PolicyLearner(tinyPolicy(options))
+    const { trajectories } = await updateOnQuery(
+      learner,
+      settings(immediate, 2, { restriction, trajectories: 8 }),
+    )
+    for (const { actions } of trajectories) {
+      for (const action of actions)
+        if (action.type === 'add') expect(`all-${action.realization}`).toBe(restriction)
+    }
+  })
+})
+
+test('an evaluation that is refused, or a score that is no number, changes no weight', async () => {
+  for (const bad of [
+    async () => Promise.reject(new Error('the key was revoked')),
+    async () => ({ score: Number.NaN }),
+  ] satisfies Evaluate[]) {
+    const learner = new PolicyLearner(tinyPolicy(options))
+    const before = { weights: learner.policy.parameters.read(), adam: learner.adam.read() }
+    await expect(updateOnQuery(learner, settings(bad, 0))).rejects.toThrow(/revoked|NaN/)
+    expect({ weights: learner.policy.parameters.read(), adam: learner.adam.read() }).toEqual(before)
+  }
+})
