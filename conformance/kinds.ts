@@ -7,6 +7,7 @@ export const kinds = {
   sampling: async () => (await import('./sampling.ts')).runSamplingCases,
   scoring: async () => (await import('./scoring.ts')).runScoringCases,
   code: async () => (await import('./code.ts')).runCodeCases,
+  encoder: async () => (await import('./encoder.ts')).runEncoderCases,
 } satisfies Record<string, () => Promise<KindRunner>>
 
 export type Kind = keyof typeof kinds

@@ -6,11 +6,18 @@ export type { Execution, ExecutionOptions } from './execution/execution.ts'
 export { executorFingerprint } from './execution/executor-fingerprint.ts'
 export { fromLanguageModel } from './execution/models/ai-sdk.ts'
 export { CallLimit, processCallLimit } from './execution/models/call-limit.ts'
-export type { ChatModel, ChatReply, ChatRequest, Decoding } from './execution/models/chat-model.ts'
+export {
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  type Decoding,
+  paperDecoding,
+} from './execution/models/chat-model.ts'
 export { type ModelSettings, openModel } from './execution/models/open-model.ts'
 export { type Price, type PriceTable, publishedPrices } from './execution/models/prices.ts'
 export { RecordingModel } from './execution/models/recording.ts'
 export { ReplayModel } from './execution/models/replay.ts'
+export { callModel } from './execution/models/retry.ts'
 export type { KnownTask } from './execution/models/simulated/known-task.ts'
 export { SimulatedServer } from './execution/models/simulated/server.ts'
 export { SimulatedModel } from './execution/models/simulated/simulated-model.ts'
@@ -23,6 +30,7 @@ export { openToolbox, type Toolbox } from './execution/toolbox.ts'
 export type { Tool } from './execution/tools/tool.ts'
 export { type Trace, tracedRequest } from './execution/trace.ts'
 export { AgentGraph, InvalidGraphError, type Unit } from './graph/agent-graph.ts'
+export { canonicalOrder } from './graph/canonical-order.ts'
 export { type ExpandedGraph, type ExpandedNode, expand, expandedCounts } from './graph/expansion.ts'
 export { graphKey } from './graph/graph-key.ts'
 export {
@@ -72,6 +80,7 @@ export {
   valuesAndScale,
 } from './library/answer-contract.ts'
 export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
+export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './library/encoder/choose-encoder.ts'
 export { lexicalEncoder } from './library/encoder/lexical-encoder.ts'
 export { libraryEmbeddings } from './library/encoder/library-embeddings.ts'
 export { type TaskFields, taskEmbedding } from './library/encoder/task-embedding.ts'

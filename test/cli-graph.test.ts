@@ -52,7 +52,7 @@ test('keeps to a restriction, a profile and the limits', async () => {
 })
 
 test.each([
-  [['graph', '  '], 'nothing to embed'],
+  [['graph', '  '], 'question is empty'],
   [['graph', '--seed', 'many', 'q'], '--seed'],
   [['graph', '--library', 'no-such.yaml', 'q'], 'no-such.yaml'],
   [['graph', '--restriction', 'some', 'q'], 'all-atomic'],

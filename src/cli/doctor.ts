@@ -3,6 +3,7 @@ import { freemem, tmpdir } from 'node:os'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { paperDecoding } from '../execution/models/chat-model.ts'
+import { type FailureKind, stopsRun } from '../execution/models/failure.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
@@ -75,9 +76,12 @@ function isWritable(folder: string): boolean {
 async function model(options: DoctorOptions): Promise<Finding[]> {
   try {
     const opened = await openChosenModel(options)
+    if (options.replay !== undefined) {
+      return [{ what: 'model', state: 'ok', found: `a recording, ${visibleText(options.replay)}` }]
+    }
     try {
       const { provider, model: name } = opened.model.identity
-      const who = options.model === simulatedModelName ? 'simulated model' : `${provider} ${name}`
+      const who = name === simulatedModelName ? 'simulated model' : `${provider} ${name}`
       const reply = await opened.model.ask(
         {
           system: 'Reply with the JSON object {"ok": true} and nothing else.',
@@ -87,8 +91,14 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
         AbortSignal.timeout(30_000),
       )
       if (!reply.ok) {
-        const remedy = 'Check --base-url, --model-name and the key variable; a local server must be running.'
-        return [{ what: 'model', state: 'missing', found: `${who}: ${visibleText(reply.message)}`, remedy }]
+        return [
+          {
+            what: 'model',
+            state: 'missing',
+            found: `${who}: ${visibleText(reply.message)}`,
+            remedy: remedyFor(reply.kind),
+          },
+        ]
       }
       const milliseconds = `answered in ${Math.round(reply.durationMs)} ms`
       const price = priceOf(opened.model.identity)
@@ -120,6 +130,13 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
       { what: 'model', state: 'missing', found: error.message, remedy: 'Set it, or use --model simulated.' },
     ]
   }
+}
+
+function remedyFor(kind: FailureKind): string {
+  if (stopsRun(kind)) return 'Check the key, its permissions and the account.'
+  if (kind === 'network' || kind === 'timeout')
+    return 'Check --base-url, and that the server is running and can be reached.'
+  return 'Check --model-name and --base-url.'
 }
 
 async function sandbox(): Promise<Finding> {
@@ -159,7 +176,8 @@ function describe(findings: readonly Finding[]): string {
   return findings
     .map(({ what, state, found, remedy }) => {
       const line = `${marks[state]} ${what.padEnd(8)} ${found}\n`
-      return remedy === undefined ? line : `${line}           → ${remedy}\n`
+      const indented = remedy?.replaceAll('\n', `\n${' '.repeat(13)}`)
+      return indented === undefined ? line : `${line}           → ${indented}\n`
     })
     .join('')
 }

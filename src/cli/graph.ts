@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
 import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
@@ -21,6 +20,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
+import { UsageError } from './problem.ts'
 
 interface GraphOptions {
   readonly seed: number
@@ -51,8 +51,8 @@ export function graphCommand(): Command {
       new Option('--profile <name>', 'roles of one benchmark').choices(Object.keys(benchmarkProfiles)),
     )
     .option('--library <file>', 'a role library of your own (YAML) instead of the 14 roles of the paper')
-    .option('--max-units <n>', 'outer units at most', wholeNumber(1), 3)
-    .option('--max-depth <n>', 'agents at most on the longest path', wholeNumber(1), 4)
+    .option('--max-units <n>', 'outer units at most', wholeNumber(1, 64), 3)
+    .option('--max-depth <n>', 'agents at most on the longest path', wholeNumber(1, 1000), 4)
     .option('--expanded', 'show groups as their workers and aggregators in the Mermaid text', false)
     .option('--json', 'print everything as one JSON object', false)
     .addHelpText(
@@ -66,10 +66,25 @@ Examples:
 The policy is untrained: the graph shows the machinery, not a good organisation. Same seed, same graph.`,
     )
     .action(async (question: string, options: GraphOptions) => {
-      const text = question === '-' ? readFileSync(0, 'utf8') : question
+      const text = question === '-' ? await readStandardInput() : question
+      if (text.trim() === '') throw new UsageError('The question is empty.')
       const shown = await buildGraph(text, options)
       process.stdout.write(options.json ? `${JSON.stringify(shown.json, null, 2)}\n` : shown.text)
     })
+}
+
+/** Up to its end; a final line break is the shell's, not the question's. */
+async function readStandardInput(): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write('Type the question and end it with Ctrl-D.\n')
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of process.stdin) chunks.push(chunk)
+  } catch (error) {
+    throw new UsageError(`The question cannot be read from standard input: ${(error as Error).message}.`)
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
 }
 
 async function buildGraph(question: string, options: GraphOptions): Promise<{ json: unknown; text: string }> {
@@ -176,10 +191,7 @@ function explainStep(
 function describeStep(step: ExplainedStep, index: number, { units }: AgentGraph): string[] {
   const number = `${index + 1}.`
   if (step.action.type === 'stop') {
-    return [
-      `${number} STOP  ${step.forced ? 'every unit is placed: nothing else is legal' : percent(step.stop)}`,
-      '',
-    ]
+    return [`${number} STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`, '']
   }
   const { role, realization, predecessors } = step.action
   const others = Object.entries(step.roles)
@@ -193,11 +205,15 @@ function describeStep(step: ExplainedStep, index: number, { units }: AgentGraph)
     return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
   })
   return [
-    `${number} ADD ${emphasis(visibleText(role))} ${percent(step.roles[role]!)}   next: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
+    `${number} ADD ${emphasis(visibleText(role))} ${percent(step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
     `   as ${emphasis(realization)} ${percent(step.realizations![realization]!)}`,
     ...(edges.length > 0 ? [`   ${edges.join('; ')}`] : []),
     '',
   ]
+}
+
+function whyForced(unitsPlaced: number): string {
+  return unitsPlaced === 0 ? 'no role fits the limits' : 'nothing else is legal: no room for another unit'
 }
 
 function executorLabel(library: Library): ExecutorLabel {

@@ -1,10 +1,12 @@
+import { exitCode } from './exit-code.ts'
+
 /** The first Ctrl-C or SIGTERM cancels what is under way; the second ends the process at once. */
-export function interruptSignal(): AbortSignal {
+export function interruptSignal(say: (text: string) => void): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(130)
-      process.stderr.write('\nStopping; once more ends it at once.\n')
+      if (controller.signal.aborted) process.exit(exitCode.interrupted)
+      say('Stopping; once more ends it at once.')
       controller.abort(new Error(`interrupted by ${name}`))
     })
   }

@@ -20,11 +20,15 @@ for (const command of [graphCommand(), runCommand(), simulateCommand(), doctorCo
   program.addCommand(command)
 }
 
-// A reader that stops early, as `head` does, is no reason for a stack trace.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCode.done)
-  throw error
-})
+// A reader that stops early, as `head` does, is no reason for a stack trace, and neither is a full disk.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCode.done)
+    if (stream === process.stdout)
+      process.stderr.write(`magic: the output cannot be written (${error.code}).\n`)
+    process.exit(exitCode.failed)
+  })
+}
 
 try {
   await program.parseAsync()

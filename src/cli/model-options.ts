@@ -61,7 +61,10 @@ export async function openChosenModel(options: ModelOptions): Promise<OpenedMode
   }
   const { model, close } = await openAnswering(options)
   if (options.record === undefined) return { model, close }
-  const recording = await fixable(() => RecordingModel.open(model, options.record!))
+  const recording = await fixable(() => RecordingModel.open(model, options.record!)).catch(async (error) => {
+    await close()
+    throw error
+  })
   return {
     model: recording,
     async close() {
@@ -73,6 +76,15 @@ export async function openChosenModel(options: ModelOptions): Promise<OpenedMode
 
 async function openAnswering(options: ModelOptions): Promise<OpenedModel> {
   if (options.model === simulatedModelName) {
+    const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
+      (name) => options[name] !== undefined,
+    )
+    if (idle !== undefined) {
+      const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+      throw new UsageError(
+        `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
+      )
+    }
     // Through HTTP, so that what is shown without a key is what a key would run.
     const { simulatedSeed: seed, simulatedTasks: file } = options
     const tasks = file === undefined ? [] : await readKnownTasks(file)
@@ -102,11 +114,23 @@ async function openAnswering(options: ModelOptions): Promise<OpenedModel> {
   return { model, close: () => model.close() }
 }
 
-/** What opening a model refuses, a person can mend: the message says how. */
+/** What opening a model refuses, a person can mend: the message says how, with flags where it names settings. */
 async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open()
   } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error })
+    const { message, code, path } = error as NodeJS.ErrnoException
+    if (code !== undefined && path !== undefined) {
+      const why = code === 'ENOENT' ? 'there is no such file or folder' : `the system says ${code}`
+      throw new UsageError(`${path} cannot be opened: ${why}. Choose another path.`, { cause: error })
+    }
+    const flags = message
+      .replaceAll('apiKeyFile', '--api-key-file')
+      .replaceAll('allowUnsafeBaseURL', '--allow-unsafe-base-url')
+      .replace(
+        'name the one that your server has loaded',
+        'name the one that your server has loaded with --model-name',
+      )
+    throw new UsageError(flags, { cause: error })
   }
 }

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Reads a whole number of at least `least`. */
-export function wholeNumber(least: number): (text: string) => number {
+/** Reads a whole number from `least` to `most`. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
-    if (!/^\d+$/.test(text) || Number(text) < least || !Number.isSafeInteger(Number(text))) {
-      throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`)
+    if (!/^\d+$/.test(text) || Number(text) < least || Number(text) > most) {
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
     }
     return Number(text)
   }

@@ -9,6 +9,7 @@ import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
+import { assertLegalGraph } from '../graph/legality.ts'
 import { visibleText } from '../graph/render/picture.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
 import {
@@ -21,6 +22,7 @@ import {
   optionLabel,
   valuesAndScale,
 } from '../library/answer-contract.ts'
+import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import { benchmarkProfiles, type DatasetProfile } from '../library/profiles.ts'
 import { builtInTools } from '../library/tool-name.ts'
@@ -31,7 +33,9 @@ import { interruptSignal } from './interrupt.ts'
 import { LiveNodes } from './live-nodes.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from './model-options.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
+import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
+import { counted, printable } from './terminal-text.ts'
 
 const contracts: Readonly<Record<string, AnswerContract>> = {
   text: freeText,
@@ -94,9 +98,9 @@ async function run(options: RunOptions): Promise<number> {
   const graph = options.graph === undefined ? AgentGraph.empty : readGraphFile(options.graph)
   const task = readTaskFile(options.task)
   const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
-  // A role that the library lacks is found before anything is started.
-  for (const { role } of graph.units) library.space.indexOf(role)
-  const signal = interruptSignal()
+  assertFits(graph, library, options)
+  const view = new LiveNodes()
+  const signal = interruptSignal((text) => view.notice(text))
   const endTelemetry = await startTelemetry()
   const { model, close } = await openChosenModel(options)
   const sandbox = await findSandbox()
@@ -114,9 +118,9 @@ async function run(options: RunOptions): Promise<number> {
       settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
       signal,
       limit: new CallLimit(options.concurrency),
-      onEvent: options.json ? () => {} : new LiveNodes().listen,
+      onEvent: options.json ? () => {} : view.listen,
     })
-    report(execution, options)
+    report(execution, model.identity.model === simulatedModelName, options)
     return codeOf(execution)
   } finally {
     await close()
@@ -124,38 +128,62 @@ async function run(options: RunOptions): Promise<number> {
   }
 }
 
-function report(
-  { status, answer, stop, trace, usage, cost, failures, durationMs }: Execution,
-  options: RunOptions,
-): void {
-  if (options.json) {
+function report(execution: Execution, simulated: boolean, { json }: RunOptions): void {
+  const { answer, trace } = execution
+  if (json) {
     process.stdout.write(`${JSON.stringify(trace, null, 2)}\n`)
     return
   }
-  const say = (text: string) => process.stderr.write(`${text}\n`)
-  say('')
-  if (stop !== undefined) say(`stopped: ${visibleText(stop.message)}`)
-  for (const { executor, status: problem, reason } of failures)
-    say(`${executor}: ${problem}${reason === undefined ? '' : ` (${visibleText(reason)})`}`)
-  const tokens = `${usage.input} + ${usage.output} tokens`
-  say(
-    `${status} in ${(durationMs / 1000).toFixed(1)} s, ${usage.calls} calls, ${tokens}, ${costText(cost, options)}`,
-  )
-  if (options.model === simulatedModelName && options.replay === undefined)
-    say('The answer is simulated: no language model was asked.')
-  if (answer !== undefined)
+  process.stderr.write(`\n${summary(execution, simulated).join('\n')}\n`)
+  if (answer !== undefined) {
     process.stdout.write(`${typeof answer === 'string' ? printable(answer) : JSON.stringify(answer)}\n`)
+  }
 }
 
-/** An answer may have lines, code above all; any other control character could drive the terminal. */
-function printable(text: string): string {
-  return text.split('\n').map(visibleText).join('\n')
+function summary(
+  { status, stop, usage, cost, failures, durationMs }: Execution,
+  simulated: boolean,
+): string[] {
+  const seconds = `${(durationMs / 1000).toFixed(1)} s`
+  const tokens = `${usage.input} + ${usage.output} tokens`
+  return [
+    ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
+    ...describeFailures(failures),
+    `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
+    ...(simulated ? ['The answer is simulated: no language model was asked.'] : []),
+  ]
 }
 
-function costText(cost: Cost, { model }: RunOptions): string {
-  if (cost === 'unpriced')
-    return model === simulatedModelName ? 'free' : 'unpriced: the price table does not have this model'
-  return `${cost.amount.toFixed(6)} ${cost.currency}`
+/** Nodes that failed alike are told of together; that an end cut the others short goes without saying. */
+function describeFailures(failures: Execution['failures']): string[] {
+  const alike = new Map<string, string[]>()
+  for (const { executor, status, reason } of failures) {
+    if (status === 'aborted') continue
+    const problem = reason === undefined ? status : `${status} (${visibleText(reason)})`
+    alike.set(problem, [...(alike.get(problem) ?? []), executor])
+  }
+  return [...alike].map(([problem, executors]) => {
+    const who = executors.length <= 3 ? executors.join(', ') : `${executors.length} nodes`
+    const remedy = problem.startsWith('model_failure')
+      ? ' — `magic doctor` with the same flags checks the endpoint'
+      : ''
+    return `${who}: ${problem}${remedy}`
+  })
+}
+
+function costText(cost: Cost, simulated: boolean): string {
+  if (cost !== 'unpriced') return `${cost.amount.toFixed(6)} ${cost.currency}`
+  return simulated ? 'free' : 'unpriced: the price table does not have this model'
+}
+
+/** What the library does not allow is found before anything is started. Size and depth are the policy's limits, not ours. */
+function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOptions): void {
+  const unlimited = { maxUnits: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY }
+  try {
+    assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited })
+  } catch (error) {
+    throw new UsageError(`The graph file ${file} does not fit the library. ${(error as Error).message}`)
+  }
 }
 
 function codeOf({ status }: Execution): number {

@@ -5,7 +5,10 @@
 export interface FrozenTextEncoder {
   /** For people: `lexical`, `all-MiniLM-L6-v2`. */
   readonly name: string
-  /** Equal exactly when the vectors are. A checkpoint keeps it, since weights fit one encoder only. */
+  /**
+   * Equal exactly when the vectors are, but for rounding where several runtimes serve one network. A checkpoint
+   * keeps it, since weights fit one encoder only.
+   */
   readonly fingerprint: string
   readonly dims: number
   /** One vector of unit length per text, in order. Every text has one, the empty text too. */

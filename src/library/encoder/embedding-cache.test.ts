@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
+import { lexicalEncoder } from './lexical-encoder.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+const texts = ['one', 'two', '', 'one', '\ud800', '\ud801']
+const path = () => join(folder, `${lexicalEncoder.fingerprint}.vectors`)
+const entryLength = 4 + 32 + 384 * 4 + 4
+
+let folder: string
+/** What the encoder behind the cache was asked for. */
+let asked: string[]
+const counted: FrozenTextEncoder = {
+  ...lexicalEncoder,
+  encode: (given) => {
+    asked.push(...given)
+    return lexicalEncoder.encode(given)
+  },
+}
+
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), 'embeddings-')), 'magic', 'embeddings')
+  asked = []
+})
+
+const encode = (given = texts, onProblem?: (problem: string) => void) =>
+  cachedEncoder(counted, folder, onProblem).encode(given)
+
+test('each text is encoded once, and the vectors are the encoder’s to the bit', async () => {
+  const expected = await lexicalEncoder.encode(texts)
+  expect(await encode()).toEqual(expected)
+  expect(asked).toEqual(['one', 'two', '', '\ud800', '\ud801'])
+  expect(await encode()).toEqual(expected)
+  expect(await encode(['two', 'three'])).toEqual(await lexicalEncoder.encode(['two', 'three']))
+  expect(asked.slice(5)).toEqual(['three'])
+  expect(statSync(path()).size).toBe(6 * entryLength)
+})
+
+test('identity is the encoder’s, and vectors handed out are the caller’s own', async () => {
+  const cached = cachedEncoder(counted, folder)
+  expect({ ...cached, encode: null }).toEqual({ ...lexicalEncoder, encode: null })
+  const [vector] = await cached.encode(['one'])
+  vector!.fill(0)
+  expect(await cached.encode(['one'])).toEqual(await lexicalEncoder.encode(['one']))
+  expect(await cached.encode([])).toEqual([])
+})
+
+test('another encoder has its own entries', async () => {
+  await encode()
+  const other = cachedEncoder({ ...counted, fingerprint: 'f'.repeat(64) }, folder)
+  await other.encode(['one'])
+  expect(asked).toHaveLength(6)
+})
+
+describe('damage', () => {
+  test('an entry cut short anywhere is made again, and what comes after it is kept', async () => {
+    await encode(['one'])
+    const whole = readFileSync(path())
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: entryLength - 1 }), async (length) => {
+        writeFileSync(path(), whole)
+        truncateSync(path(), length)
+        await encode(['two'])
+        asked = []
+        expect(await encode(['one', 'two'])).toEqual(await lexicalEncoder.encode(['one', 'two']))
+        expect(asked).toEqual(['one'])
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('a flipped bit anywhere costs that entry only', async () => {
+    await encode(['one', 'two', 'three'])
+    const whole = readFileSync(path())
+    await fc.assert(
+      fc.asyncProperty(fc.nat(3 * entryLength - 1), fc.nat(7), async (position, bit) => {
+        const damaged = Buffer.from(whole)
+        damaged[position]! ^= 1 << bit
+        writeFileSync(path(), damaged)
+        asked = []
+        const expected = await lexicalEncoder.encode(['one', 'two', 'three'])
+        expect(await encode(['one', 'two', 'three'])).toEqual(expected)
+        expect(asked).toEqual([['one', 'two', 'three'][Math.floor(position / entryLength)]])
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a file of something else', async () => {
+    await encode(['one'])
+    writeFileSync(path(), 'MGEV'.repeat(1000))
+    appendFileSync(path(), Buffer.alloc(10_000))
+    expect(await encode(['one'])).toEqual(await lexicalEncoder.encode(['one']))
+  })
+})
+
+test('a folder that cannot be written is said once and does no harm', async () => {
+  writeFileSync(join(folder, '../..', 'file'), '')
+  folder = join(folder, '../..', 'file')
+  const problems: string[] = []
+  const cached = cachedEncoder(counted, folder, (problem) => problems.push(problem))
+  for (const text of ['one', 'two', 'one'])
+    expect(await cached.encode([text])).toEqual(await lexicalEncoder.encode([text]))
+  expect(asked).toEqual(['one', 'two'])
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toMatch(/^Embeddings are not cached: .*file/)
+})
+
+test('processes that write at the same time do not spoil each other’s entries', async () => {
+  const module = (name: string) => JSON.stringify(new URL(`./${name}`, import.meta.url).href)
+  const script = (label: string) => `
+    const { cachedEncoder } = await import(${module('embedding-cache.ts')})
+    const { lexicalEncoder } = await import(${module('lexical-encoder.ts')})
+    const encoder = cachedEncoder(lexicalEncoder, ${JSON.stringify(folder)})
+    for (let n = 0; n < 50; n++) await encoder.encode(['${label} ' + n])`
+  const run = (label: string) =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(label)])
+  await Promise.all([run('a'), run('b')])
+  await encode(['a', 'b'].flatMap((label) => Array.from({ length: 50 }, (_, n) => `${label} ${n}`)))
+  expect(asked).toEqual([])
+})
+
+test('the folder', () => {
+  expect(embeddingCacheFolder({ XDG_CACHE_HOME: '/xdg' })).toBe('/xdg/magic/embeddings')
+  expect(embeddingCacheFolder({})).toMatch(/\.cache\/magic\/embeddings$/)
+})
