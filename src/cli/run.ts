@@ -150,7 +150,7 @@ function summary(
     ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
     ...describeFailures(failures),
     `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
-    ...(simulated ? ['The answer is simulated: no language model was asked.'] : []),
+    ...(simulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
   ]
 }
 
