@@ -5,6 +5,8 @@ import type { Bench } from './bench.ts'
 const benches: Record<string, () => Promise<Bench>> = {
   policy: async () => (await import('./policy.ts')).policyBench,
   execution: async () => (await import('./execution.ts')).executionBench,
+  scoring: async () => (await import('./scoring.ts')).scoringBench,
+  ledger: async () => (await import('./ledger.ts')).ledgerBench,
 }
 
 function usage(problem: string): never {

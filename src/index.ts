@@ -68,6 +68,12 @@ export { paperTemperature, temperatureAt } from './learning/temperature.ts'
 export { type FinishedUpdate, type TrainingOptions, train } from './learning/train.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
 export { type Evaluate, type TrainedUpdate, updateOnQuery } from './learning/update.ts'
+export { evaluateOnce } from './ledger/evaluate-once.ts'
+export type { EvaluationLedger } from './ledger/evaluation-ledger.ts'
+export { LedgerRequestCache } from './ledger/ledger-request-cache.ts'
+export { MemoryLedger } from './ledger/memory.ts'
+export { RunLock, RunLockedError } from './ledger/run-lock.ts'
+export { SqliteLedger } from './ledger/sqlite.ts'
 export {
   type AnswerContract,
   benchmarkContracts,

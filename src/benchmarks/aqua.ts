@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DataError } from './data-error.ts'
 import { optionLabel } from './option-label.ts'
 import { choiceReference } from './raw-reference.ts'
-import { readJsonLines } from './records.ts'
+import { readRows } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({
@@ -14,7 +14,7 @@ const row = z.object({
 /** AQuA-RAT has no ids of its own: an example is `<split>-<index>`. The rationale is part of the reference: left out. */
 export async function readAqua(path: string, split: string, wanted: Wanted = everyExample): Promise<Split> {
   const examples = new SplitCollector()
-  const file = await readJsonLines(path, row, (record, at) => {
+  const file = await readRows(path, row, (record, at) => {
     const id = `${split}-${at.index}`
     examples.addId(id, at, 'question')
     if (!wanted(id)) return

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { readAqua } from './aqua.ts'
 import { DataError } from './data-error.ts'
+import { locateFile } from './data-folder.ts'
 import { readGsm8k } from './gsm8k.ts'
 import { readHumaneval } from './humaneval.ts'
 import { readLivecodebench } from './livecodebench.ts'
@@ -17,19 +18,29 @@ export interface Benchmark {
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly splits: Readonly<Record<string, SplitSource>>
-  read(root: string, split: SplitSource & { readonly name: string }, wanted: Wanted): Promise<Split>
+  read(source: FoundSplit, wanted: Wanted): Promise<Split>
 }
 
-interface SplitSource {
+export interface SplitSource {
   /** Relative to the data folder, in the layout of the official source under a folder per benchmark. */
   readonly files: readonly string[]
   /** How many examples the official split has: a file with fewer is truncated, one with more is something else. */
   readonly examples: number
 }
 
+/** A split whose files have been looked for in a data folder. */
+interface FoundSplit {
+  readonly name: string
+  readonly root: string
+  readonly files: readonly string[]
+}
+
 const livecodebenchFiles = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map(
   (name) => `livecodebench/${name}.jsonl`,
 )
+
+/** Where TabFact keeps its tables, a file each. */
+export const tabfactTables = 'tabfact/data/all_csv'
 
 export const benchmarks = {
   mmlu_pro: {
@@ -41,7 +52,7 @@ export const benchmarks = {
       validation: { files: ['mmlu_pro/validation.jsonl'], examples: 70 },
       test: { files: ['mmlu_pro/test.jsonl'], examples: 12032 },
     },
-    read: (root, { files }, wanted) => readMmluPro(join(root, files[0]!), wanted),
+    read: ({ files }, wanted) => readMmluPro(files[0]!, wanted),
   },
   strategyqa: {
     title: 'StrategyQA',
@@ -52,7 +63,7 @@ export const benchmarks = {
       train: { files: ['strategyqa/train.json'], examples: 2061 },
       dev: { files: ['strategyqa/dev.json'], examples: 229 },
     },
-    read: (root, { files }, wanted) => readStrategyqa(join(root, files[0]!), wanted),
+    read: ({ files }, wanted) => readStrategyqa(files[0]!, wanted),
   },
   aqua: {
     title: 'AQuA-RAT',
@@ -64,7 +75,7 @@ export const benchmarks = {
       dev: { files: ['aqua/dev.json'], examples: 254 },
       test: { files: ['aqua/test.json'], examples: 254 },
     },
-    read: (root, { files, name }, wanted) => readAqua(join(root, files[0]!), name, wanted),
+    read: ({ files, name }, wanted) => readAqua(files[0]!, name, wanted),
   },
   gsm8k: {
     title: 'GSM8K',
@@ -75,7 +86,7 @@ export const benchmarks = {
       train: { files: ['gsm8k/train.jsonl'], examples: 7473 },
       test: { files: ['gsm8k/test.jsonl'], examples: 1319 },
     },
-    read: (root, { files, name }, wanted) => readGsm8k(join(root, files[0]!), name, wanted),
+    read: ({ files, name }, wanted) => readGsm8k(files[0]!, name, wanted),
   },
   humaneval: {
     title: 'HumanEval',
@@ -83,7 +94,7 @@ export const benchmarks = {
     licence: 'MIT',
     metric: 'pass@1',
     splits: { test: { files: ['humaneval/HumanEval.jsonl.gz'], examples: 164 } },
-    read: (root, { files }, wanted) => readHumaneval(join(root, files[0]!), wanted),
+    read: ({ files }, wanted) => readHumaneval(files[0]!, wanted),
   },
   livecodebench: {
     title: 'LiveCodeBench-v6',
@@ -96,11 +107,7 @@ export const benchmarks = {
       test: { files: livecodebenchFiles.slice(5), examples: 175 },
       sample: { files: ['livecodebench/sample.jsonl'], examples: 8 },
     },
-    read: (root, { files }, wanted) =>
-      readLivecodebench(
-        files.map((file) => join(root, file)),
-        wanted,
-      ),
+    read: ({ files }, wanted) => readLivecodebench(files, wanted),
   },
   tatqa: {
     title: 'TAT-QA',
@@ -114,7 +121,7 @@ export const benchmarks = {
       test: { files: ['tatqa/tatqa_dataset_test_gold.json'], examples: 1663 },
       'test-unlabelled': { files: ['tatqa/tatqa_dataset_test.json'], examples: 1669 },
     },
-    read: (root, { files }, wanted) => readTatqa(join(root, files[0]!), wanted),
+    read: ({ files }, wanted) => readTatqa(files[0]!, wanted),
   },
   tabfact: {
     title: 'TabFact',
@@ -126,8 +133,7 @@ export const benchmarks = {
       dev: { files: ['tabfact/tokenized_data/val_examples.json'], examples: 12792 },
       test: { files: ['tabfact/tokenized_data/test_examples.json'], examples: 12779 },
     },
-    read: (root, { files }, wanted) =>
-      readTabfact(join(root, files[0]!), join(root, 'tabfact/data/all_csv'), wanted),
+    read: ({ root, files }, wanted) => readTabfact(files[0]!, join(root, tabfactTables), wanted),
   },
 } as const satisfies Record<string, Benchmark>
 
@@ -140,16 +146,35 @@ export async function loadSplit(
   split: string,
   wanted: Wanted = everyExample,
 ): Promise<Split> {
-  const { splits, read }: Benchmark = benchmarks[benchmark]
-  const source = Object.hasOwn(splits, split) ? splits[split] : undefined
-  if (source === undefined)
-    throw new Error(`${benchmark} has no split '${split}'; it has ${Object.keys(splits).join(', ')}.`)
-  const loaded = await read(root, { ...source, name: split }, wanted)
+  const source = splitOf(benchmark, split)
+  const files = source.files.map((file) => locateFile(root, file))
+  const loaded = await benchmarks[benchmark].read({ name: split, root, files }, wanted)
   if (loaded.ids.length !== source.examples)
     throw new DataError(
       `${loaded.ids.length} examples, but the split '${split}' of ${benchmark} has ${source.examples}: ` +
         'the file is truncated, or of another version.',
-      { file: source.files.map((file) => join(root, file)).join(', ') },
+      { file: files.join(', ') },
     )
   return loaded
+}
+
+/** Every file that a split of the benchmark reads, under its name in the data folder. */
+export function declaredFiles(benchmark: BenchmarkName): readonly string[] {
+  const { splits }: Benchmark = benchmarks[benchmark]
+  return Object.values(splits).flatMap((source) => source.files)
+}
+
+/** Throws an error that names the splits there are. */
+export function splitOf(benchmark: BenchmarkName, split: string): SplitSource {
+  const { splits }: Benchmark = benchmarks[benchmark]
+  const source = Object.hasOwn(splits, split) ? splits[split] : undefined
+  if (source === undefined)
+    throw new UnknownSplitError(
+      `${benchmark} has no split '${split}'; it has ${Object.keys(splits).join(', ')}.`,
+    )
+  return source
+}
+
+export class UnknownSplitError extends Error {
+  override readonly name = 'UnknownSplitError'
 }

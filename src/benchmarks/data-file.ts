@@ -44,13 +44,9 @@ export const defaultLimits: Limits = {
 
 /** Hands the expanded bytes to `consume`, chunk by chunk. */
 async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer) => void): Promise<DataFile> {
-  const { bytes, head } = await inspect(path)
-  if (bytes > limits.fileBytes)
-    throw new DataError(`has ${bytes} bytes; files of up to ${limits.fileBytes} are read.`, { file: path })
-  if (head.toString('latin1') === 'PAR1')
-    throw new DataError('is a Parquet file; give the JSON Lines or JSON file of the same split.', {
-      file: path,
-    })
+  const { bytes, head } = await inspect(path, limits)
+  if (isParquetHead(head))
+    throw new DataError('is a Parquet file; give the JSON file of the same split.', { file: path })
   const hash = createHash('sha256')
   let expanded = 0
   const deliver = async (chunks: AsyncIterable<Buffer>) => {
@@ -88,11 +84,32 @@ async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer)
   return { path, bytes, sha256: hash.digest('hex') }
 }
 
-async function inspect(path: string): Promise<{ bytes: number; head: Buffer }> {
+/** Whether the file begins as a Parquet file does. */
+export async function isParquet(path: string, limits: Limits): Promise<boolean> {
+  return isParquetHead((await inspect(path, limits)).head)
+}
+
+function isParquetHead(head: Buffer): boolean {
+  return head.toString('latin1') === 'PAR1'
+}
+
+/** Size and digest of a file, whatever is in it. */
+export async function digestFile(path: string, limits: Limits): Promise<DataFile> {
+  const { bytes } = await inspect(path, limits)
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: mebibyte })) hash.update(chunk)
+  return { path, bytes, sha256: hash.digest('hex') }
+}
+
+async function inspect(path: string, limits: Limits): Promise<{ bytes: number; head: Buffer }> {
   try {
     await using file = await open(path)
     const status = await file.stat()
     if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
+    if (status.size > limits.fileBytes)
+      throw new DataError(`has ${status.size} bytes; files of up to ${limits.fileBytes} are read.`, {
+        file: path,
+      })
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
     return { bytes: status.size, head: buffer.subarray(0, bytesRead) }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DataError } from './data-error.ts'
 import { numberTextReference } from './raw-reference.ts'
-import { readJsonLines } from './records.ts'
+import { readRows } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({ question: z.string().min(1), answer: z.string() })
@@ -9,7 +9,7 @@ const row = z.object({ question: z.string().min(1), answer: z.string() })
 /** GSM8K has no ids of its own: an example is `<split>-<index>`. */
 export async function readGsm8k(path: string, split: string, wanted: Wanted = everyExample): Promise<Split> {
   const examples = new SplitCollector()
-  const file = await readJsonLines(path, row, ({ question, answer }, at) => {
+  const file = await readRows(path, row, ({ question, answer }, at) => {
     const id = `${split}-${at.index}`
     examples.addId(id, at, 'question')
     if (!wanted(id)) return

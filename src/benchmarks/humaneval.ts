@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readJsonLines } from './records.ts'
+import { readRows } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({
@@ -12,20 +12,16 @@ const row = z.object({
 /** The prompt is the question. `test` and `canonical_solution` are hidden; the latter serves nobody here. */
 export async function readHumaneval(path: string, wanted: Wanted = everyExample): Promise<Split> {
   const examples = new SplitCollector()
-  const file = await readJsonLines(
-    path,
-    row,
-    ({ task_id: id, prompt, entry_point: entryPoint, test }, at) => {
-      examples.addId(id, at, 'task_id')
-      if (!wanted(id)) return
-      examples.addTask({
-        id,
-        question: prompt,
-        program: { mode: 'function', starterCode: prompt, entryPoint },
-        metadata: {},
-      })
-      examples.addReference(id, { kind: 'humaneval', prompt, entryPoint, test })
-    },
-  )
+  const file = await readRows(path, row, ({ task_id: id, prompt, entry_point: entryPoint, test }, at) => {
+    examples.addId(id, at, 'task_id')
+    if (!wanted(id)) return
+    examples.addTask({
+      id,
+      question: prompt,
+      program: { mode: 'function', starterCode: prompt, entryPoint },
+      metadata: {},
+    })
+    examples.addReference(id, { kind: 'humaneval', prompt, entryPoint, test })
+  })
   return examples.split([file])
 }

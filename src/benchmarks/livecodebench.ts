@@ -3,7 +3,7 @@ import type { ProgramInterface, ProgramTest } from '../library/task.ts'
 import { DataError } from './data-error.ts'
 import { type DataFile, defaultLimits } from './data-file.ts'
 import { decodeTests } from './program-tests.ts'
-import { type RecordPlace, readJsonLines } from './records.ts'
+import { type RecordPlace, readRows } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({
@@ -56,7 +56,7 @@ export async function readLivecodebench(
     const privateTests = record.private_test_cases
     examples.addReference(id, { kind: 'livecodebench', program, publicTests, privateTests })
   }
-  for (const path of paths) files.push(await readJsonLines(path, row, take, { limits }))
+  for (const path of paths) files.push(await readRows(path, row, take, { limits }))
   return examples.split(files)
 }
 

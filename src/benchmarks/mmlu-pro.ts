@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DataError } from './data-error.ts'
 import { optionLabel } from './option-label.ts'
 import { choiceReference } from './raw-reference.ts'
-import { readJsonLines } from './records.ts'
+import { readRows } from './records.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({
@@ -17,7 +17,7 @@ const row = z.object({
 /** The reference is the option at `answer_index`, as the paper maps it; the letter in `answer` contradicts it once. */
 export async function readMmluPro(path: string, wanted: Wanted = everyExample): Promise<Split> {
   const examples = new SplitCollector()
-  const file = await readJsonLines(path, row, (record, at) => {
+  const file = await readRows(path, row, (record, at) => {
     const id = String(record.question_id)
     examples.addId(id, at, 'question_id')
     if (!wanted(id)) return

@@ -1,7 +1,16 @@
 // Rows of an official file, checked against the schema that the data set states.
 import { z } from 'zod'
 import { DataError } from './data-error.ts'
-import { type DataFile, defaultLimits, type Limits, readLines, readText } from './data-file.ts'
+import {
+  type DataFile,
+  defaultLimits,
+  digestFile,
+  isParquet,
+  type Limits,
+  readLines,
+  readText,
+} from './data-file.ts'
+import { readParquet } from './parquet/read-parquet.ts'
 
 /** A JSON number with its text: Python keeps 2 and 2.0 apart, a double does not. */
 export class JsonNumber {
@@ -39,6 +48,23 @@ export async function readJsonLines<S extends z.ZodType>(
     consume(checkRecord(schema, parseJson(line, at, options.exactNumbers), at), at)
     index += 1
   })
+}
+
+/** A table of rows, in JSON Lines or Parquet, as the file's first bytes say. */
+export async function readRows<S extends z.ZodType>(
+  path: string,
+  schema: S,
+  consume: RecordConsumer<S>,
+  options: RecordOptions = {},
+): Promise<DataFile> {
+  const { limits = defaultLimits } = options
+  if (!(await isParquet(path, limits))) return readJsonLines(path, schema, consume, options)
+  const file = await digestFile(path, limits)
+  await readParquet(path, limits, (value, index) => {
+    const at = { file: path, row: index + 1, index }
+    consume(checkRecord(schema, value, at), at)
+  })
+  return file
 }
 
 /** One JSON array of objects. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { dataCommand } from './data.ts'
 import { doctorCommand } from './doctor.ts'
 import { exitCode, exitCodeHelp } from './exit-code.ts'
 import { graphCommand } from './graph.ts'
@@ -15,7 +16,7 @@ const program = new Command('magic')
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
-for (const command of [graphCommand(), runCommand(), simulateCommand(), doctorCommand()]) {
+for (const command of [graphCommand(), runCommand(), dataCommand(), simulateCommand(), doctorCommand()]) {
   command.copyInheritedSettings(program)
   program.addCommand(command)
 }

@@ -140,10 +140,8 @@ function report(execution: Execution, simulated: boolean, { json }: RunOptions):
   }
 }
 
-function summary(
-  { status, stop, usage, cost, failures, durationMs }: Execution,
-  simulated: boolean,
-): string[] {
+function summary(execution: Execution, simulated: boolean): string[] {
+  const { status, answer, stop, usage, cost, failures, durationMs } = execution
   const seconds = `${(durationMs / 1000).toFixed(1)} s`
   const tokens = `${usage.input} + ${usage.output} tokens`
   return [

@@ -1,0 +1,50 @@
+import { statSync } from 'node:fs'
+import { type Benchmark, type BenchmarkName, benchmarks } from './benchmark.ts'
+import { isFile, locateFile } from './data-folder.ts'
+import { officialFiles } from './official-files.ts'
+
+/** What is known of a benchmark without reading its files. */
+export interface CatalogueEntry {
+  readonly name: BenchmarkName
+  readonly title: string
+  readonly source: string
+  /** The state of the official source that `magic data pull` fetches. */
+  readonly revision: string
+  readonly licence: string
+  readonly metric: Benchmark['metric']
+  readonly splits: readonly CatalogueSplit[]
+}
+
+export interface CatalogueSplit {
+  readonly split: string
+  readonly examples: number
+  /** All its files are in the data folder. */
+  readonly imported: boolean
+  readonly files: readonly { readonly path: string; readonly bytes: number | null }[]
+}
+
+export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[]
+
+export function describeBenchmark(root: string, name: BenchmarkName): CatalogueEntry {
+  const { title, source, licence, metric, splits }: Benchmark = benchmarks[name]
+  return {
+    name,
+    title,
+    source,
+    revision: officialFiles[name][0]!.revision,
+    licence,
+    metric,
+    splits: Object.entries(splits).map(([split, { examples, files }]) => {
+      const paths = files.map((file) => locateFile(root, file))
+      return {
+        split,
+        examples,
+        imported: paths.every(isFile),
+        files: paths.map((path) => ({
+          path,
+          bytes: statSync(path, { throwIfNoEntry: false })?.size ?? null,
+        })),
+      }
+    }),
+  }
+}

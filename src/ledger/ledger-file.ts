@@ -1,0 +1,153 @@
+import { DatabaseSync } from 'node:sqlite'
+import { LedgerDamagedError, LedgerError, LedgerFormatError, UnsoundSqliteError } from './ledger-error.ts'
+import { explainFailure, patiently } from './sqlite-failure.ts'
+
+/** To be raised with every change of the tables that an older version would misread. */
+const format = 1
+
+const schema = `
+  CREATE TABLE ledger (format INTEGER NOT NULL) STRICT;
+  CREATE TABLE executions (
+    id TEXT PRIMARY KEY,
+    trace BLOB NOT NULL, -- JSON, compressed with zstd where that is shorter
+    crc INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE evaluations (
+    place INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE, -- digest of the next four
+    graph TEXT NOT NULL,
+    task TEXT NOT NULL,
+    data_version TEXT NOT NULL,
+    executor TEXT NOT NULL,
+    score REAL NOT NULL,
+    status TEXT NOT NULL,
+    execution TEXT NOT NULL REFERENCES executions (id),
+    detail TEXT NOT NULL, -- JSON: answer, failures, usage, cost
+    crc INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE replies (
+    digest TEXT PRIMARY KEY,
+    reply TEXT NOT NULL, -- JSON
+    crc INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO ledger (format) VALUES (${format});
+`
+
+/** A second's reading. */
+const largestChecked = 512 * 1024 * 1024
+
+export interface LedgerFileOptions {
+  /** For a second process that only looks: it sees every acknowledged write and never holds the writer up. */
+  readonly readOnly?: boolean
+  /** How long a locked file is tried again before an error says so. */
+  readonly patienceMs?: number
+  /** A cap on the file's size, in pages of 4 KiB. Reaching it is like a full disk. */
+  readonly maxPages?: number
+}
+
+export const defaultPatienceMs = 10_000
+
+/** Opens or makes a ledger's file. Damaged, foreign and newer files are refused before anything in them is changed. */
+export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
+  const { readOnly = false, patienceMs = defaultPatienceMs, maxPages } = options
+  const retrying = { path, patienceMs }
+  const database = openDatabase(path, readOnly)
+  try {
+    await patiently(() => setUp(database, path), retrying)
+    const found = await patiently(() => formatOf(database, path), retrying)
+    if (found !== undefined && found !== format) throw new LedgerFormatError(path, found, format)
+    if (readOnly) {
+      if (found === undefined) throw new LedgerError(path, `There is no ledger in ${path} yet.`)
+      return database
+    }
+    await patiently(() => makeDurable(database, path, maxPages), retrying)
+    if (found === undefined) await patiently(() => createTables(database, path), retrying)
+    else await patiently(() => checkPages(database, path), retrying)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function openDatabase(path: string, readOnly: boolean): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { readOnly, timeout: 0 })
+  } catch (error) {
+    throw explainFailure(error, path)
+  }
+}
+
+function setUp(database: DatabaseSync, path: string): void {
+  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+  if (!isSoundSqlite(version)) throw new UnsoundSqliteError(path, version)
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536')
+}
+
+/** Undefined for a file that has just begun. */
+function formatOf(database: DatabaseSync, path: string): number | undefined {
+  const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  if (names.length === 0) return undefined
+  if (!names.some(({ name }) => name === 'ledger'))
+    throw new LedgerError(path, `${path} is an SQLite file, but no ledger. Name another path.`)
+  const row = database.prepare('SELECT format FROM ledger').get()
+  if (row === undefined) throw new LedgerDamagedError(path, 'it does not say its format')
+  return row['format'] as number
+}
+
+/** Write-ahead log, so that readers and the writer do not wait for each other; a commit is on the disk when it returns. */
+function makeDurable(database: DatabaseSync, path: string, maxPages: number | undefined): void {
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
+    journal_mode: string
+  }
+  if (mode !== 'wal')
+    throw new LedgerError(
+      path,
+      `${path} lies where SQLite cannot share memory. Use a folder on a local disk.`,
+    )
+  database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864')
+  if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`)
+}
+
+function createTables(database: DatabaseSync, path: string): void {
+  inTransaction(database, () => {
+    // Somebody else may have made them since we looked.
+    if (formatOf(database, path) === undefined) database.exec(schema)
+  })
+}
+
+/**
+ * Finds broken pages before anything is paid for. In a larger file that would take seconds, so there they are found when they
+ * are met: a short file shows at once, and rows have their checksums.
+ */
+function checkPages(database: DatabaseSync, path: string): void {
+  const { bytes } = database
+    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    .get() as { bytes: number }
+  if (bytes > largestChecked) return
+  const { quick_check: verdict } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+  if (verdict !== 'ok') throw new LedgerDamagedError(path, verdict)
+}
+
+/** `IMMEDIATE`: a transaction that begins by reading can be refused when it comes to write, without remedy. */
+export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // SQLite has already ended it after some failures, such as a full disk.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Older ones can corrupt a write-ahead log that several connections use; the fix was also given to two older lines. */
+export function isSoundSqlite(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (major !== 3) return major > 3
+  if (minor === 50) return patch >= 7
+  if (minor === 44) return patch >= 6
+  return minor > 51 || (minor === 51 && patch >= 3)
+}

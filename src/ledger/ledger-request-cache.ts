@@ -1,0 +1,54 @@
+import type { ChatAnswer } from '../execution/models/chat-model.ts'
+import { noUsage, type TokenUsage } from '../execution/models/usage.ts'
+import type { RequestCache } from '../execution/request-cache.ts'
+import type { EvaluationLedger } from './evaluation-ledger.ts'
+
+export interface CountedCalls extends TokenUsage {
+  readonly calls: number
+}
+
+/**
+ * Hands the ledger's replies to the executor, for training only: an evaluation of a policy never gets one of these.
+ * It counts answered calls. What failed attempts used, and what calls in flight shared, stands in the executions.
+ */
+export class LedgerRequestCache implements RequestCache {
+  readonly #ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>
+  #made: CountedCalls = nothing
+  #reused: CountedCalls = nothing
+
+  constructor(ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>) {
+    this.#ledger = ledger
+  }
+
+  /** Calls that were made and answered. */
+  get made(): CountedCalls {
+    return this.#made
+  }
+
+  /** Calls that the ledger saved. */
+  get reused(): CountedCalls {
+    return this.#reused
+  }
+
+  async get(digest: string): Promise<ChatAnswer | undefined> {
+    const known = await this.#ledger.findReply(digest)
+    if (known !== undefined) this.#reused = plus(this.#reused, known)
+    return known
+  }
+
+  async set(digest: string, answer: ChatAnswer): Promise<void> {
+    this.#made = plus(this.#made, answer)
+    await this.#ledger.keepReply(digest, answer)
+  }
+}
+
+const nothing: CountedCalls = { calls: 0, input: 0, cachedInput: 0, output: 0 }
+
+function plus(sum: CountedCalls, { usage = noUsage }: ChatAnswer): CountedCalls {
+  return {
+    calls: sum.calls + 1,
+    input: sum.input + usage.input,
+    cachedInput: sum.cachedInput + usage.cachedInput,
+    output: sum.output + usage.output,
+  }
+}

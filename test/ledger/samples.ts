@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto'
+import type { ChatAnswer } from '../../src/execution/models/chat-model.ts'
+import { noUsage } from '../../src/execution/models/usage.ts'
+import type { Trace } from '../../src/execution/trace.ts'
+import type { Evaluation, EvaluationKey } from '../../src/ledger/evaluation.ts'
+
+/** The same number, the same sample: whoever reads it back can tell whether it is whole. */
+export function sampleKey(number: number): EvaluationKey {
+  const digest = (what: string) => hash('sha256', `${what} ${number}`, 'hex')
+  return { graph: digest('graph'), task: `task-${number}`, dataVersion: digest('data'), executor: 'executor' }
+}
+
+export function sampleEvaluation(number: number): Evaluation {
+  return {
+    score: (number % 7) / 7,
+    parse: 'ok',
+    measures: { em: number % 2 },
+    status: 'answered',
+    answer: { values: [`${number}`, null, 'é😀\u0000'], scale: '' },
+    failures: [{ node: 'u0', status: 'truncated', reason: 'The output limit cut it off.' }],
+    usage: { ...noUsage, calls: 3, attempts: 4, failedAttempts: 1, input: 100 + number, output: 20 },
+    reused: { ...noUsage, calls: 1, input: 10 },
+    cost: number % 2 === 0 ? 'unpriced' : { amount: number / 1e6, currency: 'CNY' },
+    durationMs: 12.5,
+    execution: `execution-${number}`,
+  }
+}
+
+/** `text`: how much the nodes said. */
+export function sampleTrace(number: number, text = 'x'): Trace {
+  const { usage, reused, cost, status, execution, durationMs } = sampleEvaluation(number)
+  return {
+    version: 1,
+    execution,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    durationMs,
+    status,
+    task: `task-${number}`,
+    graph: { units: [] },
+    library: 'library',
+    contract: 'text',
+    model: { provider: 'scripted', model: 'm', options: {} },
+    nodes: [],
+    usage,
+    reused,
+    cost,
+    texts: { direct: text },
+  }
+}
+
+export function sampleAnswer(number: number): ChatAnswer {
+  return {
+    ok: true,
+    text: `{"analysis":"…","answer":"${number}"}`,
+    finish: 'stop',
+    usage: { input: 10, cachedInput: 4, output: 5 },
+    warnings: [],
+    durationMs: 1,
+  }
+}
