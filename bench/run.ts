@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const [name] = positionals
 if (values.help) usage('Measures, and says how many times faster or slower than what.')
 if (name === undefined || positionals.length !== 1) usage('One bench is needed.')
-if (benches[name] === undefined) usage(`There is no bench '${name}'.`)
+if (!Object.hasOwn(benches, name)) usage(`There is no bench '${name}'.`)
 
 const bench = await benches[name]()
 const say = (line: string) => process.stderr.write(`${line}\n`)

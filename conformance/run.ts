@@ -11,7 +11,7 @@ function usage(problem: string): never {
 
 if (kind === '--help' || kind === '-h') usage('Runs golden vectors and prints a line per failing case.')
 if (kind === undefined || folder === undefined || rest.length > 0) usage('A kind and a folder are needed.')
-if (!(kind in kinds)) usage(`There is no kind '${kind}'.`)
+if (!Object.hasOwn(kinds, kind)) usage(`There is no kind '${kind}'.`)
 if (!existsSync(folder) || !statSync(folder).isDirectory()) usage(`${folder} is not a folder.`)
 
 let passed = 0

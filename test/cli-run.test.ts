@@ -76,6 +76,54 @@ describe('magic run on the simulated model', () => {
   })
 })
 
+describe('magic run prints what a model says', () => {
+  let server: FaultServer
+  const canary = 'sk-canary-5e1d77aa02'
+  beforeAll(async () => {
+    server = await FaultServer.start()
+  })
+  afterAll(() => server.close())
+  const answered = (answer: string, ...more: string[]) => {
+    const content = JSON.stringify({ analysis: 'x', answer })
+    server.script()
+    server.answer((body) => ({ content, promptTokens: body.length, completionTokens: 9 }))
+    const words = ['run', '--task', task, '--model', 'openai', '--model-name', 'm', '--base-url', server.url]
+    return magicWith({ OPENAI_API_KEY: canary }, ...words, ...more)
+  }
+
+  test('empty lines and tabs of a program stay', async () => {
+    const program = 'import math\n\n\ndef f(x):\n\treturn 2 * x\n'
+    expect((await answered(program, '--contract', 'code')).stdout).toBe(`${program}\n`)
+  })
+
+  test('what could drive a terminal does not', async () => {
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await answered('a\u001b]0;x\u0007b\u009bc\u202ed', ...more)
+      expect(stdout).toContain('u009b')
+      for (const character of ['\u001b', '\u0007', '\u009b', '\u202e']) {
+        expect(stdout + stderr).not.toContain(character)
+      }
+    }
+  })
+
+  test('a key that the server repeats in its answer goes nowhere', async () => {
+    const recording = join(folder, 'echo.jsonl')
+    for (const more of [[], ['--json'], ['--record', recording]]) {
+      const { stdout, stderr } = await answered(`your key is ${canary}`, ...more)
+      expect(stdout).toContain('[redacted]')
+      expect(stdout + stderr).not.toContain(canary)
+    }
+    expect(readFileSync(recording, 'utf8')).not.toContain(canary)
+  })
+
+  test('missing token counts are told of', async () => {
+    server.script('no_usage')
+    const words = ['run', '--task', task, '--model', 'openai', '--model-name', 'm', '--base-url', server.url]
+    const { stderr } = await magicWith({ OPENAI_API_KEY: canary }, ...words)
+    expect(stderr).toContain('The token counts are too low')
+  })
+})
+
 describe('magic run says what is wrong with its input', () => {
   test.each([
     ['no task', ['run'], '--task'],
@@ -104,6 +152,27 @@ describe('magic run says what is wrong with its input', () => {
       ],
       'not an earlier unit',
     ],
+    [
+      'a realization that a role lacks, with control characters',
+      [
+        'run',
+        '--task',
+        task,
+        '--graph',
+        file('escape.json', { units: [{ role: 'ev\u001b[31mil', realization: 'atomic' }] }),
+      ],
+      'ev\\u001b[31mil',
+    ],
+    [
+      'a recording that cannot be written',
+      ['run', '--task', task, '--record', join(folder, 'no', 'such', 'x.jsonl')],
+      'cannot be opened',
+    ],
+    [
+      'flags that the simulated model has no use for',
+      ['run', '--task', task, '--base-url', 'http://127.0.0.1:1/v1'],
+      '--base-url has no effect',
+    ],
     ['no key', ['run', '--task', task, '--model', 'deepseek'], 'DEEPSEEK_API_KEY'],
     [
       'a foreign http address',
@@ -116,6 +185,29 @@ describe('magic run says what is wrong with its input', () => {
     expect(stderr).not.toContain('    at ')
     expect(code).toBe(2)
   })
+})
+
+test('magic run refuses an edge that the library does not allow', async () => {
+  const executor = (id: string) => ({
+    id,
+    responsibility: 'It writes.',
+    prompt: 'You write. Hand on what you wrote.',
+  })
+  const library = file('library.yaml', {
+    roles: [
+      { id: 'writer', description: 'Writes.', produces: ['draft'], atomic: executor('writer') },
+      { id: 'finder', description: 'Finds.', accepts: [], produces: ['clause'], atomic: executor('finder') },
+    ],
+  })
+  const forbidden = file('forbidden.json', {
+    units: [
+      { role: 'writer', realization: 'atomic' },
+      { role: 'finder', realization: 'atomic', predecessors: [0] },
+    ],
+  })
+  const { code, stderr } = await magic('run', '--task', task, '--library', library, '--graph', forbidden)
+  expect(stderr).toContain('cannot precede finder')
+  expect(code).toBe(2)
 })
 
 describe('magic run against a server that refuses', () => {
@@ -160,8 +252,8 @@ test('magic doctor names what is here and what to do about the rest', async () =
     '--json',
   )
   const findings: { what: string; state: string; found: string }[] = JSON.parse(stdout)
-  expect(findings.map(({ what }) => what)).toEqual(['Node', 'disk', 'model', 'sandbox', 'encoder'])
-  expect(findings[2]).toMatchObject({ state: 'missing', found: expect.stringContaining('DEEPSEEK_API_KEY') })
+  expect(findings.map(({ what }) => what)).toEqual(['Node', 'disk', 'keys', 'model', 'sandbox', 'encoder'])
+  expect(findings[3]).toMatchObject({ state: 'missing', found: expect.stringContaining('DEEPSEEK_API_KEY') })
   expect(code).toBe(1)
   expect((await magic('doctor')).stdout).toContain('simulated model answered')
 })

@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { paperDecoding } from '../execution/models/chat-model.ts'
 import { type FailureKind, stopsRun } from '../execution/models/failure.ts'
+import { presets } from '../execution/models/presets.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
@@ -13,6 +14,7 @@ import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
 import { exitCode } from './exit-code.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from './model-options.ts'
 import { UsageError } from './problem.ts'
+import { jsonText } from './terminal-text.ts'
 
 /** One thing that was looked at. `limited`: it works, but something better is missing. */
 interface Finding {
@@ -43,8 +45,8 @@ Examples:
 Exits with 1 when something that was asked for is missing.`,
     )
     .action(async (options: DoctorOptions) => {
-      const findings = [node(), disk(), ...(await model(options)), await sandbox(), encoder()]
-      process.stdout.write(options.json ? `${JSON.stringify(findings, null, 2)}\n` : describe(findings))
+      const findings = [node(), disk(), keys(), ...(await model(options)), await sandbox(), encoder()]
+      process.stdout.write(options.json ? `${jsonText(findings)}\n` : describe(findings))
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
     })
 }
@@ -69,6 +71,26 @@ function isWritable(folder: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Which providers could be asked, by their key variables; a key is never shown. */
+function keys(): Finding {
+  const hosted = Object.entries(presets).filter(([, { needsKey }]) => needsKey)
+  const set = hosted.filter(([, { apiKeyEnv }]) => process.env[apiKeyEnv]?.trim())
+  if (set.length > 0) {
+    return {
+      what: 'keys',
+      state: 'ok',
+      found: set.map(([name, { apiKeyEnv }]) => `${name} (${apiKeyEnv})`).join(', '),
+    }
+  }
+  const remedy = `Set one of ${hosted.map(([, { apiKeyEnv }]) => apiKeyEnv).join(', ')} to ask a language model.`
+  return {
+    what: 'keys',
+    state: 'limited',
+    found: 'none is set; the simulated model and local servers need none',
+    remedy,
   }
 }
 

@@ -21,6 +21,7 @@ import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
+import { jsonText } from './terminal-text.ts'
 
 interface GraphOptions {
   readonly seed: number
@@ -69,7 +70,7 @@ The policy is untrained: the graph shows the machinery, not a good organisation.
       const text = question === '-' ? await readStandardInput() : question
       if (text.trim() === '') throw new UsageError('The question is empty.')
       const shown = await buildGraph(text, options)
-      process.stdout.write(options.json ? `${JSON.stringify(shown.json, null, 2)}\n` : shown.text)
+      process.stdout.write(options.json ? `${jsonText(shown.json)}\n` : shown.text)
     })
 }
 

@@ -7,6 +7,7 @@ import { graphCommand } from './graph.ts'
 import { explain } from './problem.ts'
 import { runCommand } from './run.ts'
 import { simulateCommand } from './simulate.ts'
+import { printable } from './terminal-text.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -39,7 +40,7 @@ try {
     process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage
   else {
     const { message, code } = explain(error)
-    process.stderr.write(`magic: ${message}\n`)
+    process.stderr.write(`magic: ${printable(message)}\n`)
     process.exitCode = code
   }
 }

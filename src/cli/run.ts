@@ -4,10 +4,12 @@ import type { Execution } from '../execution/execution.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
 import type { Cost } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+import type { Usage } from '../execution/models/usage.ts'
 import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
+import type { Trace } from '../execution/trace.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph } from '../graph/legality.ts'
 import { visibleText } from '../graph/render/picture.ts'
@@ -35,7 +37,7 @@ import { addModelOptions, type ModelOptions, openChosenModel } from './model-opt
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
-import { counted, printable } from './terminal-text.ts'
+import { counted, jsonText, printable } from './terminal-text.ts'
 
 const contracts: Readonly<Record<string, AnswerContract>> = {
   text: freeText,
@@ -131,24 +133,48 @@ async function run(options: RunOptions): Promise<number> {
 function report(execution: Execution, simulated: boolean, { json }: RunOptions): void {
   const { answer, trace } = execution
   if (json) {
-    process.stdout.write(`${JSON.stringify(trace, null, 2)}\n`)
+    process.stdout.write(`${jsonText(trace)}\n`)
     return
   }
   process.stderr.write(`\n${summary(execution, simulated).join('\n')}\n`)
   if (answer !== undefined) {
-    process.stdout.write(`${typeof answer === 'string' ? printable(answer) : JSON.stringify(answer)}\n`)
+    process.stdout.write(
+      `${typeof answer === 'string' ? printable(answer) : printable(JSON.stringify(answer))}\n`,
+    )
   }
 }
 
 function summary(execution: Execution, simulated: boolean): string[] {
-  const { status, answer, stop, usage, cost, failures, durationMs } = execution
+  const { status, answer, stop, usage, cost, failures, durationMs, trace } = execution
   const seconds = `${(durationMs / 1000).toFixed(1)} s`
   const tokens = `${usage.input} + ${usage.output} tokens`
   return [
     ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
     ...describeFailures(failures),
     `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
+    ...describeWarnings(trace, usage),
     ...(simulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
+  ]
+}
+
+/** What a reply said of itself, or failed to say, that makes the figures or the settings doubtful. */
+function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
+  const warned = new Map<string, number>()
+  for (const { attempts } of nodes.flatMap(({ calls }) => calls)) {
+    for (const attempt of attempts) {
+      for (const warning of attempt.ok ? attempt.warnings : [])
+        warned.set(warning, (warned.get(warning) ?? 0) + 1)
+    }
+  }
+  const thought = warned.get('thinking')
+  return [
+    ...(unknown > 0
+      ? [`The token counts are too low: the server told none for ${counted(unknown, 'attempt')}.`]
+      : []),
+    ...(warned.has('usage_constant')
+      ? ['The token counts are doubtful: the server always tells the same.']
+      : []),
+    ...(thought ? [`The model thought in ${counted(thought, 'call')} although thinking was to be off.`] : []),
   ]
 }
 

@@ -7,6 +7,11 @@ export function printable(text: string): string {
   return text.replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Indented JSON without a character that could drive a terminal: JSON allows all of them to be escaped. */
+export function jsonText(value: unknown): string {
+  return printable(JSON.stringify(value, null, 2))
+}
+
 /** `1 call`, `2 calls`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,7 +1,7 @@
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { ExecutionStatus } from './events.ts'
-import { boundedText } from './length-budget.ts'
+import { boundedText, boundedValue } from './length-budget.ts'
 import type { ChatReply, ModelIdentity } from './models/chat-model.ts'
 import type { Cost } from './models/prices.ts'
 import type { Usage } from './models/usage.ts'
@@ -148,7 +148,8 @@ function traceTool(
   content: boolean,
 ): TracedTool {
   const times = { startMs: rounded(startMs), durationMs: rounded(durationMs) }
-  return content ? { tool, payload, observation, ...times } : { tool, ...times }
+  if (!content) return { tool, ...times }
+  return { tool, payload: JSON.parse(boundedValue(payload, longestReply)), observation, ...times }
 }
 
 /** To the microsecond; what a clock adds to that is noise. */

@@ -122,3 +122,10 @@ describe("a user's own schema", () => {
 function foreign(validate: () => object): StandardSchema {
   return { '~standard': { version: 1, vendor: 'other', validate } }
 }
+
+test('white space around an answer is what the scorers take it to be', () => {
+  for (const space of ['\u0085', '\u001c', '\u00a0', '\n']) {
+    expect(optionLabel.check(`${space}A${space}`)).toEqual({ verdict: 'fits' })
+  }
+  expect(optionLabel.check('\ufeffA').verdict).toBe('outside')
+})

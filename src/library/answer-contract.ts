@@ -1,3 +1,4 @@
+import { pythonStrip } from '../numerics/python-text.ts'
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
 
@@ -43,7 +44,7 @@ function stringContract(
     example,
     types: ['string'],
     check: (answer) =>
-      accepts((answer as string).trim()) ? fits : { verdict: 'outside', problem: requirement },
+      accepts(pythonStrip(answer as string)) ? fits : { verdict: 'outside', problem: requirement },
     description: { name, requirement, example },
   }
 }

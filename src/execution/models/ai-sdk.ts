@@ -8,6 +8,7 @@ import type {
   ModelIdentity,
   ReplyWarning,
 } from './chat-model.ts'
+import { ConstantUsage } from './constant-usage.ts'
 import { failureOfStatus } from './failure.ts'
 import { readErrorBody } from './openai-wire.ts'
 import { redactLikelyKeys } from './secret.ts'
@@ -64,6 +65,7 @@ export function fromLanguageModel(model: LanguageModel, options: LanguageModelOp
     model: model.modelId,
     options: providerOptions ?? {},
   }
+  const constantUsage = new ConstantUsage()
   return {
     identity,
     async ask(request, signal) {
@@ -81,7 +83,7 @@ export function fromLanguageModel(model: LanguageModel, options: LanguageModelOp
           ...(model.specificationVersion === 'v4' && !request.decoding.thinking ? { reasoning: 'none' } : {}),
           ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as ProviderOptions }),
         })
-        return readResult(request, result)
+        return readResult(request, result, constantUsage)
       })
       return { ...reply, durationMs: performance.now() - start }
     },
@@ -115,13 +117,19 @@ async function withDeadline(
   }
 }
 
-function readResult(request: ChatRequest, result: GenerateResult): ChatReply {
+function readResult(request: ChatRequest, result: GenerateResult, constantUsage: ConstantUsage): ChatReply {
   const { content, finishReason, response } = result
   const said = (type: string) =>
     content.flatMap((part) => (part.type === type ? [(part as { text?: string }).text ?? ''] : [])).join('')
   const { usage, warning } = readUsage(result)
   const warnings: ReplyWarning[] = warning === undefined ? [] : [warning]
-  const thought = said('reasoning').trim() !== '' || reasoningTokens(result) > 0
+  if (usage !== undefined && constantUsage.observe(request.system.length + request.user.length, usage)) {
+    warnings.push('usage_constant')
+  }
+  const thought =
+    said('reasoning').trim() !== '' ||
+    reasoningTokens(result) > 0 ||
+    said('text').trimStart().startsWith('<think>')
   if (thought && !request.decoding.thinking) warnings.push('thinking')
   return {
     ok: true,
@@ -160,7 +168,8 @@ function finishOf(reason: string): 'stop' | 'length' | 'filter' | 'other' {
 
 /** The SDK's `APICallError` carries the HTTP status; anything else is a failed connection. */
 function readError(error: unknown): ChatFailure {
-  const { message, statusCode, responseBody, responseHeaders } = (error ?? {}) as {
+  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as {
+    name?: string
     message?: string
     statusCode?: number
     responseBody?: string
@@ -168,6 +177,8 @@ function readError(error: unknown): ChatFailure {
   }
   // The key is the SDK's, so it cannot be struck out by name.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
+  // A key that is not set is no passing fault: no other call can succeed before a person has acted.
+  if (/LoadAPIKeyError|LoadSettingError/.test(String(name))) return failure('unauthorized', text)
   if (statusCode === undefined) return failure('network', text)
   // The SDK throws for a 2xx body that it cannot read, too.
   const kind =

@@ -30,6 +30,8 @@ export interface EndpointSettings extends Dialect, Partial<ExchangeLimits> {
 }
 
 const maxMessage = 500
+const maxModelName = 200
+const maxRetryAfter = 100
 
 /** Any server that speaks OpenAI's `POST {baseURL}/chat/completions`. */
 export class OpenAICompatibleModel implements ChatModel {
@@ -89,7 +91,10 @@ export class OpenAICompatibleModel implements ChatModel {
   }
 
   #completed(request: ChatRequest, completion: Completion): ChatReply {
-    const { text, finish, servedModel, thinking } = completion
+    const { finish, thinking } = completion
+    // A server that repeats the key would otherwise put it into traces and recordings.
+    const text = this.#clean(completion.text)
+    const servedModel = completion.servedModel && this.#clean(completion.servedModel).slice(0, maxModelName)
     const { usage, warning } = completion.usage
     const warnings: ReplyWarning[] = []
     if (warning !== undefined) warnings.push(warning)
@@ -106,7 +111,7 @@ export class OpenAICompatibleModel implements ChatModel {
       warnings,
       durationMs: 0,
       ...(usage === undefined ? {} : { usage }),
-      ...(servedModel === undefined ? {} : { servedModel }),
+      ...(servedModel === undefined || servedModel === '' ? {} : { servedModel }),
     }
   }
 
@@ -119,11 +124,17 @@ export class OpenAICompatibleModel implements ChatModel {
         ? 'The server redirects, which is not followed: check the base URL.'
         : error.message
     const failure = this.#failure(kind, `HTTP ${status}${said === undefined ? '' : `: ${said}`}`, status)
-    return retryAfter === undefined ? failure : { ...failure, retryAfter }
+    return retryAfter === undefined
+      ? failure
+      : { ...failure, retryAfter: this.#clean(retryAfter).slice(0, maxRetryAfter) }
+  }
+
+  #clean(text: string): string {
+    return this.#settings.apiKey?.redact(text) ?? text
   }
 
   #failure(kind: FailureKind, message: string, status?: number): ChatFailure {
-    const clean = presentable(this.#settings.apiKey?.redact(message) ?? message)
+    const clean = presentable(this.#clean(message))
     return { ok: false, kind, message: clean, durationMs: 0, ...(status === undefined ? {} : { status }) }
   }
 }

@@ -73,7 +73,21 @@ export function readCompletion(body: string): CompletionReading {
 /** The error in a body, if there is one: `{error: {message, code, type}}`, `{error: "text"}` or `{message, code}`. */
 export function readErrorBody(body: string): ServerError {
   const json = parse(body)
-  return readError(json) ?? strings(json)
+  if (json === undefined) return plainText(body)
+  const error = readError(json) ?? strings(json)
+  const detail = field(json, 'detail')
+  if (error.message !== undefined || detail === undefined) return error
+  return { ...error, message: typeof detail === 'string' ? detail : JSON.stringify(detail) }
+}
+
+/** Some servers and most proxies answer in plain words, or in a page whose words are between tags. */
+function plainText(body: string): ServerError {
+  const words = body
+    .slice(0, 4000)
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return words === '' ? {} : { message: words }
 }
 
 function readError(json: unknown): ServerError | undefined {

@@ -80,7 +80,7 @@ function base64Spellings(key: string): string[] {
 
 /** Strikes out what looks like a provider's key, for texts about keys that are not ours to know. */
 export function redactLikelyKeys(text: string): string {
-  return text.replace(/\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w-]{8,}|\bBearer \S+/g, redacted)
+  return text.replace(/\b(?:sk|pk|rk|gsk|xai|key)[-_][\w-]{8,}|\bAIza[\w-]{8,}|\bBearer \S+/g, redacted)
 }
 
 /** A key from a file that nobody else may read. */

@@ -42,7 +42,11 @@ export class SandboxPool {
 
   /** What there is to make sandboxes with. Throws `SandboxUnavailable`. */
   host(): Promise<SandboxHost> {
-    this.#host ??= this.#findHost()
+    // What was missing may have been installed since: a failure is not kept.
+    this.#host ??= this.#findHost().catch((problem) => {
+      this.#host = undefined
+      throw problem
+    })
     return this.#host
   }
 

@@ -137,7 +137,10 @@ function show(
   numbers: readonly number[],
   wanted: readonly (string | number)[] | undefined,
 ): Result {
-  const width = Math.max(1, table.header?.length ?? 0, ...table.rows.map((row) => row.length))
+  const width = table.rows.reduce(
+    (most, row) => Math.max(most, row.length),
+    Math.max(1, table.header?.length ?? 0),
+  )
   const indexes = wanted?.map((column) => columnIndex(table, column)) ?? [...Array(width).keys()]
   const room = Math.max(1, Math.floor(mostCells / indexes.length))
   const cut = (cell: string) => (cell.length > longestCell ? `${cell.slice(0, longestCell)} … [cut]` : cell)

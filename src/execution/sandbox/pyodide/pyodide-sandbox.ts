@@ -110,7 +110,9 @@ class PyodideProcess {
     this.#process.stdin!.write(`${JSON.stringify(work)}\n`)
     const line = await this.#nextLine(limits.wallSeconds + graceSeconds)
     if (line === undefined) return noReport(this.#process.exitCode === null ? 'late' : 'lost')
-    const report = reportSchema.parse(JSON.parse(line))
+    // A program may find a way to write to this channel: what is no report counts as none.
+    const report = reportSchema.safeParse(parseJson(line)).data
+    if (report === undefined) return noReport('lost')
     return {
       ...report,
       end: report.end === 'exit' && report.cpuSeconds > limits.cpuSeconds ? 'cpu' : report.end,
@@ -151,5 +153,13 @@ class PyodideProcess {
   #eachHandle(act: (handle: { ref(): void; unref(): void }) => void): void {
     const streams = this.#process.stdio as unknown as Array<{ ref(): void; unref(): void }>
     for (const handle of [this.#process, ...streams.slice(0, 3)]) act(handle)
+  }
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
