@@ -273,6 +273,13 @@ describe('table_reader', () => {
     })
   })
 
+  test('a table of very many rows is read like any other', async () => {
+    const long = { name: 'long', rows: Array.from({ length: 300_000 }, (_, row) => [String(row), 'x']) }
+    expect(await ask({ operation: 'slice', from: 299_998, to: 300_000 }, [long])).toMatchObject({
+      status: 'ok',
+    })
+  })
+
   test('slices rows and columns', async () => {
     expect(await ask({ operation: 'slice', from: 1, to: 3, columns: ['revenue ', 0] })).toEqual({
       status: 'ok',

@@ -19,6 +19,17 @@ describe('Pyodide', { timeout: 120_000 }, () => {
   const programs = new PyodidePrograms()
   afterAll(() => programs.close())
 
+  test('a program that writes to the report channel has no report, and disturbs nobody', async () => {
+    const source = [
+      'import gc',
+      'for found in gc.get_objects():',
+      "    if type(found).__name__ == 'JsFinder':",
+      "        found.jsproxies.get('pyodide_js')._module.print('garbage')",
+    ].join('\n')
+    expect(await programs.run(source, '')).toMatchObject({ end: 'lost' })
+    expect(await programs.run('print(1)', '')).toMatchObject({ end: 'exit', stdout: '1\n' })
+  })
+
   test('runs a program: output, input, exit status, errors', async () => {
     const source = 'import sys\nprint(int(input()) + int(input()))\nprint("é", file=sys.stderr)\nsys.exit(3)'
     expect(await programs.run(source, '40\n2\n')).toMatchObject({
