@@ -21,7 +21,7 @@ import { ExecutionTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
 import { TimedModel } from './timed-model.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
-import { rounded, type Trace, traceNodes } from './trace.ts'
+import { rounded, type Trace, tracedValue, traceNodes } from './trace.ts'
 
 /**
  * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all that it listens to
@@ -251,7 +251,7 @@ class GraphExecution {
       startedAt: new Date(this.#startedAt).toISOString(),
       durationMs: rounded(durationMs),
       status,
-      ...(answer === undefined || !traceContent ? {} : { answer }),
+      ...(answer === undefined || !traceContent ? {} : { answer: tracedValue(answer) }),
       ...(this.#stop === undefined ? {} : { stop: `${this.#stop.kind}: ${this.#stop.message}` }),
       task: task.id,
       graph: graph.toJSON(),

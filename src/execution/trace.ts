@@ -149,7 +149,12 @@ function traceTool(
 ): TracedTool {
   const times = { startMs: rounded(startMs), durationMs: rounded(durationMs) }
   if (!content) return { tool, ...times }
-  return { tool, payload: JSON.parse(boundedValue(payload, longestReply)), observation, ...times }
+  return { tool, payload: tracedValue(payload), observation, ...times }
+}
+
+/** A model's value as a trace keeps it: whole, unless it is absurdly long. */
+export function tracedValue(value: JsonValue): JsonValue {
+  return JSON.parse(boundedValue(value, longestReply))
 }
 
 /** To the microsecond; what a clock adds to that is noise. */
