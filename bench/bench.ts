@@ -43,6 +43,13 @@ export class Samples {
     return this.quantile(0.5)
   }
 
+  /** The median of the ratios of samples that were taken together. */
+  medianRatioTo(other: Samples): number {
+    const ratios = new Samples()
+    for (const [index, value] of this.#values.entries()) ratios.add(value / other.#values[index]!)
+    return ratios.median
+  }
+
   summary(): { median: number; fastest: number; p90: number; samples: number } {
     const round = (value: number) => Number(value.toPrecision(4))
     return {
