@@ -12,6 +12,7 @@ const order = [
   'execution',
   'benchmarks',
   'scoring',
+  'tasks',
   'ledger',
   'learning',
   'runs',

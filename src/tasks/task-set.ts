@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto'
+import type { DataFile } from '../benchmarks/data-file.ts'
+import { dataVersion } from '../benchmarks/data-version.ts'
+import type { SandboxPool } from '../execution/sandbox/pool.ts'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import type { Task } from '../library/task.ts'
+import type { Score } from '../scoring/scorer.ts'
+
+/**
+ * One kind of task: questions with references, what an answer must look like, how it is scored, and who may work on it. The
+ * eight benchmarks, the synthetic set and a user's own questions are all this, and nothing else knows them apart.
+ */
+export interface TaskSet<R = unknown> {
+  /** In runs, ledgers and the policy's metadata: lower-case letters, digits, `-` and `_`. */
+  readonly name: string
+  /** For people. */
+  readonly title: string
+  /** What the mean score is called: accuracy, F1, pass@1. */
+  readonly metric: string
+  /** The roles that take part, no others. */
+  readonly library: Library
+  readonly profile: DatasetProfile
+  readonly scorer: TaskScorer<R>
+  /** `train` is learned from, `test` is held out; there may be more. */
+  readonly splits: Readonly<Record<string, TaskSplit<R>>>
+  /** How the examples were chosen; written into each run. */
+  readonly selection: JsonObject
+  /** What was read for it. */
+  readonly files: readonly DataFile[]
+  contractOf(task: Task): AnswerContract
+}
+
+/** Tasks in order; the references lie apart, so that what solves gets the one and what scores the other. */
+export interface TaskSplit<R = unknown> {
+  readonly tasks: readonly Task[]
+  /** One for every task. */
+  readonly references: ReadonlyMap<string, R>
+}
+
+export interface TaskScorer<R = unknown> {
+  /** Another one whenever the same answer may get another score. */
+  readonly version: string
+  /** What the model did wrong is a score of zero, never an exception. An execution without an answer is never asked about. */
+  score(answer: JsonValue, reference: R, means: ScoringMeans): Score | Promise<Score>
+  /** An answer that scores 1, where one is known; it goes to the self-check and to the simulated model only. */
+  solution?(reference: R): Solution | undefined
+  /** Whether this reference's answers are programs that must be run. */
+  needsSandbox?(reference: R): boolean
+}
+
+export interface ScoringMeans {
+  /** Absent where programs cannot be run. */
+  readonly pool?: SandboxPool
+  readonly signal?: AbortSignal
+}
+
+export interface Solution {
+  readonly answer: JsonValue
+  /** Answers of the right form that surely score below 1, the most tempting first. */
+  readonly wrong?: readonly JsonValue[]
+}
+
+/** Throws an error that names the splits there are. */
+export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
+  const split = Object.hasOwn(set.splits, name) ? set.splits[name] : undefined
+  if (split !== undefined) return split
+  throw new TaskSetError(
+    `The task set '${set.name}' has no split '${name}'; it has ${Object.keys(set.splits).join(', ')}.`,
+  )
+}
+
+/** A digest of one example and of how it is scored: a stored result is used again only while all of it is as it was. */
+export function taskVersion(set: TaskSet, task: Task, reference: unknown): string {
+  return hash('sha256', JSON.stringify(['task-1', dataVersion(task, reference), set.scorer.version]), 'hex')
+}
+
+/** A digest of a whole split, whatever the order of its tasks. */
+export function splitVersion(set: TaskSet, name: string): string {
+  const { tasks, references } = splitOf(set, name)
+  const versions = tasks.map(
+    (task) => `${JSON.stringify(task.id)} ${taskVersion(set, task, references.get(task.id))}`,
+  )
+  return hash('sha256', versions.sort().join('\n'), 'hex')
+}
+
+/** Something about a task set that a person can mend; the message says how. */
+export class TaskSetError extends Error {
+  override name = 'TaskSetError'
+}
