@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   execution: async () => (await import('./execution.ts')).executionBench,
   scoring: async () => (await import('./scoring.ts')).scoringBench,
   ledger: async () => (await import('./ledger.ts')).ledgerBench,
+  training: async () => (await import('./training.ts')).trainingBench,
 }
 
 function usage(problem: string): never {

@@ -65,7 +65,7 @@ export {
   rewardSettings,
 } from './learning/reward-settings.ts'
 export { paperTemperature, temperatureAt } from './learning/temperature.ts'
-export { type FinishedUpdate, type TrainingOptions, train } from './learning/train.ts'
+export { type FinishedUpdate, type TrainingOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
 export { type Evaluate, type TrainedUpdate, updateOnQuery } from './learning/update.ts'
 export { evaluateOnce } from './ledger/evaluate-once.ts'

@@ -7,12 +7,14 @@ const row = z.object({
   prompt: z.string().min(1),
   entry_point: z.string().min(1),
   test: z.string().min(1),
+  canonical_solution: z.string().optional(),
 })
 
-/** The prompt is the question. `test` and `canonical_solution` are hidden; the latter serves nobody here. */
+/** The prompt is the question. `test` and `canonical_solution`, which goes on where the prompt ends, are hidden. */
 export async function readHumaneval(path: string, wanted: Wanted = everyExample): Promise<Split> {
   const examples = new SplitCollector()
-  const file = await readRows(path, row, ({ task_id: id, prompt, entry_point: entryPoint, test }, at) => {
+  const file = await readRows(path, row, (record, at) => {
+    const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
     examples.addId(id, at, 'task_id')
     if (!wanted(id)) return
     examples.addTask({
@@ -21,7 +23,8 @@ export async function readHumaneval(path: string, wanted: Wanted = everyExample)
       program: { mode: 'function', starterCode: prompt, entryPoint },
       metadata: {},
     })
-    examples.addReference(id, { kind: 'humaneval', prompt, entryPoint, test })
+    const solution = rest === undefined ? {} : { solution: { program: prompt + rest } }
+    examples.addReference(id, { kind: 'humaneval', prompt, entryPoint, test, ...solution })
   })
   return examples.split([file])
 }

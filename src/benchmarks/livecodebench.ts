@@ -1,9 +1,12 @@
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest } from '../library/task.ts'
 import { DataError } from './data-error.ts'
 import { type DataFile, defaultLimits } from './data-file.ts'
+import { isFile } from './data-folder.ts'
 import { decodeTests } from './program-tests.ts'
-import { type RecordPlace, readRows } from './records.ts'
+import { checkRecord, type RecordPlace, readJson, readRows } from './records.ts'
+import type { ProgramSolution } from './reference.ts'
 import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
 
 const row = z.object({
@@ -22,16 +25,25 @@ const row = z.object({
 
 const metadataField = z.object({ func_name: z.string().min(1).optional() })
 
+const solutionsFile = z.record(
+  z.string(),
+  z.object({ correct: z.string().min(1), wrong: z.string().min(1).optional() }),
+)
+
 /** A row carries its private tests, tens of megabytes in some. */
 const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 
-/** The collection comes in several files, one per version; they are read as one pool in the order given. */
+/**
+ * The collection comes in several files, one per version; they are read as one pool in the order given. The rows have no
+ * solutions; `solutions.json` beside them, which need not be there, gives some by `question_id`.
+ */
 export async function readLivecodebench(
   paths: readonly string[],
   wanted: Wanted = everyExample,
 ): Promise<Split> {
   const examples = new SplitCollector()
   const files: DataFile[] = []
+  const solutions = await readSolutions(join(dirname(paths[0]!), 'solutions.json'))
   const take = (record: z.output<typeof row>, at: RecordPlace) => {
     const id = record.question_id
     examples.addId(id, at, 'question_id')
@@ -54,10 +66,36 @@ export async function readLivecodebench(
       },
     })
     const privateTests = record.private_test_cases
-    examples.addReference(id, { kind: 'livecodebench', program, publicTests, privateTests })
+    const solution = solutions?.byId.get(id)
+    examples.addReference(id, {
+      kind: 'livecodebench',
+      program,
+      publicTests,
+      privateTests,
+      ...(solution === undefined ? {} : { solution }),
+    })
   }
   for (const path of paths) files.push(await readRows(path, row, take, { limits }))
+  if (solutions !== undefined) files.push(solutions.file)
   return examples.split(files)
+}
+
+interface Solutions {
+  readonly byId: ReadonlyMap<string, ProgramSolution>
+  readonly file: DataFile
+}
+
+async function readSolutions(path: string): Promise<Solutions | undefined> {
+  if (!isFile(path)) return undefined
+  const { value, file } = await readJson(path)
+  const entries = Object.entries(checkRecord(solutionsFile, value, { file: path }))
+  const byId = new Map(
+    entries.map(([id, { correct: program, wrong }]) => [
+      id,
+      wrong === undefined ? { program } : { program, wrong: [wrong] },
+    ]),
+  )
+  return { byId, file }
 }
 
 function interfaceOf(record: z.output<typeof row>, at: RecordPlace): ProgramInterface {

@@ -118,7 +118,7 @@ test('HumanEval shows the prompt, not tests or solution', async () => {
     task_id: 'HumanEval/0',
     prompt: 'def f():\n',
     entry_point: 'f',
-    canonical_solution: 'x',
+    canonical_solution: '    return 1\n',
     test: 'check',
   }
   expect(only(await readHumaneval(jsonLines(row)))).toEqual({
@@ -128,8 +128,16 @@ test('HumanEval shows the prompt, not tests or solution', async () => {
       program: { mode: 'function', starterCode: 'def f():\n', entryPoint: 'f' },
       metadata: {},
     },
-    reference: { kind: 'humaneval', prompt: 'def f():\n', entryPoint: 'f', test: 'check' },
+    reference: {
+      kind: 'humaneval',
+      prompt: 'def f():\n',
+      entryPoint: 'f',
+      test: 'check',
+      solution: { program: 'def f():\n    return 1\n' },
+    },
   })
+  const { canonical_solution: _, ...unsolved } = row
+  expect(only(await readHumaneval(jsonLines(unsolved))).reference).not.toHaveProperty('solution')
 })
 
 describe('LiveCodeBench', () => {
@@ -169,6 +177,25 @@ describe('LiveCodeBench', () => {
       publicTests,
       privateTests: row.private_test_cases,
     })
+  })
+  test('solutions beside it go into the reference alone', async () => {
+    const own = mkdtempSync(join(folder, 'solved-'))
+    const path = join(own, 'test.jsonl')
+    writeFileSync(path, JSON.stringify(row))
+    const bare = only(await readLivecodebench([path]))
+    const solutions = join(own, 'solutions.json')
+    writeFileSync(solutions, JSON.stringify({ 9001: { correct: 'right', wrong: 'wrong' } }))
+    const split = await readLivecodebench([path])
+    const { task, reference } = only(split)
+    expect(task).toEqual(bare.task)
+    expect(bare.reference).not.toHaveProperty('solution')
+    expect(reference).toEqual({
+      ...bare.reference,
+      solution: { program: 'right', wrong: ['wrong'] },
+    })
+    expect(split.files.map((file) => file.path)).toEqual([path, solutions])
+    writeFileSync(solutions, '{"9001": {"correct": 1}}')
+    await expect(readLivecodebench([path])).rejects.toThrow(/solutions\.json, field 9001\.correct: /)
   })
   test('without a function name it reads standard input', async () => {
     const { task } = only(await readLivecodebench([jsonLines({ ...row, metadata: '{}' })]))

@@ -37,12 +37,20 @@ export interface TatqaReference {
   readonly scale: string
 }
 
+/** A program that passes, and ones that do not: for self-checks and the simulated model, never for a sandbox. */
+export interface ProgramSolution {
+  readonly program: string
+  /** The most tempting first. */
+  readonly wrong?: readonly string[]
+}
+
 /** HumanEval: `test` defines `check(candidate)`; the prompt may hold helpers that the tests call. */
 export interface HumanevalReference {
   readonly kind: 'humaneval'
   readonly prompt: string
   readonly entryPoint: string
   readonly test: string
+  readonly solution?: ProgramSolution
 }
 
 /** LiveCodeBench: private tests stay encoded until they are needed, since real ones take many megabytes each. */
@@ -52,4 +60,5 @@ export interface LivecodebenchReference {
   readonly publicTests: readonly ProgramTest[]
   /** The raw field; `decodeTests` (program-tests.ts) reads it. */
   readonly privateTests: string
+  readonly solution?: ProgramSolution
 }

@@ -55,8 +55,10 @@ export class SplitCollector {
 /** Several splits as one pool, in the order given. */
 export function joinSplits(splits: readonly Split[]): Split {
   const ids = splits.flatMap((split) => split.ids)
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (new Set(ids).size < ids.length) throw new Error(`The splits share the example id '${twice}'.`)
+  if (new Set(ids).size < ids.length) {
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+    throw new Error(`The splits share the example id '${twice}'.`)
+  }
   return {
     ids,
     tasks: new Map(splits.flatMap((split) => [...split.tasks])),

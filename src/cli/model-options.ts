@@ -1,18 +1,21 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { ChatModel } from '../execution/models/chat-model.ts'
-import { modelSettings, openModel } from '../execution/models/open-model.ts'
+import { type ModelSettings, modelSettings, openModel } from '../execution/models/open-model.ts'
 import { presets } from '../execution/models/presets.ts'
 import { RecordingModel } from '../execution/models/recording.ts'
 import { ReplayModel } from '../execution/models/replay.ts'
-import { SimulatedServer } from '../execution/models/simulated/server.ts'
+import type { FaultRates } from '../execution/models/simulated/faults.ts'
+import type { KnownTask } from '../execution/models/simulated/known-task.ts'
+import { openSimulated } from '../execution/models/simulated/open-simulated.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+import { readFaultRates } from './fault-rates.ts'
 import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 
 export interface ModelOptions {
-  readonly model: string
+  readonly model?: string
   readonly modelName?: string
   readonly baseUrl?: string
   readonly apiKeyEnv?: string
@@ -21,6 +24,8 @@ export interface ModelOptions {
   readonly record?: string
   readonly replay?: string
   readonly simulatedSeed: number
+  readonly simulatedLatency?: number
+  readonly simulatedFault?: readonly string[]
   readonly simulatedTasks?: string
 }
 
@@ -28,9 +33,11 @@ export interface ModelOptions {
 export function addModelOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--model <provider>', 'who answers; `simulated` needs no key and its answers are simulated')
+      new Option(
+        '--model <provider>',
+        'who answers; `simulated`, the default, needs no key and its answers are simulated',
+      )
         .choices([simulatedModelName, ...Object.keys(presets)])
-        .default(simulatedModelName)
         .env('MAGIC_MODEL'),
     )
     .addOption(new Option('--model-name <name>', 'model at the provider').env('MAGIC_MODEL_NAME'))
@@ -41,6 +48,15 @@ export function addModelOptions(command: Command): Command {
     .option('--record <file>', 'write every request and answer to a file')
     .option('--replay <file>', 'answer from a recording, without a key or a network')
     .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
+    .option(
+      '--simulated-latency <ms>',
+      'time that the simulated model takes for a typical answer',
+      wholeNumber(0),
+    )
+    .option(
+      '--simulated-fault <kind=rate...>',
+      'share of its answers that fail, and how; see `magic simulate`',
+    )
     .option(
       '--simulated-tasks <file>',
       'tasks whose answers the simulated model knows (JSONL); it guesses at others',
@@ -53,13 +69,60 @@ export interface OpenedModel {
   close(): Promise<void>
 }
 
-export async function openChosenModel(options: ModelOptions): Promise<OpenedModel> {
+/** Which model answers, as plain data without a key, so that a resume can open it again. */
+export type ModelSource =
+  | {
+      readonly kind: 'simulated'
+      readonly seed: number
+      readonly latencyMs: number
+      readonly faults: FaultRates
+    }
+  | { readonly kind: 'endpoint'; readonly settings: ModelSettings }
+
+/** The flags, where any is given; else what the configuration says; else the simulated model. */
+export function modelSource(options: ModelOptions, configured?: 'simulated' | ModelSettings): ModelSource {
+  if (options.model === undefined && configured !== undefined && configured !== 'simulated')
+    return { kind: 'endpoint', settings: configured }
+  const { model: preset = simulatedModelName } = options
+  if (preset === simulatedModelName) {
+    const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
+      (name) => options[name] !== undefined,
+    )
+    if (idle !== undefined) {
+      const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+      throw new UsageError(
+        `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
+      )
+    }
+    const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
+    return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
+  }
+  const { modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
+  const settings = modelSettings.safeParse({
+    preset,
+    ...(modelName !== undefined && { model: modelName }),
+    ...(baseUrl !== undefined && { baseURL: baseUrl }),
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+    ...(apiKeyFile !== undefined && { apiKeyFile }),
+    ...(allowUnsafeBaseUrl === true && { allowUnsafeBaseURL: true }),
+  })
+  if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
+  return { kind: 'endpoint', settings: settings.data }
+}
+
+/** `known`: what the simulated model is told, unless a file of tasks is named. */
+export async function openChosenModel(
+  options: ModelOptions,
+  known: readonly KnownTask[] = [],
+  source: ModelSource = modelSource(options),
+): Promise<OpenedModel> {
   if (options.replay !== undefined) {
     if (options.record !== undefined) throw new UsageError('Use either --record or --replay, not both.')
     const model = await fixable(() => ReplayModel.open(options.replay!))
     return { model, close: async () => {} }
   }
-  const { model, close } = await openAnswering(options)
+  const file = options.simulatedTasks
+  const { model, close } = await openSource(source, file === undefined ? known : await readKnownTasks(file))
   if (options.record === undefined) return { model, close }
   const recording = await fixable(() => RecordingModel.open(model, options.record!)).catch(async (error) => {
     await close()
@@ -74,43 +137,12 @@ export async function openChosenModel(options: ModelOptions): Promise<OpenedMode
   }
 }
 
-async function openAnswering(options: ModelOptions): Promise<OpenedModel> {
-  if (options.model === simulatedModelName) {
-    const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
-      (name) => options[name] !== undefined,
-    )
-    if (idle !== undefined) {
-      const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-      throw new UsageError(
-        `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
-      )
-    }
-    // Through HTTP, so that what is shown without a key is what a key would run.
-    const { simulatedSeed: seed, simulatedTasks: file } = options
-    const tasks = file === undefined ? [] : await readKnownTasks(file)
-    const server = await SimulatedServer.start({ seed, tasks })
-    const model = await fixable(() =>
-      openModel({ preset: 'vllm', model: simulatedModelName, baseURL: server.url }, {}),
-    )
-    return {
-      model,
-      async close() {
-        await model.close()
-        await server.close()
-      },
-    }
+export async function openSource(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
+  if (source.kind === 'simulated') {
+    const { seed, latencyMs, faults } = source
+    return openSimulated({ tasks: known, seed, latencyMs, faults })
   }
-  const { model: preset, modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
-  const settings = modelSettings.safeParse({
-    preset,
-    ...(modelName !== undefined && { model: modelName }),
-    ...(baseUrl !== undefined && { baseURL: baseUrl }),
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-    ...(apiKeyFile !== undefined && { apiKeyFile }),
-    ...(allowUnsafeBaseUrl === true && { allowUnsafeBaseURL: true }),
-  })
-  if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
-  const model = await fixable(() => openModel(settings.data))
+  const model = await fixable(() => openModel(source.settings))
   return { model, close: () => model.close() }
 }
 

@@ -1,12 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
-import {
-  FaultRateError,
-  type FaultRates,
-  faultKinds,
-  parseFaultRates,
-} from '../execution/models/simulated/faults.ts'
+import { faultKinds } from '../execution/models/simulated/faults.ts'
 import { SimulatedServer } from '../execution/models/simulated/server.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+import { readFaultRates } from './fault-rates.ts'
 import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
@@ -64,7 +60,7 @@ async function start({
   seed,
   fault = [],
 }: SimulateOptions): Promise<SimulatedServer> {
-  const faults = faultRates(fault)
+  const faults = readFaultRates(fault)
   const tasks = file === undefined ? [] : await readKnownTasks(file)
   try {
     return await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults })
@@ -73,15 +69,6 @@ async function start({
     if (code === 'EADDRINUSE')
       throw new UsageError(`Port ${port} is taken. Choose another with --port, or 0 for any free one.`)
     if (code === 'EACCES') throw new UsageError(`Port ${port} is not yours to open. Choose one above 1023.`)
-    throw error
-  }
-}
-
-function faultRates(texts: readonly string[]): FaultRates {
-  try {
-    return parseFaultRates(texts)
-  } catch (error) {
-    if (error instanceof FaultRateError) throw new UsageError(error.message)
     throw error
   }
 }
@@ -107,7 +94,7 @@ function described(server: SimulatedServer, { latency, seed, fault = [] }: Simul
     tasks: server.simulator.tasks.size,
     seed,
     latencyMs: latency,
-    faults: faultRates(fault),
+    faults: readFaultRates(fault),
   }
 }
 

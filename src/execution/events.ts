@@ -13,6 +13,8 @@ export type ExecutionEvent = { readonly execution: string } & (
       readonly node: string
       readonly ok: boolean
       readonly reused: boolean
+      /** Of the request, where a cache was asked for it. */
+      readonly digest?: string
       readonly usage: Usage
       readonly durationMs: number
     }

@@ -113,10 +113,11 @@ export class NodeExecution {
     const span = this.#telemetry?.startCall(chat)
     const call = () => callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock })
     const ask = span === undefined ? call : () => span.within(call)
+    const digest = cache === undefined ? undefined : requestDigest(model.identity, chat)
     const asked =
-      cache === undefined
+      cache === undefined || digest === undefined
         ? { call: await ask(), reused: false }
-        : await askOnce(cache, requestDigest(model.identity, chat), signal, ask)
+        : await askOnce(cache, digest, signal, ask)
     const durationMs = elapsed() - startMs
     tally.add(asked.call, asked.reused)
     span?.end(asked)
@@ -126,6 +127,7 @@ export class NodeExecution {
       node: this.#node.id,
       ok: asked.call.reply.ok,
       reused: asked.reused,
+      ...(digest === undefined ? {} : { digest }),
       usage: asked.call.usage,
       durationMs,
     })

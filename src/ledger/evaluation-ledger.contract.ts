@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../test/ledger/samples.ts'
 import type { ChatAnswer } from '../execution/models/chat-model.ts'
+import type { TokenUsage } from '../execution/models/usage.ts'
 import { evaluateOnce } from './evaluate-once.ts'
 import type { Evaluation, EvaluationKey } from './evaluation.ts'
 import type { EvaluationLedger, LedgerEntry } from './evaluation-ledger.ts'
@@ -143,6 +145,109 @@ export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
       const failure = { ok: false, kind: 'network', message: '', durationMs: 0 } as unknown as ChatAnswer
       await expect(ledger.keepReply('d', failure)).rejects.toThrow(TypeError)
       expect(await ledger.findReply('d')).toBeUndefined()
+    })
+  })
+
+  describe('observations', () => {
+    test('come back by digest, and the first one stays', async () => {
+      const ledger = await open()
+      expect(await ledger.findObservation('d')).toBeUndefined()
+      await ledger.keepObservation('d', { status: 'ok', result: { stdout: '\ud83d é😀\u0000' } })
+      await ledger.keepObservation('d', { status: 'ok', result: { stdout: 'another' } })
+      expect(await ledger.findObservation('d')).toEqual({
+        status: 'ok',
+        result: { stdout: '\ud83d é😀\u0000' },
+      })
+      expect(await ledger.findObservation('e')).toBeUndefined()
+    })
+
+    test('of any kind, with their keys in the order in which they were written', async () => {
+      const ledger = await open()
+      let number = 0
+      await fc.assert(
+        fc.asyncProperty(fc.jsonValue(), async (json) => {
+          number += 1
+          const text = JSON.stringify(json)
+          await ledger.keepObservation(`d${number}`, JSON.parse(text))
+          expect(JSON.stringify(await ledger.findObservation(`d${number}`))).toBe(text)
+        }),
+        { numRuns: 50 },
+      )
+    })
+
+    test('that happen at once are one, and replies by the same digest are another thing', async () => {
+      const ledger = await open()
+      await ledger.keepReply('d', sampleAnswer(1))
+      expect(await ledger.findObservation('d')).toBeUndefined()
+      await Promise.all([1, 2, 3].map((number) => ledger.keepObservation('d', number)))
+      expect(await ledger.findObservation('d')).toBe(1)
+      expect(await ledger.findReply('d')).toEqual(sampleAnswer(1))
+      expect(await ledger.size()).toEqual({ evaluations: 0, replies: 1, traces: 0 })
+    })
+
+    test('are not changed by what happens to the objects later', async () => {
+      const ledger = await open()
+      const observation = { result: ['kept'] }
+      await ledger.keepObservation('d', observation)
+      observation.result[0] = 'changed'
+      expect(await ledger.findObservation('d')).toEqual({ result: ['kept'] })
+    })
+  })
+
+  describe('spending', () => {
+    test('is nothing at first', async () => {
+      const ledger = await open()
+      expect(await ledger.spending()).toEqual({ calls: 0, input: 0, cachedInput: 0, output: 0, unknown: 0 })
+    })
+
+    test('is the sum over all replies; what was found again costs nothing', async () => {
+      const ledger = await open()
+      const { usage: _, ...untold } = sampleAnswer(3)
+      await ledger.keepReply('a', sampleAnswer(1))
+      await ledger.keepReply('b', {
+        ...sampleAnswer(2),
+        text: '{"usage":{"input":1000}}',
+        usage: { input: 7, cachedInput: 0, output: 2_000_000 },
+      })
+      await ledger.keepReply('c', untold)
+      await ledger.findReply('a')
+      await ledger.keepReply('a', sampleAnswer(4))
+      await keepSample(ledger, 1)
+      expect(await ledger.spending()).toEqual({
+        calls: 3,
+        input: 17,
+        cachedInput: 4,
+        output: 2_000_005,
+        unknown: 1,
+      })
+    })
+
+    test('of whatever servers tell', async () => {
+      const count = fc.integer({ min: 0, max: 10_000_000 })
+      const told = fc.option(fc.record({ input: count, cachedInput: count, output: count }), {
+        nil: undefined,
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(told, { maxLength: 40 }), async (usages) => {
+          const ledger = await open()
+          const before = await ledger.spending()
+          const { usage: _, ...untold } = sampleAnswer(1)
+          const kept = usages.map((usage) =>
+            ledger.keepReply(randomUUID(), usage === undefined ? untold : { ...untold, usage }),
+          )
+          await Promise.all(kept)
+          const sum = (field: keyof TokenUsage) =>
+            usages.reduce((all, usage) => all + (usage?.[field] ?? 0), before[field])
+          expect(await ledger.spending()).toEqual({
+            calls: before.calls + usages.length,
+            input: sum('input'),
+            cachedInput: sum('cachedInput'),
+            output: sum('output'),
+            unknown: before.unknown + usages.filter((usage) => usage === undefined).length,
+          })
+        }),
+        { numRuns: 20 },
+      )
     })
   })
 

@@ -3,7 +3,7 @@ import { LedgerDamagedError, LedgerError, LedgerFormatError, UnsoundSqliteError 
 import { explainFailure, patiently } from './sqlite-failure.ts'
 
 /** To be raised with every change of the tables that an older version would misread. */
-const format = 1
+const format = 2
 
 const schema = `
   CREATE TABLE ledger (format INTEGER NOT NULL) STRICT;
@@ -30,6 +30,17 @@ const schema = `
     reply TEXT NOT NULL, -- JSON
     crc INTEGER NOT NULL
   ) STRICT;
+  -- For the sum over all: it is read instead of the replies.
+  CREATE INDEX reply_usage ON replies (
+    json_extract(reply, '$.usage.input'),
+    json_extract(reply, '$.usage.cachedInput'),
+    json_extract(reply, '$.usage.output')
+  );
+  CREATE TABLE observations (
+    digest TEXT PRIMARY KEY,
+    observation TEXT NOT NULL, -- JSON
+    crc INTEGER NOT NULL
+  ) STRICT;
   INSERT INTO ledger (format) VALUES (${format});
 `
 
@@ -47,7 +58,7 @@ export interface LedgerFileOptions {
 
 export const defaultPatienceMs = 10_000
 
-/** Opens or makes a ledger's file. Damaged, foreign and newer files are refused before anything in them is changed. */
+/** Opens or makes a ledger's file. Damaged and foreign files and other formats are refused before anything in them is changed. */
 export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
   const { readOnly = false, patienceMs = defaultPatienceMs, maxPages } = options
   const retrying = { path, patienceMs }

@@ -1,17 +1,20 @@
 import type { ChatAnswer } from '../execution/models/chat-model.ts'
 import type { Trace } from '../execution/trace.ts'
+import type { JsonValue } from '../library/json-value.ts'
 import { assertStorable, type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import {
   assertAnswer,
   type EvaluationLedger,
   type LedgerEntry,
   type LedgerSize,
+  type Spending,
 } from './evaluation-ledger.ts'
 
 /** A ledger that ends with the process. Everything is held as JSON, so that nobody's later change reaches it. */
 export class MemoryLedger implements EvaluationLedger {
   readonly #entries = new Map<string, string>()
   readonly #replies = new Map<string, string>()
+  readonly #observations = new Map<string, string>()
   readonly #traces = new Map<string, string>()
 
   async find(key: EvaluationKey): Promise<Evaluation | undefined> {
@@ -38,6 +41,14 @@ export class MemoryLedger implements EvaluationLedger {
     keepFirst(this.#replies, digest, answer)
   }
 
+  async findObservation(digest: string): Promise<JsonValue | undefined> {
+    return read(this.#observations.get(digest))
+  }
+
+  async keepObservation(digest: string, observation: JsonValue): Promise<void> {
+    keepFirst(this.#observations, digest, observation)
+  }
+
   async findTrace(execution: string): Promise<Trace | undefined> {
     return read(this.#traces.get(execution))
   }
@@ -52,6 +63,19 @@ export class MemoryLedger implements EvaluationLedger {
 
   async size(): Promise<LedgerSize> {
     return { evaluations: this.#entries.size, replies: this.#replies.size, traces: this.#traces.size }
+  }
+
+  async spending(): Promise<Spending> {
+    const sum = { calls: 0, input: 0, cachedInput: 0, output: 0, unknown: 0 }
+    for (const reply of this.#replies.values()) {
+      const { usage } = read<ChatAnswer>(reply)!
+      sum.calls += 1
+      if (usage === undefined) sum.unknown += 1
+      sum.input += usage?.input ?? 0
+      sum.cachedInput += usage?.cachedInput ?? 0
+      sum.output += usage?.output ?? 0
+    }
+    return sum
   }
 
   async close(): Promise<void> {}

@@ -38,11 +38,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const keepSample = (ledger: SqliteLedger, number: number, text?: string) =>
   ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number, text))
 
+const sampleObservation = (number: number) => ({ status: 'ok', result: { stdout: `${number}\n` } })
+
 async function makeLedger(count: number): Promise<void> {
   const ledger = await SqliteLedger.open(path)
   await Promise.all(Array.from({ length: count }, (_, number) => keepSample(ledger, number)))
   await Promise.all(
     Array.from({ length: count }, (_, number) => ledger.keepReply(`request-${number}`, sampleAnswer(number))),
+  )
+  await Promise.all(
+    Array.from({ length: count }, (_, number) =>
+      ledger.keepObservation(`look-${number}`, sampleObservation(number)),
+    ),
   )
   await ledger.close()
 }
@@ -215,6 +222,9 @@ describe('a damaged file', () => {
   async function expectOriginalOrNothing(ledger: SqliteLedger, number: number): Promise<void> {
     expect([undefined, sampleEvaluation(number)]).toContainEqual(await ledger.find(sampleKey(number)))
     expect([undefined, sampleAnswer(number)]).toContainEqual(await ledger.findReply(`request-${number}`))
+    expect([undefined, sampleObservation(number)]).toContainEqual(
+      await ledger.findObservation(`look-${number}`),
+    )
     expect([undefined, sampleTrace(number)]).toContainEqual(await ledger.findTrace(`execution-${number}`))
   }
 
@@ -228,18 +238,36 @@ describe('a damaged file', () => {
     await expect(ledger.find(sampleKey(1))).rejects.toThrow(/on task 'task-1' is not what was written/)
     await ledger.close()
   })
+
+  test('so is an observation', async () => {
+    await makeLedger(3)
+    const poison = new DatabaseSync(path)
+    poison.exec(
+      "UPDATE observations SET observation = replace(observation, '1', '2') WHERE digest = 'look-1'",
+    )
+    poison.close()
+    const ledger = await SqliteLedger.open(path)
+    expect(await ledger.findObservation('look-0')).toEqual(sampleObservation(0))
+    const read = ledger.findObservation('look-1')
+    await expect(read).rejects.toThrow(LedgerDamagedError)
+    await expect(read).rejects.toThrow(/the tool observation look-1 is not what was written/)
+    await ledger.close()
+  })
 })
 
 describe('a file that is not ours', () => {
-  test('of a newer format is refused, and left as it is', async () => {
+  test.for([
+    ['a newer', 'UPDATE ledger SET format = 3', 3],
+    ['the first', 'DROP TABLE observations; UPDATE ledger SET format = 1', 1],
+  ] as const)('of %s format is refused, and left as it is', async ([, change, found]) => {
     await makeLedger(1)
-    const newer = new DatabaseSync(path)
-    newer.exec('UPDATE ledger SET format = 2')
-    newer.close()
+    const other = new DatabaseSync(path)
+    other.exec(change)
+    other.close()
     const before = readFileSync(path)
     await expect(SqliteLedger.open(path)).rejects.toThrow(LedgerFormatError)
     await expect(SqliteLedger.open(path, { readOnly: true })).rejects.toThrow(
-      /has format 2; this version knows format 1. Use the version that wrote it/,
+      `has format ${found}; this version knows format 2. Use the version that wrote it`,
     )
     expect(readFileSync(path)).toEqual(before)
   })

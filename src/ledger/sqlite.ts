@@ -2,12 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { ChatAnswer } from '../execution/models/chat-model.ts'
 import type { Trace } from '../execution/trace.ts'
+import type { JsonValue } from '../library/json-value.ts'
 import { assertStorable, type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import {
   assertAnswer,
   type EvaluationLedger,
   type LedgerEntry,
   type LedgerSize,
+  type Spending,
 } from './evaluation-ledger.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LedgerDamagedError, LedgerError } from './ledger-error.ts'
@@ -89,20 +91,21 @@ export class SqliteLedger implements EvaluationLedger {
     return changes === 1 ? evaluation : (await this.find(key))!
   }
 
-  async findReply(digest: string): Promise<ChatAnswer | undefined> {
-    const row = await this.#get(this.#statements.findReply, digest)
-    if (row === undefined) return undefined
-    const { reply, crc } = row as { reply: string; crc: number }
-    if (checksum(digest, reply) !== crc) throw this.#damaged(`the reply to request ${digest}`)
-    return JSON.parse(reply) as ChatAnswer
+  findReply(digest: string): Promise<ChatAnswer | undefined> {
+    return this.#findJson(this.#statements.findReply, digest, 'the reply to request')
   }
 
   async keepReply(digest: string, answer: ChatAnswer): Promise<void> {
     assertAnswer(answer)
-    this.#assertWritable()
-    const reply = JSON.stringify(answer)
-    const crc = checksum(digest, reply)
-    await this.#commits.write(reply.length, () => this.#statements.keepReply.run(digest, reply, crc))
+    await this.#keepJson(this.#statements.keepReply, digest, answer)
+  }
+
+  findObservation(digest: string): Promise<JsonValue | undefined> {
+    return this.#findJson(this.#statements.findObservation, digest, 'the tool observation')
+  }
+
+  keepObservation(digest: string, observation: JsonValue): Promise<void> {
+    return this.#keepJson(this.#statements.keepObservation, digest, observation)
   }
 
   async findTrace(execution: string): Promise<Trace | undefined> {
@@ -142,6 +145,10 @@ export class SqliteLedger implements EvaluationLedger {
     return { ...(await this.#get(this.#statements.size)) } as unknown as LedgerSize
   }
 
+  async spending(): Promise<Spending> {
+    return { ...(await this.#get(this.#statements.spending)) } as unknown as Spending
+  }
+
   async close(): Promise<void> {
     await this.#commits.settled()
     if (this.#database.isOpen) this.#database.close()
@@ -149,6 +156,21 @@ export class SqliteLedger implements EvaluationLedger {
 
   #get(statement: StatementSync, ...parameters: (string | Uint8Array)[]): Promise<Row | undefined> {
     return patiently(() => statement.get(...parameters), this.#patience)
+  }
+
+  async #findJson<Value>(statement: StatementSync, digest: string, what: string): Promise<Value | undefined> {
+    const row = await this.#get(statement, digest)
+    if (row === undefined) return undefined
+    const { json, crc } = row as { json: string; crc: number }
+    if (checksum(digest, json) !== crc) throw this.#damaged(`${what} ${digest}`)
+    return JSON.parse(json) as Value
+  }
+
+  async #keepJson(statement: StatementSync, digest: string, value: unknown): Promise<void> {
+    this.#assertWritable()
+    const json = JSON.stringify(value)
+    const crc = checksum(digest, json)
+    await this.#commits.write(json.length, () => statement.run(digest, json, crc))
   }
 
   #keepingTrace(trace: Trace): { bytes: number; apply: () => void } {
@@ -207,9 +229,13 @@ function prepare(database: DatabaseSync) {
       `SELECT place, graph, task, data_version, executor, ${evaluation}
        FROM evaluations WHERE place > ? ORDER BY place LIMIT ?`,
     ),
-    findReply: database.prepare('SELECT reply, crc FROM replies WHERE digest = ?'),
+    findReply: database.prepare('SELECT reply AS json, crc FROM replies WHERE digest = ?'),
     keepReply: database.prepare(
       'INSERT INTO replies (digest, reply, crc) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING',
+    ),
+    findObservation: database.prepare('SELECT observation AS json, crc FROM observations WHERE digest = ?'),
+    keepObservation: database.prepare(
+      'INSERT INTO observations (digest, observation, crc) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING',
     ),
     findTrace: database.prepare('SELECT trace, crc FROM executions WHERE id = ?'),
     keepTrace: database.prepare(
@@ -219,6 +245,15 @@ function prepare(database: DatabaseSync) {
       `SELECT (SELECT COUNT(*) FROM evaluations) AS evaluations,
               (SELECT COUNT(*) FROM replies) AS replies,
               (SELECT COUNT(*) FROM executions) AS traces`,
+    ),
+    // Without the rows' checksums, which would need every reply to be read: a flipped bit in a count may go unnoticed.
+    spending: database.prepare(
+      `SELECT COUNT(*) AS calls,
+              COALESCE(SUM(json_extract(reply, '$.usage.input')), 0) AS input,
+              COALESCE(SUM(json_extract(reply, '$.usage.cachedInput')), 0) AS cachedInput,
+              COALESCE(SUM(json_extract(reply, '$.usage.output')), 0) AS output,
+              COUNT(*) - COUNT(json_extract(reply, '$.usage.input')) AS unknown
+       FROM replies INDEXED BY reply_usage`,
     ),
   }
 }

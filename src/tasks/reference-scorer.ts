@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto'
-import type { HumanevalReference, LivecodebenchReference, Reference } from '../benchmarks/reference.ts'
+import type {
+  HumanevalReference,
+  LivecodebenchReference,
+  ProgramSolution,
+  Reference,
+} from '../benchmarks/reference.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { type ProgramScore, scoreProgram } from '../scoring/code/score-program.ts'
 import { scoreAnswer } from '../scoring/score-answer.ts'
@@ -30,13 +35,20 @@ function solutionOf(reference: Reference): Solution | undefined {
     case 'boolean':
       return { answer: String(reference.value) }
     case 'number-text':
-      return { answer: reference.text }
+      // The contract asks for no commas; the scorer would forgive them.
+      return { answer: reference.text.replaceAll(',', '') }
     case 'tatqa':
       return { answer: { values: reference.answers, scale: reference.scale } }
     case 'humaneval':
     case 'livecodebench':
-      return undefined
+      return programSolution(reference.solution)
   }
+}
+
+function programSolution(solution: ProgramSolution | undefined): Solution | undefined {
+  if (solution === undefined) return undefined
+  const { program: answer, wrong } = solution
+  return wrong === undefined ? { answer } : { answer, wrong }
 }
 
 const keptVerdicts = 10_000

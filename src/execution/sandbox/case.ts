@@ -61,18 +61,23 @@ export interface RunningCase {
   stop(): Promise<CaseReport>
 }
 
+/** What a sandbox is for, from its start to its end: programs and the tests that judge them never meet in one. */
+export type Served = 'programs' | 'judges'
+
+export function servedBy(work: CaseWork): Served {
+  return work.mode === 'judge' ? 'judges' : 'programs'
+}
+
 /** A case that talks with us is charged wall-clock time only while it is its turn. */
 export function isDialogue(work: CaseWork): boolean {
   return work.mode === 'judge' || (work.mode === 'function' && work.arguments === undefined)
 }
 
-// What programs import most, and import quickly; their functions are annotated, too.
-const preload = ['bisect', 'collections', 'copy', 'functools', 'heapq', 'itertools', 'math', 're', 'string']
-const preloadForFunctions = [...preload, 'typing']
-
+/** A line for the runner; the rest for the process of the program, which alone reads it. */
 export function caseCommand(work: CaseWork, limits: Limits): string {
-  const modules = work.mode === 'function' ? preloadForFunctions : preload
-  return JSON.stringify({ stdin: '', ...work, limits, dialogue: isDialogue(work), preload: modules })
+  const { stdin = '', ...rest } = { stdin: undefined, ...work }
+  const forRunner = { stdin, limits, dialogue: isDialogue(work) }
+  return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, limits })}`
 }
 
 const deepestMessage = 300

@@ -26,6 +26,11 @@ export class FrameReader {
   #size = 0
   #needed = headerBytes
 
+  /** Whether the stream stands at the end of a frame. */
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   /** Returns the frames completed by this chunk, or undefined when the stream is not one of frames. */
   push(chunk: Buffer): Frame[] | undefined {
     this.#pending.push(chunk)

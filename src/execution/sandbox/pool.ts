@@ -1,9 +1,13 @@
-// Lends sandboxes to jobs. A sandbox serves all cases of one program and nobody else's: the next program finds no
-// trace of this one in the runner's memory.
+// Lends sandboxes to jobs: one that waits from an earlier job, or a fresh one where there is none or where programs may
+// write files.
 import { availableParallelism } from 'node:os'
+import type { Served } from './case.ts'
 import { findSandboxHost, type SandboxHost } from './host.ts'
 import { infrastructureSeconds } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
+import { WarmSandboxes } from './warm-sandboxes.ts'
+
+const defaultIdleSeconds = 10
 
 /** The job was not done within the infrastructure's limit. */
 export class InfrastructureTimeout extends Error {
@@ -15,14 +19,21 @@ export class InfrastructureTimeout extends Error {
 }
 
 export interface SandboxJob {
-  /** A fresh sandbox, gone when the job ends. Throws `SandboxUnavailable`. */
-  open(options?: { readonly writableTmp?: boolean }): Promise<Sandbox>
+  /** A sandbox for this job alone, until it ends: for programs, unless said otherwise. Throws `SandboxUnavailable`. */
+  open(options?: OpenOptions): Promise<Sandbox>
+}
+
+export interface OpenOptions {
+  readonly writableTmp?: boolean
+  readonly serves?: Served
 }
 
 export interface SandboxPoolOptions {
   /** Jobs at the same time. More than there are cores only stretches every program's wall-clock time. */
   readonly concurrency?: number
   readonly infrastructureSeconds?: number
+  /** How long a sandbox waits for its next job before it is ended. */
+  readonly idleSeconds?: number
   readonly findHost?: () => Promise<SandboxHost>
 }
 
@@ -30,6 +41,7 @@ export class SandboxPool {
   readonly #concurrency: number
   readonly #seconds: number
   readonly #findHost: () => Promise<SandboxHost>
+  readonly #warm: WarmSandboxes
   readonly #waiting: Array<() => void> = []
   #running = 0
   #host: Promise<SandboxHost> | undefined
@@ -37,6 +49,7 @@ export class SandboxPool {
   constructor(options: SandboxPoolOptions = {}) {
     this.#concurrency = options.concurrency ?? availableParallelism()
     this.#seconds = options.infrastructureSeconds ?? infrastructureSeconds
+    this.#warm = new WarmSandboxes(this.#concurrency, options.idleSeconds ?? defaultIdleSeconds)
     this.#findHost = options.findHost ?? findSandboxHost
   }
 
@@ -51,8 +64,8 @@ export class SandboxPool {
   }
 
   /**
-   * Runs a job when there is room; waiting does not count. Whatever happens, its sandboxes are gone when this settles.
-   * Throws what the job throws, `InfrastructureTimeout`, or the signal's reason.
+   * Runs a job when there is room; waiting does not count. When this settles, each of its sandboxes is gone, or clean and
+   * kept for the next job. Throws what the job throws, `InfrastructureTimeout`, or the signal's reason.
    */
   async job<T>(signal: AbortSignal | undefined, work: (job: SandboxJob) => Promise<T>): Promise<T> {
     await this.#enter(signal)
@@ -73,9 +86,9 @@ export class SandboxPool {
     try {
       const host = await this.host()
       const result = await work({
-        open: async ({ writableTmp = false } = {}) => {
+        open: async (options = {}) => {
           check()
-          const sandbox = Sandbox.start(host, { writableTmp })
+          const sandbox = this.#open(host, options)
           opened.push(sandbox)
           const started = await sandbox
           check()
@@ -90,9 +103,22 @@ export class SandboxPool {
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
-      await closeAll()
+      await Promise.allSettled(opened.map(async (sandbox) => this.#warm.give(await sandbox)))
       this.#leave()
     }
+  }
+
+  /** Ends the sandboxes that wait for a job. Jobs under way go on; from now on no sandbox is kept after its job. */
+  close(): Promise<void> {
+    return this.#warm.close()
+  }
+
+  async #open(
+    host: SandboxHost,
+    { writableTmp = false, serves = 'programs' }: OpenOptions,
+  ): Promise<Sandbox> {
+    const warm = writableTmp ? undefined : await this.#warm.take(serves)
+    return warm ?? Sandbox.start(host, { writableTmp, serves })
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {

@@ -7,6 +7,9 @@ interface Line {
   kill(): void
 }
 
+// The program went by itself, or went when it was told to. After any other end its sandbox goes too, to be safe.
+const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
+
 export class SandboxCase implements RunningCase {
   readonly #events: CaseEvent[] = []
   readonly #waiting: Array<(event: CaseEvent) => void> = []
@@ -15,12 +18,23 @@ export class SandboxCase implements RunningCase {
   readonly #line: Line
   #report: CaseReport | undefined
   #timer: NodeJS.Timeout | undefined
+  #replies = 0
+  #allRepliesRead = false
 
   constructor(dialogue: boolean, patienceSeconds: number, line: Line) {
     this.#dialogue = dialogue
     this.#patienceSeconds = patienceSeconds
     this.#line = line
     this.#startTimer()
+  }
+
+  get hasEnded(): boolean {
+    return this.#report !== undefined
+  }
+
+  /** Whether it has ended without trouble, and nothing of it is still on its way to the runner. */
+  get leftNothing(): boolean {
+    return this.#report !== undefined && quietEnds.includes(this.#report.end) && this.#allRepliesRead
   }
 
   next(): Promise<CaseEvent> {
@@ -33,6 +47,7 @@ export class SandboxCase implements RunningCase {
   send(message: unknown): void {
     if (this.#report !== undefined) return
     this.#startTimer()
+    this.#replies += 1
     this.#line.send('D', JSON.stringify(message))
   }
 
@@ -47,21 +62,24 @@ export class SandboxCase implements RunningCase {
     }
   }
 
-  receive({ kind, payload }: Frame): void {
+  /** False for what a runner never sends: its sandbox cannot be trusted any more. */
+  receive({ kind, payload }: Frame): boolean {
+    if (this.#report !== undefined) return false
     if (kind === 'U') {
       const message = parseMessage(payload)
       if (message === undefined) {
         this.finish(noReport('malformed'))
-        this.#line.kill()
-        return
+        return false
       }
       if (this.#dialogue) clearTimeout(this.#timer)
       this.#emit({ kind: 'message', message })
-    } else if (kind === 'E') {
-      const report = readReport(payload)
-      if (report === undefined) this.#line.kill()
-      else this.finish(report)
+      return true
     }
+    const facts = kind === 'E' ? readFacts(payload) : undefined
+    if (facts === undefined) return false
+    this.#allRepliesRead = facts.replies === this.#replies
+    this.finish(facts.report)
+    return true
   }
 
   finish(report: CaseReport): void {
@@ -87,17 +105,15 @@ export class SandboxCase implements RunningCase {
 }
 
 /** The runner's facts, one line of JSON, then standard output and standard error as they were. */
-function readReport(payload: Buffer): CaseReport | undefined {
+function readFacts(payload: Buffer): { readonly report: CaseReport; readonly replies: number } | undefined {
   const line = payload.indexOf('\n')
   const facts = parseMessage(payload.subarray(0, line)) as
-    | (CaseReport & { stdoutBytes: number; ready: boolean })
+    | (CaseReport & { stdoutBytes: number; ready: boolean; replies: number })
     | undefined
-  if (facts === undefined || !facts.ready) return undefined
-  const { stdoutBytes, ready: _, ...report } = facts
+  // Without the first line of its code, a program cannot have ended, but for our asking.
+  if (facts === undefined || !(facts.ready || facts.end === 'stopped')) return undefined
+  const { stdoutBytes, replies, ready: _, ...report } = facts
   const output = payload.subarray(line + 1)
-  return {
-    ...report,
-    stdout: output.toString('utf8', 0, stdoutBytes),
-    stderr: output.toString('utf8', stdoutBytes),
-  }
+  const stdout = output.toString('utf8', 0, stdoutBytes)
+  return { report: { ...report, stdout, stderr: output.toString('utf8', stdoutBytes) }, replies }
 }

@@ -1,36 +1,71 @@
-// The supervisor's side of one sandbox: starts it, hands it cases, reads its reports, and makes sure that it ends.
+// The supervisor's side of one sandbox: starts it, hands it cases, reads its reports, and makes sure that it ends. Whether
+// it may serve another program is decided here too: only if everything, to the last byte, went by the book.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { descriptor, sandboxCommand } from './bubblewrap.ts'
-import { type CaseWork, caseCommand, isDialogue, noReport, type RunningCase } from './case.ts'
+import {
+  type CaseWork,
+  caseCommand,
+  isDialogue,
+  noReport,
+  type RunningCase,
+  type Served,
+  servedBy,
+} from './case.ts'
 import { encodeFrame, type Frame, FrameReader } from './frames.ts'
 import type { SandboxHost } from './host.ts'
 import type { Limits } from './limits.ts'
 import { SandboxCase } from './sandbox-case.ts'
 import { caseFilter, staticFilter } from './seccomp.ts'
-import type { Architecture } from './syscalls.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
-const files = ['runner.py', 'case.py', 'frames.py', 'confine.py', 'plain_data.py', 'program.py', 'judge.py']
+const files = [
+  'runner.py',
+  'case.py',
+  'frames.py',
+  'confine.py',
+  'plain_data.py',
+  'program.py',
+  'judge.py',
+  'zygote.py',
+]
 const startSeconds = 20
+// A runner that waits for work answers within a millisecond; one that does not is not worth waiting for.
+const wakeSeconds = 1
 // How much longer than the program's own limit we wait for a runner that should have stopped it.
 const graceSeconds = 2
 const longestErrorText = 4096
 
+export interface SandboxOptions {
+  readonly writableTmp: boolean
+  readonly serves?: Served
+}
+
 export class Sandbox {
+  readonly serves: Served
+  readonly #writableTmp: boolean
   readonly #process: ChildProcess
   readonly #commands: Writable
+  readonly #reader = new FrameReader()
   readonly #exited: Promise<void>
   #firstProcess: number | undefined
   #errorText = ''
-  #onFrame: (frame: Frame) => void = () => {}
+  /** Says whether a frame was to be expected. */
+  #onFrame: (frame: Frame) => boolean = () => false
   #onLost: () => void = () => {}
+  #case: SandboxCase | undefined
+  #cases = 0
+  #booted = false
   #closed = false
+  #odd = false
 
-  private constructor(host: SandboxHost, writableTmp: boolean) {
+  private constructor(host: SandboxHost, { writableTmp, serves = 'programs' }: SandboxOptions) {
+    this.serves = serves
+    this.#writableTmp = writableTmp
     const command = sandboxCommand({ ...host, files, writableTmp, become: host.nextUser() })
     // Opened here and not in the sandbox: its user may not be able to read the folder this file lies in.
     const sources = files.map((file) =>
@@ -62,55 +97,99 @@ export class Sandbox {
   }
 
   /** Starts a sandbox and waits until its runner is ready. Throws `SandboxUnavailable`. */
-  static async start(host: SandboxHost, { writableTmp }: { writableTmp: boolean }): Promise<Sandbox> {
+  static async start(host: SandboxHost, options: SandboxOptions): Promise<Sandbox> {
     let sandbox: Sandbox
     try {
-      sandbox = new Sandbox(host, writableTmp)
+      sandbox = new Sandbox(host, options)
     } catch (problem) {
       // Too many open files, too many processes.
       throw new SandboxUnavailable(`bubblewrap could not be started: ${String(problem)}.`)
     }
-    if (await sandbox.#boot(host.interpreter.architecture)) return sandbox
+    const { code, slots } = caseFilter(host.interpreter.architecture)
+    const filter = Buffer.from(code).toString('hex')
+    const boot = JSON.stringify({ serves: sandbox.serves, filter, pidSlots: slots['pid'] })
+    sandbox.#booted = await sandbox.#answers('B', boot, startSeconds)
+    if (sandbox.#booted) return sandbox
     await sandbox.close()
     throw new SandboxUnavailable(
       `bubblewrap did not start a sandbox: ${sandbox.#errorText.trim() || 'no message'}.`,
     )
   }
 
-  async #boot(architecture: Architecture): Promise<boolean> {
+  /** Whether the runner is there and waits for work. One that has been idle may have been killed by the machine. */
+  isAwake(): Promise<boolean> {
+    return this.#answers('P', '', wakeSeconds)
+  }
+
+  async #answers(kind: string, payload: string, seconds: number): Promise<boolean> {
+    if (this.#closed) return false
     const nonce = randomBytes(16)
-    const { code, slots } = caseFilter(architecture)
-    const boot = { filter: Buffer.from(code).toString('hex'), pidSlots: slots['pid'] }
     let timer: NodeJS.Timeout | undefined
-    const ready = new Promise<boolean>((resolve) => {
-      this.#onFrame = (frame) => resolve(frame.kind === 'R' && frame.nonce.equals(nonce))
+    const answered = new Promise<boolean>((resolve) => {
+      this.#onFrame = (frame) => {
+        const expected = frame.kind === 'R' && frame.nonce.equals(nonce)
+        resolve(expected)
+        this.#onFrame = () => false
+        return expected
+      }
       this.#onLost = () => resolve(false)
-      timer = setTimeout(() => resolve(false), startSeconds * 1000)
+      timer = setTimeout(() => resolve(false), seconds * 1000)
     })
-    this.#commands.write(encodeFrame(nonce, 'B', JSON.stringify(boot)))
-    return ready.finally(() => clearTimeout(timer))
+    this.#commands.write(encodeFrame(nonce, kind, payload))
+    return answered.finally(() => clearTimeout(timer))
   }
 
   /** Runs one case. The next one may start when this one has ended. */
   run(work: CaseWork, limits: Limits): RunningCase {
+    if (servedBy(work) !== this.serves)
+      throw new Error(`A sandbox for ${this.serves} was asked for a case of ${servedBy(work)}.`)
+    if (this.#case !== undefined) {
+      if (!this.#case.hasEnded) throw new Error('A sandbox runs one case at a time.')
+      this.#odd ||= !this.#case.leftNothing
+    }
     const nonce = randomBytes(16)
     const running = new SandboxCase(isDialogue(work), limits.wallSeconds + graceSeconds, {
       send: (kind, payload) => this.#commands.write(encodeFrame(nonce, kind, payload)),
       kill: () => void this.close(),
     })
-    this.#onFrame = (frame) => {
-      // The program cannot know the nonce, so what does not carry it is not from the runner.
-      if (frame.nonce.equals(nonce)) running.receive(frame)
-    }
+    this.#case = running
+    this.#cases += 1
+    // The program cannot know the nonce, so what does not carry it is not from the runner.
+    this.#onFrame = (frame) => frame.nonce.equals(nonce) && running.receive(frame)
     this.#onLost = () => running.finish(noReport('lost'))
     if (this.#closed) running.finish(noReport('lost'))
     else this.#commands.write(encodeFrame(nonce, 'C', caseCommand(work, limits)))
     return running
   }
 
+  /** How many cases it has run. */
+  get cases(): number {
+    return this.#cases
+  }
+
+  /**
+   * Whether another program may come: all cases have ended well, nothing is under way or left over in a pipe, the runner
+   * has said nothing unasked, and no program could write a file.
+   */
+  get isClean(): boolean {
+    const left = this.#case === undefined || this.#case.leftNothing
+    return left && !this.#odd && !this.#closed && !this.#writableTmp && this.#reader.isEmpty
+  }
+
+  /** While somebody works with it, this process stays alive for it; while nobody does, it does not. */
+  keepsProcessAlive(does: boolean): void {
+    const streams = this.#process.stdio as unknown as ReadonlyArray<Socket | null | undefined>
+    const open = streams.filter((stream) => stream != null && !stream.destroyed)
+    for (const handle of [this.#process, ...open]) {
+      if (does) handle!.ref()
+      else handle!.unref()
+    }
+  }
+
   /** Ends everything in the sandbox and waits until it is gone. */
   async close(): Promise<void> {
     this.#closed = true
+    this.keepsProcessAlive(true)
     // The sandbox dies with its first process. Killing bubblewrap instead would leave that one to the machine's init.
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       if (this.#firstProcess === undefined) this.#process.kill('SIGKILL')
@@ -141,16 +220,14 @@ export class Sandbox {
   #readErrors(): void {
     this.#stream(descriptor.errors).on('data', (chunk: Buffer) => {
       if (this.#errorText.length < longestErrorText) this.#errorText += chunk
+      this.#odd ||= this.#booted
     })
   }
 
   #readReports(): void {
-    const reader = new FrameReader()
-    const report = this.#stream(descriptor.report)
-    report.on('data', (chunk: Buffer) => {
-      const frames = reader.push(chunk)
-      if (frames === undefined) void this.close()
-      else for (const frame of frames) this.#onFrame(frame)
+    this.#stream(descriptor.report).on('data', (chunk: Buffer) => {
+      const frames = this.#reader.push(chunk)
+      if (frames === undefined || !frames.every((frame) => this.#onFrame(frame))) void this.close()
     })
     void this.#exited.then(() => {
       this.#closed = true

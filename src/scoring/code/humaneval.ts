@@ -27,18 +27,23 @@ export async function checkCandidate(
   source: string,
   { prompt, entryPoint: entry, test }: HumanevalReference,
 ): Promise<CodeStatus> {
-  const [programs, judges] = await Promise.all([job.open(), job.open()])
+  const [programs, judges] = await Promise.all([job.open(), job.open({ serves: 'judges' })])
   const preamble = [prompt]
   const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
   const program = programs.run(work, paperLimits)
-  const loaded = readReply(await program.next())
-  if (typeof loaded === 'string') return loaded
-  if ('failed' in loaded) return statusOfFailure(loaded)
+  // Loads its tests meanwhile; its first call waits until the program has loaded too.
   const judge = judges.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
-  const status = await carry(program, judge)
-  // What the program did behind its last answer counts too: endless output, a thread that still runs.
-  const ending = statusOfEnd(await program.stop())
-  return status === 'passed' ? (ending ?? 'passed') : status
+  try {
+    const loaded = readReply(await program.next())
+    if (typeof loaded === 'string') return loaded
+    if ('failed' in loaded) return statusOfFailure(loaded)
+    const status = await carry(program, judge)
+    // What the program did behind its last answer counts too: endless output, a thread that still runs.
+    const ending = statusOfEnd(await program.stop())
+    return status === 'passed' ? (ending ?? 'passed') : status
+  } finally {
+    await Promise.all([program.stop(), judge.stop()])
+  }
 }
 
 /** Carries calls from the tests to the program and plain data back, until one of them has come to its end. */

@@ -1,116 +1,102 @@
-"""One case: a process of its own for one program, seen from the runner that forks and watches it.
+"""One case: a process of its own for one program, seen from the runner that watches it.
 
-What a program can reach is only its own side of five pipes; the report descriptor is closed in the fork, and its nonce
-wiped.
+What a program can reach is only its own side of five pipes; the report descriptor and the nonce of the case have never
+been in its process.
 """
 
 import json
 import os
-import random
 import select
 import signal
-import struct
 import time
 
-import confine
 import frames
-import judge
 import program
+import zygote
 
 LARGEST_MESSAGE = 5 << 20
 SHORTEST_WAIT = 0.002
 CORES = len(os.sched_getaffinity(0))
-SETUP = struct.Struct(">qq")
-MODES = {
-    "script": program.run_script,
-    "compile": program.check_syntax,
-    "function": program.serve_function,
-    "judge": judge.run_check,
-}
 
 
 class Case:
-    def __init__(self, nonce, spec):
+    def __init__(self, nonce, payload):
+        """The payload: one line for us, the rest for the process of the program, which is not looked into."""
+        ours, self.work = payload.split(b"\n", 1)
+        spec = json.loads(ours)
         self.nonce = nonce
-        self.spec = spec
         self.limits = spec["limits"]
         self.dialogue = spec["dialogue"]
+        self.stdin = spec["stdin"].encode("utf-8", "surrogatepass")
         self.captured = {"stdout": bytearray(), "stderr": bytearray()}
         self.upstream = bytearray()
         self.messages = 0
+        self.replies = 0
         self.end = None
         self.ready = False
         self.owing = True
         self.wall_before = 0.0
-
-    def fork(self):
-        # Each pipe as (read end, write end); the first two carry data to the program, the others from it.
-        self.pipes = [os.pipe() for _ in range(5)]
-        self.pid = os.fork()
-        if self.pid != 0:
-            (input_end, _), (down_end, _), (_, out_end), (_, err_end), (_, up_end) = self.pipes
-            for descriptor in (input_end, down_end, out_end, err_end, up_end):
-                os.close(descriptor)
-        return self.pid
-
-    def become(self, filter_code, pid_slots):
-        """In the fork: gives up everything a program must not have, then turns into the program."""
-        self.nonce[:] = bytes(len(self.nonce))
-        descriptors = (self.pipes[0][0], self.pipes[2][1], self.pipes[3][1], self.pipes[4][1], self.pipes[1][0])
-        # Moved out of the way first: a target number may be one of the sources.
-        for target, source in enumerate([os.dup2(d, 40 + n) for n, d in enumerate(descriptors)]):
-            os.dup2(source, target, inheritable=True)
-        os.closerange(program.DOWN + 1, 256)
-        confine.hide()
-        # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
-        random.seed(0)
-        program.prepare()
-        run = MODES[self.spec["mode"]](self.spec)
-        confine.set_limits(self.limits["memoryBytes"], self.limits["cpuSeconds"])
-        confine.install_filter(filter_code, pid_slots)
-        frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))
-        run()
-
-    def watch(self, inbox):
-        (_, input_end), (_, down_end), (out_end, _), (err_end, _), (up_end, _) = self.pipes
-        self.outbox = {input_end: bytearray(self.spec["stdin"].encode("utf-8", "surrogatepass")), down_end: bytearray()}
-        self.input_end, self.down_end = input_end, down_end
-        self.readers = {out_end: "stdout", err_end: "stderr", up_end: "up"}
-        self.since = time.monotonic()
         self.cpu_base = 0.0
-        self.poll = select.poll()
-        pidfd = os.pidfd_open(self.pid)
-        for descriptor in (pidfd, 0, *self.readers):
-            self.poll.register(descriptor, select.POLLIN)
-        for descriptor in (input_end, *self.readers, down_end):
-            os.set_blocking(descriptor, False)
-        self.flush(input_end)
 
-        ended = False
-        while not ended and self.end is None:
+    def run(self, channel, inbox):
+        # Each pipe as (read end, write end); the first two carry data to the program, the others from it.
+        pipes = [os.pipe() for _ in range(5)]
+        (input_end, self.input_end), (down_end, self.down_end), *(from_program) = pipes
+        (out, out_end), (err, err_end), (up, up_end) = from_program
+        self.pid = zygote.request(channel, (input_end, out_end, err_end, up_end, down_end))
+        self.outbox = {self.down_end: bytearray(program.LENGTH.pack(len(self.work)) + self.work),
+                       self.input_end: bytearray(self.stdin)}
+        self.readers = {out: "stdout", err: "stderr", up: "up"}
+        self.since = time.monotonic()
+        self.poll = select.poll()
+        for descriptor in (channel.fileno(), frames.COMMANDS, *self.readers):
+            self.poll.register(descriptor, select.POLLIN)
+        for descriptor in (*self.outbox, *self.readers):
+            os.set_blocking(descriptor, False)
+        for descriptor in (self.down_end, self.input_end):
+            self.flush(descriptor)
+        gone = self.watch(channel.fileno(), inbox)
+        if not gone:
+            self.kill()
+        last = zygote.farewell(channel)
+        wall = self.wall()
+        # Nobody else holds the other ends, so what is in the pipes now is all there will ever be.
+        for descriptor in list(self.readers):
+            while descriptor in self.readers and self.read(descriptor):
+                pass
+        for descriptor in (*self.readers, *self.outbox):
+            os.close(descriptor)
+        self.report(last, wall)
+
+    def watch(self, farewell, inbox):
+        """Serves the pipes until the process has gone (True) or has to go (False)."""
+        # A command may have come along with the case.
+        self.obey(inbox)
+        while self.end is None:
+            gone = False
             for descriptor, _ in self.poll.poll(self.patience() * 1000):
-                if descriptor == pidfd:
-                    ended = True
-                elif descriptor == 0:
+                if descriptor == farewell:
+                    gone = True
+                elif descriptor == frames.COMMANDS:
+                    if not inbox.feed():
+                        os._exit(0)
                     self.obey(inbox)
                 elif descriptor in self.readers:
                     self.read(descriptor)
                 elif descriptor in self.outbox:
                     self.flush(descriptor)
             # A process that is gone has used what wait4 says; only a live one is to be stopped.
-            if not ended and self.end is None:
+            if gone:
+                return True
+            if self.end is None:
                 self.check_clocks()
-        if not ended:
+        return False
+
+    def kill(self):
+        try:
             os.kill(self.pid, signal.SIGKILL)
-        _, status, usage = os.wait4(self.pid, 0)
-        wall = self.wall()
-        # Nobody else holds the other ends, so what is in the pipes now is all there will ever be.
-        for descriptor in list(self.readers):
-            while descriptor in self.readers and self.read(descriptor):
-                pass
-        for descriptor in (pidfd, *self.readers, *self.outbox):
-            os.close(descriptor)
-        self.report(status, usage, wall)
+        except ProcessLookupError:
+            pass
 
     def patience(self):
         """Seconds until a limit can be reached at the earliest, all cores taken."""
@@ -135,16 +121,15 @@ class Case:
             self.end = "wall"
 
     def obey(self, inbox):
-        if not inbox.feed():
-            os.kill(self.pid, signal.SIGKILL)
-            os._exit(0)
         while (frame := inbox.take()) is not None:
             nonce, kind, payload = frame
-            if nonce != self.nonce:
-                continue
+            if nonce != self.nonce or kind not in (b"D", b"S"):
+                raise SystemExit("a command for somebody else")
             if kind == b"S":
                 self.end = "stopped"
-            elif kind == b"D" and not self.owing:
+                return
+            self.replies += 1
+            if not self.owing:
                 self.owing = True
                 self.since = time.monotonic()
                 self.outbox[self.down_end] += program.LENGTH.pack(len(payload)) + payload
@@ -195,11 +180,11 @@ class Case:
     def relay(self):
         """Passes whole messages of the program on. They are not looked into: that is the supervisor's part."""
         if not self.ready:
-            if len(self.upstream) < SETUP.size:
+            if len(self.upstream) < zygote.SETUP.size:
                 return
             # Written before any line of the program: what set-up cost is not the program's.
-            cpu, wall = SETUP.unpack_from(self.upstream)
-            del self.upstream[:SETUP.size]
+            cpu, wall = zygote.SETUP.unpack_from(self.upstream)
+            del self.upstream[:zygote.SETUP.size]
             self.cpu_base, self.since = cpu / 1e9, wall / 1e9
             self.ready = True
         while len(self.upstream) >= program.LENGTH.size and self.end is None:
@@ -216,8 +201,8 @@ class Case:
                 self.wall_before, self.owing = self.wall(), False
             frames.send(self.nonce, b"U", payload)
 
-    def report(self, status, usage, wall):
-        cpu = usage.ru_utime + usage.ru_stime - self.cpu_base
+    def report(self, last, wall):
+        status, cpu = last.status, last.cpu - self.cpu_base
         end = self.end
         if end in (None, "stopped") and cpu > self.limits["cpuSeconds"]:
             end = "cpu"
@@ -234,7 +219,9 @@ class Case:
             "ready": self.ready,
             "cpuSeconds": max(cpu, 0.0),
             "wallSeconds": max(wall, 0.0),
-            "peakBytes": usage.ru_maxrss * 1024,
+            "peakBytes": last.peak_kibibytes * 1024,
             "stdoutBytes": len(out),
+            # Whether all that was sent to this case was read by it, or lies there for the next one to find.
+            "replies": self.replies,
         }
         frames.send(self.nonce, b"E", json.dumps(facts).encode() + b"\n" + out + err)

@@ -33,7 +33,8 @@ def set_limits(memory_bytes, cpu_seconds):
     for limit, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CPU, backstop),
-        (resource.RLIMIT_NPROC, 32),
+        # bubblewrap, the runner, the watcher, and some 30 threads.
+        (resource.RLIMIT_NPROC, 33),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_FSIZE, 8 * MEBIBYTE),
         (resource.RLIMIT_CORE, 0),

@@ -5,7 +5,7 @@ import struct
 
 NONCE = 16
 HEADER = struct.Struct(">cI")
-REPORT = 3
+COMMANDS, REPORT = 0, 3
 LARGEST = 64 << 20
 
 
@@ -16,8 +16,7 @@ def write_all(descriptor, data):
 
 
 def send(nonce, kind, payload):
-    write_all(REPORT, nonce + HEADER.pack(kind, len(payload)))
-    write_all(REPORT, payload)
+    write_all(REPORT, b"".join((nonce, HEADER.pack(kind, len(payload)), payload)))
 
 
 class Inbox:
@@ -28,12 +27,12 @@ class Inbox:
 
     def feed(self):
         """Reads what is there; False at the end of the stream."""
-        chunk = os.read(0, 1 << 20)
+        chunk = os.read(COMMANDS, 65536)
         self._bytes += chunk
         return bool(chunk)
 
     def take(self):
-        """The next whole frame as (nonce, kind, payload), or None. The nonce is a bytearray: it can be wiped."""
+        """The next whole frame as (nonce, kind, payload), or None."""
         start = NONCE + HEADER.size
         if len(self._bytes) < start:
             return None
@@ -42,7 +41,7 @@ class Inbox:
             raise SystemExit("frame too large")
         if len(self._bytes) < start + length:
             return None
-        nonce, payload = self._bytes[:NONCE], bytes(self._bytes[start:start + length])
+        nonce, payload = bytes(self._bytes[:NONCE]), bytes(self._bytes[start:start + length])
         del self._bytes[:start + length]
         return nonce, kind, payload
 

@@ -1,41 +1,45 @@
-"""The trusted first process of a sandbox: forks one process per case, watches its limits, reports facts.
+"""The trusted first process of a sandbox: takes cases from the supervisor, watches their limits, reports facts.
 
-It never decides a verdict, and nothing that a verdict depends on ever enters it.
+It never decides a verdict, and nothing that a verdict depends on ever enters it in a sandbox for programs. Programs are
+not its forks but those of the zygote, a process that it leaves behind before it has seen the first case: what it
+remembers of one program is not in the memory of the next.
 """
 
-import gc
 import json
 import os
 import sys
 
+import _socket
 import case
 import confine
 import frames
+import zygote
 
 
 def main():
-    """Serves cases until the supervisor hangs up. Returns only in a fork: what that fork has to run."""
+    """Serves cases until the supervisor hangs up. Returns only in the process of a program: what that has to run."""
     confine.hide()
     os.closerange(frames.REPORT + 1, 256)
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     inbox = frames.Inbox()
-    nonce, _, payload = inbox.wait()
-    boot = json.loads(payload)
-    filter_code = bytes.fromhex(boot["filter"])
+    nonce, _, boot = inbox.wait()
+    ours, theirs = _socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        for descriptor in (frames.COMMANDS, frames.REPORT):
+            os.close(descriptor)
+        return zygote.serve(theirs, json.loads(boot))
+    theirs.close()
     frames.send(nonce, b"R", b"")
     while (frame := inbox.wait()) is not None:
         nonce, kind, payload = frame
-        if kind != b"C":
-            continue
-        spec = json.loads(payload)
-        # Loaded once per sandbox instead of once per case.
-        for name in spec["preload"]:
-            __import__(name)
-        gc.freeze()
-        current = case.Case(nonce, spec)
-        if current.fork() == 0:
-            return lambda: current.become(filter_code, boot["pidSlots"])
-        current.watch(inbox)
+        if kind == b"C":
+            case.Case(nonce, payload).run(ours, inbox)
+        elif kind == b"P" and not payload:
+            frames.send(nonce, b"R", b"")
+        elif kind != b"S" or payload:
+            # S: a case was told to stop when it had just ended by itself. Anything else is for nobody.
+            raise SystemExit("a command out of turn")
     return None
 
 

@@ -4,7 +4,7 @@ import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { PolicyLearner } from './policy-update.ts'
 import { rewardSettings } from './reward-settings.ts'
-import { type FinishedUpdate, type TrainingOptions, train } from './train.ts'
+import { type FinishedUpdate, type TrainingOptions, trainPolicy } from './train-policy.ts'
 
 const queries = ['a', 'b', 'c', 'd', 'e'].map((id, index) => ({
   id,
@@ -28,7 +28,7 @@ const given: TrainingOptions = {
 test('goes through the queries in order, once per pass, with falling temperature', async () => {
   const seen: FinishedUpdate[] = []
   const learner = new PolicyLearner(tinyPolicy(options))
-  expect(await train(learner, { ...given, onUpdate: (update) => void seen.push(update) })).toBe(10)
+  expect(await trainPolicy(learner, { ...given, onUpdate: (update) => void seen.push(update) })).toBe(10)
   expect(seen.map(({ query }) => query).join('')).toBe('abcdeabcde')
   expect(seen.map(({ update }) => update)).toEqual([...Array(10).keys()])
   expect(seen[0]!.temperature).toBe(1.2)
@@ -40,7 +40,7 @@ test('goes through the queries in order, once per pass, with falling temperature
 test('a training that is cut off after any update and resumed ends with the same weights, to the bit', async () => {
   const start = () => new PolicyLearner(tinyPolicy(options))
   const whole = start()
-  await train(whole, given)
+  await trainPolicy(whole, given)
   for (const stopAfter of [1, 4, 9]) {
     const controller = new AbortController()
     const first = start()
@@ -48,13 +48,13 @@ test('a training that is cut off after any update and resumed ends with the same
     const stop = ({ update }: FinishedUpdate) => {
       if (update + 1 === stopAfter) controller.abort()
     }
-    const done = await train(first, { ...given, onUpdate: stop, signal: controller.signal })
+    const done = await trainPolicy(first, { ...given, onUpdate: stop, signal: controller.signal })
     expect(done).toBe(stopAfter)
     const policy = tinyPolicy(options)
     const second = new PolicyLearner(policy, { reference: policy.freeze(reference) })
     policy.parameters.write(first.policy.parameters.read())
     second.adam.write(first.adam.read())
-    expect(await train(second, { ...given, done })).toBe(10)
+    expect(await trainPolicy(second, { ...given, done })).toBe(10)
     expect(policy.parameters.read()).toEqual(whole.policy.parameters.read())
     expect(second.adam.read()).toEqual(whole.adam.read())
   }
@@ -67,7 +67,7 @@ test('learns what is rewarded', async () => {
     })
     const seen: FinishedUpdate[] = []
     const keep = (update: FinishedUpdate) => void seen.push(update)
-    await train(learner, { ...given, passes: updates / 5, trajectories: 8, onUpdate: keep })
+    await trainPolicy(learner, { ...given, passes: updates / 5, trajectories: 8, onUpdate: keep })
     const scores = seen
       .slice(-10)
       .flatMap(({ trajectories }) => trajectories.map(({ terminalScore }) => terminalScore))
@@ -78,5 +78,7 @@ test('learns what is rewarded', async () => {
 
 test('two queries of one id are refused', async () => {
   const learner = new PolicyLearner(tinyPolicy(options))
-  await expect(train(learner, { ...given, queries: [...queries, queries[0]!] })).rejects.toThrow('same id')
+  await expect(trainPolicy(learner, { ...given, queries: [...queries, queries[0]!] })).rejects.toThrow(
+    'same id',
+  )
 })

@@ -11,6 +11,8 @@ export interface TrainingOptions {
   readonly dataVersion: string
   /** Times that the queries are gone through; once in the paper. */
   readonly passes?: number
+  /** Updates at most; as many as there are questions in all passes unless given. */
+  readonly updates?: number
   /** K, per query; 2 in the paper. */
   readonly trajectories?: number
   /** Other training queries that partial graphs are run on; 4 in the paper. */
@@ -40,10 +42,10 @@ export interface FinishedUpdate extends TrainedUpdate {
  * a run that is resumed from what `onUpdate` kept ends with the same weights, to the bit. Gives the number of updates
  * done so far; fewer than there are means that it was interrupted.
  */
-export async function train(learner: PolicyLearner, options: TrainingOptions): Promise<number> {
+export async function trainPolicy(learner: PolicyLearner, options: TrainingOptions): Promise<number> {
   const { seed, queries, dataVersion, rewards, evaluate, onUpdate, signal } = options
   const { passes = 1, trajectories = 2, probes = 4, restriction = 'mixed', done = 0 } = options
-  const updates = queries.length * passes
+  const updates = Math.min(queries.length * passes, options.updates ?? Number.POSITIVE_INFINITY)
   const schedule = options.temperature ?? { ...paperTemperature, updates: Math.max(1, updates) }
   const pool = queries.map(({ id }) => id)
   if (new Set(pool).size !== pool.length) throw new RangeError('Two training queries have the same id.')

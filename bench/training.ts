@@ -1,0 +1,197 @@
+// Training against two bounds: how long an update takes beside the shortest time that its calls allow, and beside the same
+// update done one call after the other; and how many calls identical requests save over a run.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
+import type { ParameterValues } from '../src/policy/parameters.ts'
+import { readLines } from '../src/runs/durable-file.ts'
+import { RunFolder } from '../src/runs/run-folder.ts'
+import { type TrainingEvent, train } from '../src/runs/train.ts'
+import type { TrajectoryRecord, UpdateRecord } from '../src/runs/update-record.ts'
+import { knownTasks } from '../src/tasks/known-tasks.ts'
+import type { TaskSet } from '../src/tasks/task-set.ts'
+import { atLeast, atMost, type Bench, Samples } from './bench.ts'
+import { LatencyModel } from './training/latency-model.ts'
+import { trainingQuestions } from './training/questions.ts'
+import { type SequentialUpdate, trainSequentially } from './training/sequential-training.ts'
+
+/**
+ * Of a typical answer: little for a hosted model, where our own time weighs more than with a slower one. The two timed runs
+ * then take about three minutes.
+ */
+const latencyMs = 1000
+const seed = 1
+
+/** More than an update ever has in flight. */
+const unlimited = 10_000
+
+export const trainingBench: Bench = async ({ quick, say }) => {
+  const updates = quick ? 12 : 100
+  const timed = quick ? 2 : 12
+  const set = trainingQuestions(updates)
+  const folder = mkdtempSync(join(tmpdir(), 'bench-training-'))
+  try {
+    say(`${updates} updates in sequence …`)
+    const sequential = await trainSequentially(set, join(folder, 'sequential.sqlite'), {
+      tasks: knownTasks(set),
+      seed,
+      latencyMs,
+    })
+    say(`${updates} updates with request reuse, without waiting …`)
+    const whole = await trainHere(set, join(folder, 'whole'), {
+      latencyMs: 0,
+      concurrency: 8,
+      stopAfter: updates,
+    })
+    assertSameTrajectories(whole, sequential.updates)
+    assertSameWeights(whole.weights, sequential.weights)
+
+    const c8 = await measure(set, join(folder, 'c8'), 8, timed, sequential.updates, say)
+    const free = await measure(set, join(folder, 'unlimited'), unlimited, timed, sequential.updates, say)
+    const callsInSequence = sum(sequential.updates.map(({ calls }) => calls))
+    return {
+      figures: {
+        update_wall_vs_bound_c8: c8.overBound.median,
+        update_wall_vs_bound_unlimited: free.overBound.median,
+        speedup_vs_sequential_c8: c8.speedup,
+        speedup_vs_sequential_unlimited: free.speedup,
+        calls_vs_no_reuse: whole.calls / callsInSequence,
+      },
+      goals: {
+        update_wall_vs_bound_c8: atMost(1.1),
+        update_wall_vs_bound_unlimited: atMost(1.1),
+        speedup_vs_sequential_c8: atLeast(10),
+        speedup_vs_sequential_unlimited: atLeast(25),
+        calls_vs_no_reuse: atMost(0.6),
+      },
+      latencyMs,
+      c8: c8.details,
+      unlimited: free.details,
+      calls: { updates, inSequence: callsInSequence, withReuse: whole.calls },
+      machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface TimedUpdate {
+  /** From the end of the update before to its own, checkpoint and all. */
+  readonly wallMs: number
+  readonly record: UpdateRecord
+}
+
+interface TrainedHere {
+  readonly updates: readonly TimedUpdate[]
+  readonly trajectories: readonly TrajectoryRecord[]
+  readonly weights: ParameterValues
+  readonly calls: number
+  /** From the first update's start until everything was written and closed. */
+  readonly wallMs: number
+}
+
+/** The run that a user would have, ended early. */
+async function trainHere(
+  set: TaskSet,
+  path: string,
+  options: { readonly latencyMs: number; readonly concurrency: number; readonly stopAfter: number },
+): Promise<TrainedHere> {
+  const model = new LatencyModel({ tasks: knownTasks(set), seed, latencyMs: options.latencyMs })
+  const updates: TimedUpdate[] = []
+  const enough = new AbortController()
+  let start = 0
+  let before = 0
+  let callsBefore = 0
+  const onEvent = (event: TrainingEvent) => {
+    const now = performance.now()
+    if (event.type === 'start') {
+      start = now
+      before = now
+      callsBefore = model.calls
+    }
+    if (event.type !== 'update') return
+    updates.push({ wallMs: now - before, record: event })
+    before = now
+    if (updates.length === options.stopAfter) enough.abort()
+  }
+  await train({
+    set,
+    model,
+    folder: path,
+    concurrency: options.concurrency,
+    encoder: lexicalEncoder,
+    sandbox: null,
+    onEvent,
+    signal: enough.signal,
+  })
+  const wallMs = performance.now() - start
+  const folder = new RunFolder(path)
+  return {
+    updates,
+    trajectories: readLines(folder.trajectoriesFile) as TrajectoryRecord[],
+    weights: folder.readCheckpoint({})!.parameters,
+    calls: model.calls - callsBefore,
+    wallMs,
+  }
+}
+
+async function measure(
+  set: TaskSet,
+  path: string,
+  concurrency: number,
+  count: number,
+  sequential: readonly SequentialUpdate[],
+  say: (line: string) => void,
+) {
+  const calls = concurrency === unlimited ? 'all calls' : `${concurrency} calls`
+  say(`${count} updates with ${calls} at once, ${latencyMs} ms each …`)
+  const run = await trainHere(set, path, { latencyMs, concurrency, stopAfter: count })
+  assertSameTrajectories(run, sequential)
+  const overBound = new Samples()
+  const speedups = new Samples()
+  for (const [index, { wallMs, record }] of run.updates.entries()) {
+    overBound.add(wallMs / record.boundMs)
+    speedups.add(sequential[index]!.wallMs / wallMs)
+  }
+  const inSequence = sum(sequential.slice(0, count).map(({ wallMs }) => wallMs))
+  const bounds = sum(run.updates.map(({ record }) => record.boundMs))
+  return {
+    overBound,
+    // Of all the time that these updates take: what one waits for.
+    speedup: inSequence / sum(run.updates.map(({ wallMs }) => wallMs)),
+    details: {
+      wallOverBound: overBound.summary(),
+      wholeRunOverBounds: run.wallMs / bounds,
+      speedups: speedups.summary(),
+      updates: run.updates.map(({ wallMs, record }, index) => ({
+        wallMs: Math.round(wallMs),
+        boundMs: Math.round(record.boundMs),
+        sequentialMs: Math.round(sequential[index]!.wallMs),
+        calls: record.made.calls,
+        sequentialCalls: sequential[index]!.calls,
+      })),
+    },
+  }
+}
+
+/** Rewards, actions, probes and all. */
+function assertSameTrajectories(run: TrainedHere, sequential: readonly SequentialUpdate[]): void {
+  for (const { update, trajectories } of run.trajectories)
+    if (JSON.stringify(trajectories) !== JSON.stringify(sequential[update]!.trajectories))
+      throw new Error(`Update ${update} has other trajectories or rewards than in sequence.`)
+}
+
+function assertSameWeights(weights: ParameterValues, others: ParameterValues): void {
+  for (const [name, { data }] of weights)
+    if (
+      !Buffer.from(Float32Array.from(data).buffer).equals(
+        Buffer.from(Float32Array.from(others.get(name)!.data).buffer),
+      )
+    )
+      throw new Error(`The weights ${name} are others than in sequence.`)
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

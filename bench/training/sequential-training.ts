@@ -1,0 +1,114 @@
+import { CallLimit } from '../../src/execution/models/call-limit.ts'
+import type { SimulatorSettings } from '../../src/execution/models/simulated/simulator.ts'
+import { defaultSettings } from '../../src/execution/settings.ts'
+import { emptyToolbox } from '../../src/execution/toolbox.ts'
+import { graphKey } from '../../src/graph/graph-key.ts'
+import { PolicyLearner } from '../../src/learning/policy-update.ts'
+import { type FinishedUpdate, trainPolicy } from '../../src/learning/train-policy.ts'
+import type { Evaluate } from '../../src/learning/update.ts'
+import { evaluateOnce } from '../../src/ledger/evaluate-once.ts'
+import { evaluationOf } from '../../src/ledger/evaluation.ts'
+import { SqliteLedger } from '../../src/ledger/sqlite.ts'
+import { lexicalEncoder } from '../../src/library/encoder/lexical-encoder.ts'
+import { paperAdam } from '../../src/numerics/adam.ts'
+import type { ParameterValues } from '../../src/policy/parameters.ts'
+import { queryEmbedding } from '../../src/runs/query-embedding.ts'
+import { TaskExecutor } from '../../src/runs/task-executor.ts'
+import { untrainedPolicy } from '../../src/runs/trained-policy.ts'
+import { trainingSettings } from '../../src/runs/training-settings.ts'
+import { splitOf, splitVersion, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
+import { LatencyModel } from './latency-model.ts'
+
+/** One update as Procedure A1 reads. */
+export interface SequentialUpdate {
+  readonly calls: number
+  readonly wallMs: number
+  readonly trajectories: FinishedUpdate['trajectories']
+}
+
+/**
+ * Trains as Procedure A1 reads: one evaluation after the other, in each one call after the other, with a ledger of graphs in a
+ * file as its only memory. No checkpoints, no events: what it would have to write besides is not held against it.
+ *
+ * The model's waits are added up instead of waited for. Nothing else happens while a call is out, so an update takes what the
+ * clock shows plus that sum, exactly; only the timer's own delay is missing, and that again is in its favour. The
+ * trajectories are sampled before the first evaluation instead of one by one; the policy sees no evaluation, so they are the
+ * same, and so is the sum.
+ */
+export async function trainSequentially(
+  set: TaskSet,
+  ledgerFile: string,
+  simulator: SimulatorSettings,
+): Promise<{ updates: SequentialUpdate[]; weights: ParameterValues }> {
+  let slept = 0
+  const model = new LatencyModel(simulator, (ms) => {
+    slept += ms
+  })
+  const settings = trainingSettings.parse({})
+  const learner = new PolicyLearner(await untrainedPolicy(set.library, settings, lexicalEncoder), {
+    adam: paperAdam,
+    weights: { divergence: settings.divergenceWeight, entropy: settings.entropyWeight },
+  })
+  const { tasks } = splitOf(set, 'train')
+  const embeddings = await Promise.all(tasks.map((task) => queryEmbedding(task, set, lexicalEncoder)))
+  const ledger = await SqliteLedger.open(ledgerFile)
+  const updates: SequentialUpdate[] = []
+  let before = { clock: performance.now(), slept, calls: 0 }
+  try {
+    await trainPolicy(learner, {
+      seed: settings.seed,
+      queries: tasks.map(({ id }, index) => ({ id, embedding: embeddings[index]! })),
+      dataVersion: splitVersion(set, 'train'),
+      rewards: settings.rewards,
+      evaluate: oneByOne(graphLedgerEvaluate(set, model, ledger)),
+      onUpdate: ({ trajectories }) => {
+        const now = { clock: performance.now(), slept, calls: model.calls }
+        const wallMs = now.clock - before.clock + now.slept - before.slept
+        updates.push({ calls: now.calls - before.calls, wallMs, trajectories })
+        before = now
+      },
+    })
+  } finally {
+    await ledger.close()
+  }
+  return { updates, weights: learner.policy.parameters.read() }
+}
+
+/** Runs a graph unless the ledger has it. Every request is made, also where an identical one was made before. */
+function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLedger): Evaluate {
+  const executor = new TaskExecutor({
+    set,
+    model,
+    tools: emptyToolbox,
+    settings: defaultSettings,
+    limit: new CallLimit(1),
+  })
+  const { tasks, references } = splitOf(set, 'train')
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  return async (graph, id) => {
+    const task = byId.get(id)!
+    const reference = references.get(id)
+    const key = {
+      graph: graphKey(graph),
+      task: id,
+      dataVersion: taskVersion(set, task, reference),
+      executor: executor.fingerprint(task),
+    }
+    const { evaluation } = await evaluateOnce(ledger, key, async () => {
+      const execution = await executor.run(graph, task)
+      const score = await executor.score(execution, reference)
+      return { evaluation: evaluationOf(execution, score), trace: execution.trace }
+    })
+    const { calls, input, output } = evaluation.usage
+    return { score: evaluation.score, usage: { calls, tokens: input + output } }
+  }
+}
+
+function oneByOne(evaluate: Evaluate): Evaluate {
+  let last: Promise<unknown> = Promise.resolve()
+  return (graph, task) => {
+    const next = last.then(() => evaluate(graph, task))
+    last = next
+    return next
+  }
+}

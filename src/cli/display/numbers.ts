@@ -1,0 +1,108 @@
+import type { Cost } from '../../execution/models/prices.ts'
+
+/** What stands where there is no number. */
+const none = '–'
+
+/** `62.5 %` */
+export function percent(share: number, digits = 1): string {
+  return Number.isFinite(share) ? `${fixed(share * 100, digits)} %` : none
+}
+
+export interface Interval {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+  /** How many it is the mean of. */
+  readonly n?: number
+}
+
+/** `62.5 % [55.1, 69.3]`, and `, n = 200` where it is known. */
+export function scoreWithInterval({ mean, low, high, n }: Interval): string {
+  if (!Number.isFinite(mean)) return none
+  const bounds = [low, high].map((bound) => (Number.isFinite(bound) ? fixed(bound * 100, 1) : none))
+  return `${percent(mean)} [${bounds.join(', ')}]${n === undefined ? '' : `, n = ${n}`}`
+}
+
+/** A difference of two scores in percentage points: `+4.2 [-1.0, +9.4]`. */
+export function differenceWithInterval({ mean, low, high }: Interval): string {
+  if (!Number.isFinite(mean)) return none
+  return `${signed(mean)} [${signed(low)}, ${signed(high)}]`
+}
+
+function signed(share: number): string {
+  if (!Number.isFinite(share)) return none
+  const text = fixed(share * 100, 1)
+  return text.startsWith('-') || Number(text) === 0 ? text : `+${text}`
+}
+
+const scales = ['', ' k', ' M', ' G', ' T']
+
+/** A count in three digits: `812`, `12.3 k`, `1.23 M`. */
+export function tokens(count: number): string {
+  if (!Number.isFinite(count)) return none
+  let value = Math.abs(count)
+  let scale = 0
+  // 999.5 rounds up to the next scale.
+  while (value >= 999.5 && scale < scales.length - 1) {
+    value /= 1000
+    scale += 1
+  }
+  return `${count < 0 ? '-' : ''}${scale === 0 ? Math.round(value) : threeDigits(value)}${scales[scale]}`
+}
+
+function threeDigits(value: number): string {
+  return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : value.toFixed(0)
+}
+
+/** `0.4 s`, `45 s`, `1 m 23 s`, `2 h 05 m`, `3 d 4 h` */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return none
+  const seconds = Math.max(0, ms) / 1000
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${twoDigits(whole % 60)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} m`
+  const hours = Math.round(seconds / 3600)
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0')
+}
+
+/** `12/s`, `1.3/s`, `20/min`, `4.0/h` */
+export function rate(perSecond: number): string {
+  if (!Number.isFinite(perSecond) || perSecond <= 0) return none
+  const [value, unit] =
+    perSecond >= 0.95
+      ? [perSecond, 's']
+      : perSecond * 60 >= 0.95
+        ? [perSecond * 60, 'min']
+        : [perSecond * 3600, 'h']
+  return `${value < 9.95 ? value.toFixed(1) : value < 999.5 ? value.toFixed(0) : tokens(value)}/${unit}`
+}
+
+// Only signs that stand for one currency here: the yen shares that of the yuan and goes by its letters.
+const signs: Readonly<Record<string, string>> = { CNY: '¥', USD: '$', EUR: '€', GBP: '£' }
+
+/** `¥0.42`, `CHF 1,200.00`, `¥0.00031`: what was spent never looks like nothing. */
+export function money(cost: Cost): string {
+  if (cost === 'unpriced') return cost
+  const { amount, currency } = cost
+  const size = Math.abs(amount)
+  if (!Number.isFinite(size)) return none
+  const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, 1 - Math.floor(Math.log10(size)))
+  const figure = new Intl.NumberFormat('en-GB', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(size)
+  return `${amount < 0 ? '-' : ''}${signs[currency] ?? `${currency} `}${figure}`
+}
+
+/** Without the minus of a number that is rounded to zero. */
+function fixed(value: number, digits: number): string {
+  const text = value.toFixed(digits)
+  return Number(text) === 0 ? text.replace('-', '') : text
+}

@@ -1,0 +1,49 @@
+import { Writable } from 'node:stream'
+import { afterEach, expect, test, vi } from 'vitest'
+import { screenOf, shownText } from './screen.ts'
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+function terminal(extra: object): NodeJS.WriteStream {
+  const stream = new Writable({ write: (_, __, done) => done() })
+  return Object.assign(stream, extra) as unknown as NodeJS.WriteStream
+}
+
+test('a terminal tells its columns, a pipe has room for everything', () => {
+  expect(screenOf(terminal({ isTTY: true, columns: 60 })).columns).toBe(60)
+  expect(screenOf(terminal({ isTTY: true, columns: 0 })).columns).toBe(80)
+  expect(screenOf(terminal({})).columns).toBe(Number.POSITIVE_INFINITY)
+})
+
+test.each([
+  [{}, false],
+  [{ LANG: 'C.UTF-8' }, false],
+  [{ LANG: 'de_DE.utf8' }, false],
+  [{ LANG: 'en_GB.UTF-8', LC_ALL: 'C' }, true],
+  [{ LANG: 'en_GB.ISO-8859-1' }, true],
+  [{ LANG: 'en_GB.UTF-8', TERM: 'linux' }, true],
+])('with %o it is ASCII: %s', (env, ascii) => expect(screenOf(terminal({}), env).ascii).toBe(ascii))
+
+test('colours follow the stream that is written to, NO_COLOR and FORCE_COLOR', () => {
+  vi.stubEnv('FORCE_COLOR', undefined)
+  vi.stubEnv('NO_COLOR', undefined)
+  const colourful = terminal({ isTTY: true, getColorDepth: () => 8 })
+  const monochrome = terminal({ isTTY: true, getColorDepth: () => 1 })
+  expect(screenOf(colourful).paint('red', 'x')).toBe('\u001b[31mx\u001b[39m')
+  expect(screenOf(monochrome).paint('red', 'x')).toBe('x')
+  expect(screenOf(terminal({})).paint('red', 'x')).toBe('x')
+  vi.stubEnv('FORCE_COLOR', '1')
+  expect(screenOf(terminal({})).paint('red', 'x')).toBe('\u001b[31mx\u001b[39m')
+  vi.stubEnv('FORCE_COLOR', undefined)
+  vi.stubEnv('NO_COLOR', '1')
+  const real = terminal({ isTTY: true, getColorDepth: () => process.stdout.getColorDepth?.() ?? 1 })
+  expect(screenOf(real).paint('red', 'x')).toBe('x')
+})
+
+test('a text from outside can neither break the line nor drive the terminal', () => {
+  expect(shownText('a\u001b[31m\nb\u202e', { ascii: false })).toBe('a\\u{1b}[31m\\nb\\u{202e}')
+  expect(shownText(' ', { ascii: false })).toBe('')
+  expect(shownText('¥0.42 … 東', { ascii: true })).toBe('CNY 0.42 ... \\u{6771}')
+})

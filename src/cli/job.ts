@@ -1,0 +1,172 @@
+import type { ChatModel } from '../execution/models/chat-model.ts'
+import { priceOf } from '../execution/models/prices.ts'
+import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
+import { executionSettings } from '../execution/settings.ts'
+import type { Tool } from '../execution/tools/tool.ts'
+import { chooseEncoder } from '../library/encoder/choose-encoder.ts'
+import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import type { Configuration } from '../runs/configuration.ts'
+import { defaultRunsFolder, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
+import { knownTasks } from '../tasks/known-tasks.ts'
+import type { TaskSet } from '../tasks/task-set.ts'
+import {
+  type ModelOptions,
+  type ModelSource,
+  modelSource,
+  openChosenModel,
+  openSource,
+} from './model-options.ts'
+import { UsageError } from './problem.ts'
+import { openTasks, type TaskSource } from './task-options.ts'
+
+/** What `--encoder` may say; a path is a folder with MiniLM's files. */
+export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
+
+/** What a command works on: tasks, a model, and all that is needed to run one with the other. */
+export interface Job {
+  readonly set: TaskSet
+  readonly model: ChatModel
+  readonly isSimulated: boolean
+  readonly execution: Parameters<typeof executionSettings.parse>[0]
+  readonly sandbox: ProgramSandbox | null
+  readonly tools: readonly Tool[]
+  readonly concurrency: number
+  readonly runs: string
+  readonly configuration: Configuration | undefined
+  /** Kept in the run's record, so that `reopenJob` finds all of this again. */
+  readonly source: JsonObject
+  close(): Promise<void>
+}
+
+export interface JobOptions extends ModelOptions {
+  readonly concurrency?: number
+  readonly runsDir?: string
+}
+
+interface JobSource {
+  readonly tasks: TaskSource
+  readonly model: ModelSource
+}
+
+/** Opens what flags and configuration say. `say` hears of what was decided for the user. */
+export async function openJob(
+  tasks: TaskSource,
+  options: JobOptions,
+  say: (text: string) => void,
+): Promise<Job> {
+  const opened = await openTasks(tasks)
+  for (const note of opened.notes) say(note)
+  const { set, configuration } = opened
+  const model = modelSource(options, modelOf(configuration))
+  const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
+  return {
+    ...(await surroundings(set, configuration, options, say)),
+    model: answering,
+    isSimulated: model.kind === 'simulated' && options.replay === undefined,
+    source: { tasks, model } satisfies JobSource as unknown as JsonObject,
+    close,
+  }
+}
+
+/** Opens again what a run was begun with. Flags for the model count instead of the run's, such as another key. */
+export async function reopenJob(
+  run: RunRecord,
+  options: JobOptions,
+  say: (text: string) => void,
+): Promise<Job> {
+  if (run.source === undefined)
+    throw new UsageError(
+      `The run ${run.name} was begun from code, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
+    )
+  const source = run.source as unknown as JobSource
+  const opened = await openTasks(source.tasks)
+  const { set, configuration } = opened
+  const isOther = options.model !== undefined || options.replay !== undefined || options.record !== undefined
+  const model = isOther ? modelSource(options) : withKey(source.model, options)
+  const { model: answering, close } = isOther
+    ? await openChosenModel(options, knownTasks(set), model)
+    : await openSource(model, knownTasks(set))
+  return {
+    ...(await surroundings(set, configuration, { concurrency: run.concurrency, ...options }, say)),
+    execution: run.execution,
+    model: answering,
+    isSimulated: model.kind === 'simulated',
+    source: source as unknown as JsonObject,
+    close,
+  }
+}
+
+async function surroundings(
+  set: TaskSet,
+  configuration: Configuration | undefined,
+  options: Pick<JobOptions, 'concurrency' | 'runsDir'>,
+  say: (text: string) => void,
+) {
+  const configured = configuration?.model
+  const prices = configured === undefined || configured === 'simulated' ? undefined : configured.prices
+  return {
+    set,
+    execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
+    sandbox: await findSandbox(say),
+    tools: configuration?.tools ?? [],
+    concurrency: options.concurrency ?? configuration?.concurrency ?? 8,
+    runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
+    configuration,
+  }
+}
+
+function modelOf(configuration: Configuration | undefined) {
+  const model = configuration?.model
+  if (model === undefined || model === 'simulated') return model
+  const { prices: _, ...settings } = model
+  return settings
+}
+
+/** The key may be elsewhere by now: that is what a revoked one is replaced by. */
+function withKey(source: ModelSource, { apiKeyEnv, apiKeyFile }: JobOptions): ModelSource {
+  if (source.kind === 'simulated' || (apiKeyEnv === undefined && apiKeyFile === undefined)) return source
+  const { apiKeyEnv: _, apiKeyFile: __, ...settings } = source.settings
+  const key = {
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...(apiKeyFile === undefined ? {} : { apiKeyFile }),
+  }
+  return { kind: 'endpoint', settings: { ...settings, ...key } }
+}
+
+/** The sandbox of this machine; without one, tools that run programs are off, and somebody is told. */
+export async function findSandbox(say: (text: string) => void): Promise<ProgramSandbox | null> {
+  try {
+    return await openProgramSandbox()
+  } catch (error) {
+    if (!(error instanceof SandboxUnavailable)) throw error
+    say(`Tools that run programs are off: ${error.message}`)
+    return null
+  }
+}
+
+export async function openEncoder(
+  source: EncoderSource,
+  say: (text: string) => void,
+): Promise<FrozenTextEncoder> {
+  const { encoder, message } = await chooseEncoder({
+    ...(typeof source === 'string' ? { encoder: source } : { modelFolder: source.folder }),
+    onProblem: say,
+  })
+  say(message)
+  return encoder
+}
+
+/** What a call of the job's model costs, where that is known. */
+export function priceOfJob({ model, execution }: Pick<Job, 'model' | 'execution'>) {
+  return priceOf(model.identity, executionSettings.parse(execution ?? {}).prices)
+}
+
+/** The tasks of a run, for commands that ask no model. */
+export async function tasksOfRun(folder: RunFolder): Promise<TaskSet> {
+  const run = folder.readRecord()
+  if (run.source === undefined)
+    throw new UsageError(`The run ${run.name} was begun from code, so its tasks are not known here.`)
+  return (await openTasks((run.source as unknown as JobSource).tasks)).set
+}

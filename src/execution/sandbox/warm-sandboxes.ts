@@ -1,0 +1,60 @@
+// Sandboxes between two programs. Starting one takes fifty milliseconds, a case in one that is there takes a few. What a
+// program could leave in it and what keeps it from doing so: docs/sandbox.md, "What programs share".
+import type { Served } from './case.ts'
+import type { Sandbox } from './sandbox.ts'
+
+/** Numbers of processes grow, and whatever else nobody has thought of: a sandbox does not live for ever. */
+const mostCases = 250
+
+export class WarmSandboxes {
+  readonly #idle: Record<Served, Sandbox[]> = { programs: [], judges: [] }
+  readonly #timers = new Map<Sandbox, NodeJS.Timeout>()
+  readonly #most: number
+  readonly #idleSeconds: number
+  #closed = false
+
+  /** Keeps at most so many of either kind, each for so long. */
+  constructor(most: number, idleSeconds: number) {
+    this.#most = most
+    this.#idleSeconds = idleSeconds
+  }
+
+  /** One that has just shown that it is well, or undefined. */
+  async take(serves: Served): Promise<Sandbox | undefined> {
+    for (;;) {
+      // The one used last: the others may grow old and go.
+      const sandbox = this.#idle[serves].pop()
+      if (sandbox === undefined) return undefined
+      clearTimeout(this.#timers.get(sandbox))
+      this.#timers.delete(sandbox)
+      sandbox.keepsProcessAlive(true)
+      if (sandbox.isClean && (await sandbox.isAwake())) return sandbox
+      await sandbox.close()
+    }
+  }
+
+  /** Keeps a sandbox that is as good as new, and ends any other; resolves when that is done. */
+  async give(sandbox: Sandbox): Promise<void> {
+    const idle = this.#idle[sandbox.serves]
+    const welcome = !this.#closed && sandbox.isClean && sandbox.cases < mostCases && idle.length < this.#most
+    if (!welcome) return sandbox.close()
+    idle.push(sandbox)
+    sandbox.keepsProcessAlive(false)
+    const timer = setTimeout(() => this.#retire(sandbox), this.#idleSeconds * 1000)
+    this.#timers.set(sandbox, timer.unref())
+  }
+
+  /** Ends all that are idle; from now on none is kept. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#timers.keys()].map((sandbox) => this.#retire(sandbox)))
+  }
+
+  #retire(sandbox: Sandbox): Promise<void> {
+    clearTimeout(this.#timers.get(sandbox))
+    this.#timers.delete(sandbox)
+    const idle = this.#idle[sandbox.serves]
+    idle.splice(idle.indexOf(sandbox), 1)
+    return sandbox.close()
+  }
+}

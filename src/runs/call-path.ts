@@ -1,0 +1,79 @@
+import type { ExecutionEvent } from '../execution/events.ts'
+
+/** What a node asked for, by the digests of its requests, and whom it had to hear first. */
+interface EndedNode {
+  readonly node: string
+  readonly predecessors: readonly string[]
+  readonly asked: readonly string[]
+}
+
+/**
+ * How short an update could have been: no shorter than the longest chain of calls that wait for each other, and no shorter
+ * than all its calls divided by how many may be in flight. Tools, failed attempts and our own work do not count: it is a
+ * lower bound.
+ */
+export class CallPaths {
+  /** Milliseconds of every call that was made. What was known before is not in it and takes no time. */
+  readonly #made = new Map<string, number>()
+  /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
+  readonly #executions: EndedNode[][] = []
+
+  /** `digest` is the request's, with the scope in front of it that the execution's listener was given. */
+  made(digest: string, durationMs: number): void {
+    this.#made.set(digest, durationMs)
+  }
+
+  /** Listens to one execution. Requests of the same scope share their answers. */
+  listener(scope = ''): (event: ExecutionEvent) => void {
+    const ended: EndedNode[] = []
+    const predecessors = new Map<string, readonly string[]>()
+    const asked = new Map<string, string[]>()
+    this.#executions.push(ended)
+    return (event) => {
+      if (event.type === 'execution-start')
+        for (const { node, predecessors: heard } of event.nodes) {
+          predecessors.set(node, heard)
+          asked.set(node, [])
+        }
+      else if (event.type === 'call-end' && event.digest !== undefined)
+        asked.get(event.node)!.push(scope + event.digest)
+      else if (event.type === 'node-end') {
+        const { node } = event
+        ended.push({ node, predecessors: predecessors.get(node)!, asked: asked.get(node)! })
+      }
+    }
+  }
+
+  /**
+   * When the last call would end if every call started the moment the first of those who need it could ask. An answer that
+   * several wait for comes once; who asks later, behind a longer chain, need not wait for it again. What the first asker's
+   * moment is depends on other calls' ends, so it is lowered until nothing changes.
+   */
+  get criticalMs(): number {
+    const answered = new Map<string, number>()
+    for (;;) {
+      let changed = false
+      let longest = 0
+      for (const execution of this.#executions) {
+        const ends = new Map<string, number>()
+        for (const { node, predecessors, asked } of execution) {
+          let time = predecessors.reduce((latest, heard) => Math.max(latest, ends.get(heard) ?? 0), 0)
+          for (const digest of asked) {
+            const own = time + (this.#made.get(digest) ?? 0)
+            const answer = Math.min(own, answered.get(digest) ?? Number.POSITIVE_INFINITY)
+            if (answer !== answered.get(digest)) changed = true
+            answered.set(digest, answer)
+            time = Math.max(time, answer)
+          }
+          ends.set(node, time)
+          longest = Math.max(longest, time)
+        }
+      }
+      if (!changed) return longest
+    }
+  }
+
+  get workMs(): number {
+    return [...this.#made.values()].reduce((sum, ms) => sum + ms, 0)
+  }
+}

@@ -1,0 +1,59 @@
+import { basename } from 'node:path'
+import { z } from 'zod'
+import { didYouMean } from '../tasks/own/nearest-name.ts'
+
+/** A configuration that cannot be used; says which file, which fields, and what to do. */
+export class ConfigurationError extends Error {
+  override name = 'ConfigurationError'
+  readonly file: string
+  readonly problems: readonly string[]
+
+  constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
+    const told = problems.length === 1 ? ` ${problems[0]}` : problems.map((one) => `\n- ${one}`).join('')
+    super(`${basename(file)} cannot be used (${file}).${told}`, options)
+    this.file = file
+    this.problems = problems
+  }
+}
+
+/** The fields that the objects of a configuration have, by the path of the object. */
+export type KnownFields = Readonly<Record<string, readonly string[]>>
+
+/** A sentence for each thing that is wrong, with its field. */
+export function problemsIn(
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+  known: KnownFields,
+  outer: readonly PropertyKey[] = [],
+): string[] {
+  return issues.flatMap((issue) => {
+    const at = [...outer, ...issue.path]
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key, known))
+    if (issue.code === 'invalid_union') {
+      const tried = triedBranch(issue.errors, valueAt(value, at))
+      if (tried !== undefined) return problemsIn(tried, value, known, at)
+    }
+    const sentence = /[.?]$/.test(issue.message) ? issue.message : `${issue.message}.`
+    return [`${z.core.toDotPath(at) || 'the configuration'}: ${sentence}`]
+  })
+}
+
+function unknownField(at: readonly PropertyKey[], key: string, known: KnownFields): string {
+  const names = known[z.core.toDotPath(at)] ?? []
+  const fields = names.length === 0 ? '' : ` The fields are ${names.join(', ')}.`
+  return `${z.core.toDotPath([...at, key])}: there is no such field.${didYouMean(key, names)}${fields}`
+}
+
+/** Of a choice between a word and an object, the one that was tried is the one to speak about. */
+function triedBranch(errors: readonly (readonly z.core.$ZodIssue[])[], value: unknown) {
+  const branch = typeof value === 'object' && value !== null ? errors.at(-1) : errors[0]
+  return branch === undefined || branch.length === 0 ? undefined : branch
+}
+
+function valueAt(value: unknown, at: readonly PropertyKey[]): unknown {
+  return at.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
+    value,
+  )
+}

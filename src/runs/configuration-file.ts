@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { maxYamlCharacters, readYaml } from '../library/yaml-document.ts'
+import { ConfigurationError } from './configuration-error.ts'
+
+const endings = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'] as const
+const names = endings.map((ending) => `magic.config.${ending}`)
+
+/** The configuration file that is named, or the one that a folder has. */
+export function findConfiguration(given: string): string {
+  const place = resolve(given)
+  const status = statSync(place, { throwIfNoEntry: false })
+  if (status === undefined)
+    throw new ConfigurationError(place, ['there is no such file or folder. Check the path.'])
+  if (!status.isDirectory()) return place
+  const found = names.map((name) => join(place, name)).filter((file) => existsSync(file))
+  if (found.length === 0)
+    throw new ConfigurationError(join(place, names[0]!), [
+      'there is no configuration in this folder. `magic init` writes one, with questions to start from.',
+    ])
+  if (found.length > 1)
+    throw new ConfigurationError(found[0]!, [`${found[1]} is there too. Remove one, or name one.`])
+  return found[0]!
+}
+
+/** What the file says, not checked yet. A program is run as it stands: Node strips its types. */
+export async function importConfiguration(file: string): Promise<unknown> {
+  if (/\.json$/i.test(file)) return parseJson(readSource(file), file)
+  if (/\.ya?ml$/i.test(file)) return parseYaml(readSource(file), file)
+  if (!/\.m?[jt]s$/i.test(file))
+    throw new ConfigurationError(file, [
+      `it must end in ${endings.map((ending) => `.${ending}`).join(', ')}.`,
+    ])
+  const module = await importModule(file)
+  if (!Object.hasOwn(module, 'default')) {
+    const others = Object.keys(module)
+    const found = others.length === 0 ? 'exports nothing' : `exports ${others.join(', ')} but no default`
+    throw new ConfigurationError(file, [
+      `it ${found}. Write \`export default { … }\` around the configuration.`,
+    ])
+  }
+  try {
+    return await module['default']
+  } catch (error) {
+    throw new ConfigurationError(file, [`its promise failed: ${messageOf(error)}.`], { cause: error })
+  }
+}
+
+/** Variables of `.env` in a folder, as far as they are not set. Gives the file's path if there was one; never a value. */
+export function loadEnvironment(folder: string): string | undefined {
+  const file = join(resolve(folder), '.env')
+  if (!existsSync(file)) return undefined
+  try {
+    process.loadEnvFile(file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigurationError(file, [`it cannot be read (${code}). Check its permissions.`], {
+      cause: error,
+    })
+  }
+  return file
+}
+
+async function importModule(file: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(file).href)
+  } catch (error) {
+    throw new ConfigurationError(file, [importProblem(error, file)], { cause: error })
+  }
+}
+
+function importProblem(error: unknown, file: string): string {
+  const { code, name, stack = '' } = (error ?? {}) as NodeJS.ErrnoException
+  const message = messageOf(error)
+  if (code === 'ERR_MODULE_NOT_FOUND') {
+    const hint = message.includes("'magic-agents'")
+      ? 'Install it here (`npm install magic-agents`), or leave the import out: a configuration is a plain object.'
+      : 'Install the package, or check the path; a relative import carries its ending.'
+    return `it imports what is not there: ${message}. ${hint}`
+  }
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return `${message}${lineIn(stack, file)}: Node runs TypeScript by removing types. Use plain JavaScript there.`
+  if (name === 'SyntaxError') return `it has a syntax error${lineIn(stack, file)}: ${message}.`
+  return `it fails when it is run: ${message}${lineIn(stack, file)}.`
+}
+
+/** Where in the file it went wrong, if the stack tells. */
+function lineIn(stack: string, file: string): string {
+  const start = stack.indexOf(`${file}:`)
+  const line = start === -1 ? undefined : /^\d+/.exec(stack.slice(start + file.length + 1))?.[0]
+  return line === undefined ? '' : ` in line ${line}`
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+}
+
+function readSource(file: string): string {
+  try {
+    const source = readFileSync(file, 'utf8')
+    if (source.length > maxYamlCharacters)
+      throw new ConfigurationError(file, [`it has more than ${maxYamlCharacters} characters.`])
+    return source
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error
+    throw new ConfigurationError(file, [`it cannot be read (${(error as NodeJS.ErrnoException).code}).`], {
+      cause: error,
+    })
+  }
+}
+
+function parseJson(source: string, file: string): unknown {
+  try {
+    return JSON.parse(source.replace(/^\ufeff/, ''))
+  } catch (error) {
+    throw new ConfigurationError(file, [`it is not JSON: ${messageOf(error)}.`], { cause: error })
+  }
+}
+
+function parseYaml(source: string, file: string): unknown {
+  const { value, faults } = readYaml(source)
+  if (faults.length === 0) return value
+  throw new ConfigurationError(
+    file,
+    faults.map(({ line, message }) => `line ${line} ${message}`),
+  )
+}

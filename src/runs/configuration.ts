@@ -1,0 +1,113 @@
+import { dirname, resolve } from 'node:path'
+import type { Library } from '../library/library.ts'
+import { loadLibrary } from '../library/yaml-library.ts'
+import { type OwnTaskOptions, type OwnTaskSet, ownTaskSet } from '../tasks/own/own-task-set.ts'
+import { ConfigurationError, problemsIn } from './configuration-error.ts'
+import { findConfiguration, importConfiguration, loadEnvironment } from './configuration-file.ts'
+import {
+  configurationFields,
+  configurationSchema,
+  isBuiltInTaskSet,
+  type MagicConfiguration,
+} from './configuration-schema.ts'
+
+/** A configuration that was read and checked. Paths are absolute; defaults are not filled in, so that presets can be. */
+export interface Configuration extends Omit<MagicConfiguration, 'library'> {
+  readonly library?: Library
+  /** The file it was read from. */
+  readonly file: string
+}
+
+/** Gives the configuration back, with its type checked by the editor. */
+export function defineConfig(configuration: MagicConfiguration): MagicConfiguration {
+  return configuration
+}
+
+/**
+ * Reads `magic.config.*` of a folder, or a file that is named, after the variables of `.env` beside it. Throws a
+ * `ConfigurationError` for what a person can mend.
+ */
+export async function loadConfiguration(given = '.'): Promise<Configuration> {
+  const file = findConfiguration(given)
+  loadEnvironment(dirname(file))
+  return resolveConfiguration(await importConfiguration(file), file)
+}
+
+/** The task set of a configuration that brings its own questions; undefined where it names a built-in set, or none. */
+export async function ownTasksOf(configuration: Configuration): Promise<OwnTaskSet | undefined> {
+  const { tasks: questions, name, answer, tolerance, contract, scorer, library, profile } = configuration
+  if (questions === undefined || isBuiltInTaskSet(questions)) return undefined
+  const given = { name, answer, tolerance, contract, scorer, library, profile }
+  const options = withoutUndefined(given) as OwnTaskOptions
+  return typeof questions === 'object' && 'load' in questions
+    ? questions.load(options)
+    : ownTaskSet({ ...options, files: questions })
+}
+
+/** Checks a configuration and makes its paths absolute, from the folder of the file. */
+export function resolveConfiguration(given: unknown, file: string): Configuration {
+  const value = withoutUndefined(given)
+  const result = configurationSchema.safeParse(value)
+  if (!result.success)
+    throw new ConfigurationError(file, problemsIn(result.error.issues, value, configurationFields))
+  // The values as given: what the schemas fill in would hide a preset's settings.
+  const configuration = value as MagicConfiguration
+  refuseConflicts(configuration, file)
+  const folder = dirname(resolve(file))
+  const absolute = (relative: string) => resolve(folder, relative)
+  const { tasks: questions, library: roles, model, encoder, runsDir, ...rest } = configuration
+  return {
+    ...rest,
+    file: resolve(file),
+    ...(questions === undefined ? {} : { tasks: absoluteTasks(questions, absolute) }),
+    ...(roles === undefined ? {} : { library: libraryOf(roles, configuration, absolute) }),
+    ...(model === undefined ? {} : { model: absoluteModel(model, absolute) }),
+    ...(encoder === undefined
+      ? {}
+      : { encoder: typeof encoder === 'string' ? encoder : { folder: absolute(encoder.folder) } }),
+    ...(runsDir === undefined ? {} : { runsDir: absolute(runsDir) }),
+  }
+}
+
+/** A field that is undefined is one that is not there. */
+function withoutUndefined(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined))
+    : value
+}
+
+type Resolve = (path: string) => string
+
+function absoluteTasks(questions: NonNullable<MagicConfiguration['tasks']>, absolute: Resolve) {
+  if (typeof questions === 'string') return isBuiltInTaskSet(questions) ? questions : absolute(questions)
+  if ('load' in questions) return questions
+  const files = Object.entries(questions).map(([split, file]) => [split, absolute(file)])
+  return Object.fromEntries(files) as typeof questions
+}
+
+function absoluteModel(model: NonNullable<MagicConfiguration['model']>, absolute: Resolve) {
+  if (model === 'simulated' || model.apiKeyFile === undefined) return model
+  return { ...model, apiKeyFile: absolute(model.apiKeyFile) }
+}
+
+function libraryOf(roles: Library | string, { tools = [] }: MagicConfiguration, absolute: Resolve): Library {
+  return typeof roles === 'string'
+    ? loadLibrary(absolute(roles), { tools: tools.map(({ name }) => name) })
+    : roles
+}
+
+function refuseConflicts({ tasks: questions, tools = [], ...rest }: MagicConfiguration, file: string): void {
+  if (isBuiltInTaskSet(questions)) {
+    const idle = (['answer', 'tolerance', 'contract', 'scorer'] as const).find(
+      (field) => rest[field] !== undefined,
+    )
+    if (idle !== undefined)
+      throw new ConfigurationError(file, [
+        `${idle}: '${questions}' has its own answers and scoring. Remove the field, or give question files of your own.`,
+      ])
+  }
+  const names = tools.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined)
+    throw new ConfigurationError(file, [`tools: two are called '${twice}'. Rename one.`])
+}

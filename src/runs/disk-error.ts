@@ -1,0 +1,23 @@
+/** A file of a run that could not be written. What was there before is as it was, and the run can be resumed. */
+export class DiskError extends Error {
+  override name = 'DiskError'
+  readonly path: string
+  readonly code: string
+
+  constructor(path: string, bytes: number, cause: NodeJS.ErrnoException) {
+    const code = cause.code ?? cause.message
+    super(
+      `${path} could not be written (${code}; ${bytes} bytes were to go there). ${remedyOf(code)} and resume; what was there before is intact.`,
+      { cause },
+    )
+    this.path = path
+    this.code = code
+  }
+}
+
+function remedyOf(code: string): string {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'Make room on the disk'
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return "Check the folder's owner and permissions"
+  return 'Check the disk'
+}

@@ -1,0 +1,154 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { DiskError } from './disk-error.ts'
+
+/** Puts a text under a file's name, whole or not at all, also after a power loss. */
+export function writeWhole(path: string, text: string): void {
+  const unfinished = `${path}.unfinished`
+  const bytes = Buffer.from(text)
+  onDisk(path, bytes.length, () => {
+    try {
+      const file = openSync(unfinished, 'w')
+      try {
+        writeAll(file, bytes)
+        fsyncSync(file)
+      } finally {
+        closeSync(file)
+      }
+      renameSync(unfinished, path)
+    } catch (error) {
+      removeIfPossible(unfinished)
+      throw error
+    }
+    syncFolder(dirname(path))
+  })
+}
+
+/** Lines that are only ever added; what `append` has returned from is on the disk. */
+export class LineFile {
+  readonly path: string
+  readonly #file: number
+
+  /** Cuts off what a killed writer left of a line, and all from the first line on that `isStale`. */
+  constructor(path: string, isStale: (line: unknown) => boolean = () => false) {
+    this.path = path
+    this.#file = onDisk(path, 0, () => openLines(path))
+    try {
+      const valid = validLength(path, readFileSync(path), isStale)
+      onDisk(path, 0, () => ftruncateSync(this.#file, valid))
+    } catch (error) {
+      closeSync(this.#file)
+      throw error
+    }
+  }
+
+  append(record: unknown): void {
+    const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
+    onDisk(this.path, bytes.length, () => {
+      writeAll(this.#file, bytes)
+      fsyncSync(this.#file)
+    })
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
+
+/** The records of a line file as far as they are whole; a reader may come while the last one is being written. */
+export function readLines(path: string): unknown[] {
+  return [...lines(path, readFileSync(path))].map(({ record }) => record)
+}
+
+/** A line that is whole and yet no record: nobody who was killed has left it so. */
+export class DamagedLineError extends Error {
+  override name = 'DamagedLineError'
+  constructor(path: string, line: number) {
+    super(`Line ${line} of ${path} is damaged. Put a copy of the file in its place, or delete the line.`)
+  }
+}
+
+function validLength(path: string, bytes: Buffer, isStale: (line: unknown) => boolean): number {
+  let length = 0
+  for (const { record, end } of lines(path, bytes)) {
+    if (isStale(record)) break
+    length = end
+  }
+  return length
+}
+
+/** A line without its end is left out, and so is a last one that is no record: a power loss may leave zeros there. */
+function* lines(path: string, bytes: Buffer): Generator<{ record: unknown; end: number }> {
+  for (let start = 0, line = 1; ; line += 1) {
+    const newline = bytes.indexOf(10, start)
+    if (newline === -1) return
+    const end = newline + 1
+    const record = parse(bytes.toString('utf8', start, newline))
+    if (record === undefined) {
+      if (bytes.indexOf(10, end) === -1) return
+      throw new DamagedLineError(path, line)
+    }
+    yield { record, end }
+    start = end
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** A file that is new has its name on the disk, too. */
+function openLines(path: string): number {
+  const isNew = !existsSync(path)
+  const file = openSync(path, 'a+')
+  try {
+    if (isNew) syncFolder(dirname(path))
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+}
+
+export function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+/** The failure before this one is the one to be heard. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {}
+}
+
+function onDisk<Result>(path: string, bytes: number, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error
+    throw new DiskError(path, bytes, error as NodeJS.ErrnoException)
+  }
+}

@@ -1,0 +1,187 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { CallLimit } from '../execution/models/call-limit.ts'
+import type { ChatModel } from '../execution/models/chat-model.ts'
+import { priceOf } from '../execution/models/prices.ts'
+import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
+import { executionSettings } from '../execution/settings.ts'
+import { openToolbox } from '../execution/toolbox.ts'
+import type { Tool } from '../execution/tools/tool.ts'
+import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
+import { Budget } from './budget.ts'
+import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
+import { LineFile, readLines, writeWhole } from './durable-file.ts'
+import { type EvaluationProgress, evaluateOrganisation } from './evaluate-organisation.ts'
+import { MeteredModel } from './metered-model.ts'
+import type { Organisation } from './organisation.ts'
+import type { OrganisationReport, QuestionRecord } from './organisation-report.ts'
+import { RunError, RunFolder } from './run-folder.ts'
+import { TaskExecutor } from './task-executor.ts'
+
+export interface EvaluateOptions {
+  readonly set: TaskSet
+  readonly model: ChatModel
+  readonly organisation: Organisation
+  /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
+  readonly about?: Readonly<Record<string, string | number>>
+  /** Held-out questions by default. */
+  readonly split?: string
+  /** So many questions from the start of the split. */
+  readonly tasks?: number
+  /** The run that keeps the records, so that an evaluation that was interrupted goes on; without it nothing is kept. */
+  readonly folder?: string | RunFolder
+  readonly concurrency?: number
+  readonly budget?: BudgetSettings
+  readonly execution?: Parameters<typeof executionSettings.parse>[0]
+  readonly sandbox?: ProgramSandbox | null
+  readonly tools?: Iterable<Tool>
+  readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void
+  readonly signal?: AbortSignal
+}
+
+export interface EvaluatedOrganisation extends OrganisationReport {
+  readonly metric: string
+  readonly model: string
+  /** The records' folder, where there is one. */
+  readonly folder?: string
+}
+
+/** What a stored evaluation is of: only one of the very same is continued. */
+export interface EvaluationHeader {
+  readonly format: 'magic-evaluation-1'
+  readonly organisation: string
+  readonly description: string
+  readonly about: Readonly<Record<string, string | number>>
+  readonly split: string
+  readonly tasks: number
+  readonly data: string
+  readonly executors: readonly string[]
+  readonly model: string
+}
+
+/**
+ * Evaluates an organisation on held-out questions: every call is made afresh, failures score zero and count.
+ *
+ * @example
+ * const policy = await loadPolicy('runs/my-task')
+ * const { score, tokens } = await evaluate({ set, model, organisation: policy.organisation(), folder: 'runs/my-task' })
+ */
+export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrganisation> {
+  const { set, organisation, split = 'test', concurrency = 8, onRecord } = options
+  const sandbox =
+    options.sandbox === undefined ? await openProgramSandbox().catch(() => null) : options.sandbox
+  const settings = executionSettings.parse(options.execution ?? {})
+  const budget = new Budget(
+    budgetSettings.parse(options.budget ?? {}),
+    priceOf(options.model.identity, settings.prices),
+  )
+  assertPriced(budget, options.model)
+  const executor = new TaskExecutor({
+    set,
+    model: new MeteredModel(options.model, budget),
+    tools: openToolbox(sandbox ?? undefined, options.tools),
+    settings,
+    limit: new CallLimit(concurrency),
+  })
+  const store =
+    options.folder === undefined ? undefined : openStore(options.folder, headerOf(executor, options))
+  try {
+    const report = await evaluateOrganisation({
+      executor,
+      split,
+      organisation,
+      budget,
+      ...(options.tasks === undefined ? {} : { tasks: options.tasks }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(store === undefined ? {} : { done: store.done }),
+      onRecord: (record, progress) => {
+        store?.records.append(record)
+        onRecord?.(record, progress)
+      },
+    })
+    const { provider, model } = options.model.identity
+    const whole = { ...report, metric: set.metric, model: `${provider}/${model}` }
+    if (store === undefined) return whole
+    const { records: _, ...summary } = whole
+    writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
+    return { ...whole, folder: store.folder }
+  } finally {
+    store?.records.close()
+  }
+}
+
+/** Evaluations that a run keeps, with their records. */
+export function storedEvaluations(
+  run: RunFolder,
+): { readonly folder: string; readonly header: EvaluationHeader; readonly records: QuestionRecord[] }[] {
+  if (!existsSync(run.evaluationsFolder)) return []
+  return readdirSync(run.evaluationsFolder)
+    .sort()
+    .flatMap((name) => {
+      const folder = join(run.evaluationsFolder, name)
+      if (!existsSync(join(folder, 'records.jsonl'))) return []
+      return [
+        {
+          folder,
+          header: readHeader(folder),
+          records: readLines(join(folder, 'records.jsonl')) as QuestionRecord[],
+        },
+      ]
+    })
+}
+
+function headerOf(
+  executor: TaskExecutor,
+  { organisation, split = 'test', about = {}, tasks }: EvaluateOptions,
+): EvaluationHeader {
+  const { set, model } = executor.parts
+  const all = splitOf(set, split).tasks
+  const chosen = all.slice(0, tasks ?? all.length)
+  return {
+    format: 'magic-evaluation-1',
+    organisation: organisation.name,
+    description: organisation.description,
+    about,
+    split,
+    tasks: chosen.length,
+    data: splitVersion(set, split),
+    executors: [...new Set(chosen.map((task) => executor.fingerprint(task)))].sort(),
+    model: `${model.identity.provider}/${model.identity.model}`,
+  }
+}
+
+/** The folder of an evaluation that was begun and not ended, or a new one. */
+function openStore(run: string | RunFolder, header: EvaluationHeader) {
+  const { evaluationsFolder } = typeof run === 'string' ? new RunFolder(run) : run
+  const base = `${header.split}-${header.organisation}`.replace(/[^a-zA-Z0-9_-]+/g, '-').slice(0, 60)
+  for (let number = 1; ; number += 1) {
+    const folder = join(evaluationsFolder, number === 1 ? base : `${base}-${number}`)
+    const isNew = !existsSync(join(folder, 'evaluation.json'))
+    if (isNew) {
+      mkdirSync(folder, { recursive: true })
+      writeWhole(join(folder, 'evaluation.json'), `${JSON.stringify(header, null, 2)}\n`)
+    } else if (existsSync(join(folder, 'report.json')) && isComplete(folder)) continue
+    else if (!isDeepStrictEqual(readHeader(folder), header)) continue
+    const records = new LineFile(join(folder, 'records.jsonl'))
+    const done = (readLines(records.path) as QuestionRecord[]).map((record) => [record.task, record] as const)
+    return { folder, records, done: new Map(done) }
+  }
+}
+
+function isComplete(folder: string): boolean {
+  const { complete } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as { complete?: boolean }
+  return complete === true
+}
+
+function readHeader(folder: string): EvaluationHeader {
+  return JSON.parse(readFileSync(join(folder, 'evaluation.json'), 'utf8')) as EvaluationHeader
+}
+
+function assertPriced({ caps, price }: Budget, { identity }: ChatModel): void {
+  if (caps.cost === undefined || price !== undefined) return
+  const name = `${identity.provider}/${identity.model}`
+  throw new RunError(
+    `There is a budget in money, but no price for ${name}: give one under execution.prices["${name}"], or cap tokens or calls instead.`,
+  )
+}

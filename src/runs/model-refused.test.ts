@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { ModelRefusedError } from './model-refused.ts'
+
+test.each([
+  ['unauthorized', 'Check the API key'],
+  ['payment_required', 'Top up the balance'],
+  ['quota_exhausted', 'Top up the balance'],
+  ['forbidden', 'Get access to this model'],
+] as const)('%s: what the server said, and the remedy', (kind, remedy) => {
+  const error = new ModelRefusedError(kind, 'No such key')
+  expect(error.kind).toBe(kind)
+  expect(error.message).toContain(`(${kind}): No such key. ${remedy}`)
+})

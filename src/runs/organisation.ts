@@ -1,0 +1,95 @@
+import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
+import {
+  assertLegalGraph,
+  type ConstructionSpace,
+  type GraphLimits,
+  legalityMasks,
+  whyIllegal,
+} from '../graph/legality.ts'
+import type { Library, Role } from '../library/library.ts'
+import type { Realization } from '../library/role-space.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom, type Random } from '../numerics/random.ts'
+import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
+
+/** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
+export interface Organisation {
+  /** Short, for a column of a table. */
+  readonly name: string
+  /** One sentence for people. */
+  readonly description: string
+  graphFor(task: Task): Promise<AgentGraph> | AgentGraph
+}
+
+/** The model alone with the question: the empty graph. */
+export function directOrganisation(): Organisation {
+  return fixed('direct', 'The model alone with the question.', AgentGraph.empty)
+}
+
+/**
+ * The roles in library order, each listening to the one before, as many as the limits allow. A role that cannot listen to
+ * the one before it is passed over. Single agents; a role that has only a group stands as that group.
+ */
+export function chainOrganisation(library: Library, { maxUnits, maxDepth }: GraphLimits): Organisation {
+  const space: ConstructionSpace = { roles: library.space, restriction: 'mixed', maxUnits, maxDepth }
+  let graph = AgentGraph.empty
+  for (const role of library.roles) {
+    const predecessors = graph.size === 0 ? [] : [graph.size - 1]
+    const unit: Unit = { role: role.id, realization: simplest(role), predecessors }
+    if (whyIllegal({ type: 'add', ...unit }, graph, space) === undefined) graph = graph.add(unit)
+  }
+  return fixed('chain', `${listed(graph)}, each listening to the one before.`, graph)
+}
+
+/**
+ * All roles side by side, heard by the finalizer only. Single agents; a role that has only a group stands as that group.
+ * Legal for the library, but not bound by the limits of a policy: with as many units as roles it usually exceeds them.
+ */
+export function parallelOrganisation(library: Library): Organisation {
+  const graph = AgentGraph.of(
+    library.roles.map((role) => ({ role: role.id, realization: simplest(role), predecessors: [] })),
+  )
+  const { size: maxUnits, depth: maxDepth } = graph
+  assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', maxUnits, maxDepth })
+  return fixed('parallel', `${listed(graph)}, side by side.`, graph)
+}
+
+/**
+ * A random legal graph per task, fixed by seed and task id. At every step each legal choice is as likely as any other: a role
+ * or STOP, then a realization of the role; and every legal predecessor is heard or not, as a coin falls.
+ */
+export function randomOrganisation(
+  library: Library,
+  { maxUnits, maxDepth }: GraphLimits,
+  seed: number,
+): Organisation {
+  const space: ConstructionSpace = { roles: library.space, restriction: 'mixed', maxUnits, maxDepth }
+  return {
+    name: 'random',
+    description: `A random legal graph of at most ${maxUnits} units for each question.`,
+    graphFor: (task) => randomGraph(space, deriveRandom(seed, 'random-organisation', task.id)),
+  }
+}
+
+/** What a policy would draw whose logits are all zero. */
+function randomGraph(space: ConstructionSpace, random: Random): AgentGraph {
+  let graph = AgentGraph.empty
+  for (;;) {
+    const even = emptyLogits(space.roles.roles.length, graph.size)
+    const action = new ActionDistribution(space.roles, legalityMasks(graph, space), even, 1).sample(random)
+    if (action.type === 'stop') return graph
+    graph = graph.add(action)
+  }
+}
+
+function fixed(name: string, description: string, graph: AgentGraph): Organisation {
+  return { name, description, graphFor: () => graph }
+}
+
+function simplest({ atomic }: Role): Realization {
+  return atomic === undefined ? 'group' : 'atomic'
+}
+
+function listed(graph: AgentGraph): string {
+  return graph.size === 0 ? 'No role' : graph.units.map(({ role }) => role).join(', ')
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { assertLegalGraph, type Restriction } from '../graph/legality.ts'
+import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
+import { libraryEmbeddings } from '../library/encoder/library-embeddings.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { constructGraphs } from '../policy/construction.ts'
+import { ConstructionPolicy } from '../policy/policy.ts'
+import { splitOf } from '../tasks/task-set.ts'
+import { type PolicyOrganisationOptions, policyOrganisation } from './policy-organisation.ts'
+import { queryEmbedding } from './query-embedding.ts'
+
+const { library } = tinyTaskSet
+const policy = ConstructionPolicy.initialize(
+  {
+    dimensions: { semantic: lexicalEncoder.dims, hidden: 16, maxUnits: 3, maxDepth: 4 },
+    roles: library.space,
+    vectors: await libraryEmbeddings(library.texts, lexicalEncoder),
+  },
+  5,
+)
+const { tasks } = splitOf(tinyTaskSet, 'test')
+
+function organisation(more: Partial<PolicyOrganisationOptions> = {}) {
+  return policyOrganisation(policy, {
+    name: 'untrained',
+    set: tinyTaskSet,
+    encoder: lexicalEncoder,
+    seed: 42,
+    ...more,
+  })
+}
+
+const texts = (graphs: readonly object[]) => graphs.map((graph) => JSON.stringify(graph))
+
+test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', async () => {
+  const expected = await Promise.all(
+    tasks.map(async (task) => {
+      const query = await queryEmbedding(task, tinyTaskSet, lexicalEncoder)
+      const random = deriveRandom(42, 'inference', task.id)
+      return constructGraphs(policy, [
+        { query, random, restriction: 'mixed', temperature: 1, dropout: false },
+      ])[0]!.graph
+    }),
+  )
+  expect(await organisation().graphsFor(tasks)).toEqual(expected)
+})
+
+test('a graph is the same alone, among others, in any order and in another batch', async () => {
+  const many: Task[] = Array.from({ length: 300 }, (_, index) => ({
+    ...tasks[index % tasks.length]!,
+    id: `question-${index}`,
+  }))
+  const together = await organisation().graphsFor(many)
+  const backwards = await organisation().graphsFor(many.toReversed())
+  expect(texts(backwards.toReversed())).toEqual(texts(together))
+  const shared = organisation()
+  for (const index of [299, 0, 127, 128, 256])
+    expect(await shared.graphFor(many[index]!)).toEqual(together[index])
+  expect(new Set(texts(together)).size).toBeGreaterThan(50)
+})
+
+test('another seed draws other graphs', async () => {
+  const [one, other] = [
+    await organisation().graphsFor(tasks),
+    await organisation({ seed: 43 }).graphsFor(tasks),
+  ]
+  expect(texts(one)).not.toEqual(texts(other))
+})
+
+test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are legal', async (restriction) => {
+  for (const graph of await organisation({ restriction }).graphsFor(tasks))
+    assertLegalGraph(graph, policy.space(restriction))
+})
+
+test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
+  const at = (seed: number) => organisation({ seed, temperature: 1e-4 }).graphFor(tasks[0]!)
+  expect(await at(1)).toEqual(await at(2))
+})
+
+test('no tasks, no graphs', async () => {
+  expect(await organisation().graphsFor([])).toEqual([])
+})

@@ -1,0 +1,366 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { ExecutionClock } from '../execution/deadline.ts'
+import { CallLimit } from '../execution/models/call-limit.ts'
+import type { ChatModel } from '../execution/models/chat-model.ts'
+import { priceOf } from '../execution/models/prices.ts'
+import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
+import { executionSettings } from '../execution/settings.ts'
+import { openToolbox } from '../execution/toolbox.ts'
+import type { Tool } from '../execution/tools/tool.ts'
+import { NonFiniteError } from '../learning/finite.ts'
+import { NonFiniteUpdateError, PolicyLearner } from '../learning/policy-update.ts'
+import { type FinishedUpdate, trainPolicy } from '../learning/train-policy.ts'
+import { RunLock } from '../ledger/run-lock.ts'
+import { SqliteLedger } from '../ledger/sqlite.ts'
+import { chooseEncoder } from '../library/encoder/choose-encoder.ts'
+import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import { paperAdam } from '../numerics/adam.ts'
+import { arithmetic } from '../numerics/kernels/kernels.ts'
+import { membership } from '../tasks/membership.ts'
+import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
+import { Budget, type Cap, type Spent } from './budget.ts'
+import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
+import { LineFile } from './durable-file.ts'
+import { failPoint } from './fail-point.ts'
+import { MeteredModel } from './metered-model.ts'
+import { queryEmbedding } from './query-embedding.ts'
+import { RunError, RunFolder, type RunRecord } from './run-folder.ts'
+import { assertSameRun } from './same-run.ts'
+import { type Check, selfCheck } from './self-check.ts'
+import { spentBefore } from './spent-before.ts'
+import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
+import { untrainedPolicy } from './trained-policy.ts'
+import { TrainingEvaluator } from './training-evaluator.ts'
+import { type GivenTrainingSettings, type TrainingSettings, trainingSettings } from './training-settings.ts'
+import { type UpdateRecord, updateRecord } from './update-record.ts'
+
+export interface TrainOptions {
+  /** What is learned from, and for. */
+  readonly set: TaskSet
+  readonly model: ChatModel
+  /** The run's folder. It must not be a run yet, unless this one is resumed. */
+  readonly folder: string
+  /** The paper's where nothing is given. */
+  readonly settings?: GivenTrainingSettings
+  readonly budget?: BudgetSettings
+  /** Model calls in flight at most; the paper's 8 by default. */
+  readonly concurrency?: number
+  readonly execution?: Parameters<typeof executionSettings.parse>[0]
+  /** MiniLM where it can be had, else the lexical one. */
+  readonly encoder?: FrozenTextEncoder
+  /** Opened where it is not given; `null` for none. */
+  readonly sandbox?: ProgramSandbox | null
+  /** Tools of one's own, which the profile may switch on. */
+  readonly tools?: Iterable<Tool>
+  /** Goes on with a run that was interrupted, with the settings that it was begun with. */
+  readonly resume?: boolean
+  /** Resumes from this checkpoint instead of the newest. */
+  readonly fromUpdate?: number
+  /** Kept in the run's record, for whoever wants to find tasks and model again. */
+  readonly source?: JsonObject
+  readonly onEvent?: (event: TrainingEvent) => void
+  /** Time as retries and deadlines see it. */
+  readonly clock?: ExecutionClock
+  /** Ends the run at the next safe point, within five seconds; it can be resumed. */
+  readonly signal?: AbortSignal
+}
+
+export type TrainingEvent =
+  | { readonly type: 'note'; readonly text: string }
+  | ({ readonly type: 'check' } & Check)
+  | { readonly type: 'start'; readonly record: RunRecord; readonly done: number }
+  | UpdateRecord
+
+export interface TrainingResult {
+  readonly status: 'finished' | 'interrupted' | 'budget-reached'
+  readonly folder: string
+  /** Updates done, of those that the run has. */
+  readonly done: number
+  readonly updates: number
+  readonly spent: Spent
+  /** The cap that was reached, and by how much it was passed, in its own unit. */
+  readonly cap?: { readonly name: Cap; readonly overshoot: number }
+}
+
+/** An update that does not end within this time after the signal is given up; nothing that was answered is lost by it. */
+const graceMs = 4000
+
+/**
+ * Trains a construction policy by Procedure A1, and keeps everything in the run's folder: after every update the state is
+ * written, so that a run that was killed at any moment goes on to the same weights, bit for bit.
+ */
+export async function train(options: TrainOptions): Promise<TrainingResult> {
+  const folder = new RunFolder(options.folder)
+  const isResumed = options.resume === true
+  if (isResumed && !folder.exists) throw new RunError(`${folder.path} is no run: there is nothing to resume.`)
+  // Whoever comes second hears so at once, not after a model has been asked; but no folder is made for what cannot run.
+  let lock = existsSync(folder.path) ? await RunLock.acquire(folder.path) : undefined
+  try {
+    if (!isResumed) assertNoRun(folder)
+    const prepared = await prepare(folder, options)
+    if (!isResumed) await check(prepared, options)
+    if (lock === undefined) {
+      mkdirSync(folder.path, { recursive: true })
+      lock = await RunLock.acquire(folder.path)
+      assertNoRun(folder)
+    }
+    return await runIn(prepared, options)
+  } finally {
+    lock?.release()
+  }
+}
+
+function assertNoRun(folder: RunFolder): void {
+  if (!folder.exists) return
+  throw new RunError(
+    `${folder.path} is a run already. Resume it (\`magic resume ${basename(folder.path)}\`), or choose another name.`,
+  )
+}
+
+interface Prepared {
+  readonly folder: RunFolder
+  readonly parts: ExecutorParts
+  readonly settings: TrainingSettings
+  readonly budget: BudgetSettings
+  readonly encoder: FrozenTextEncoder
+  readonly updates: number
+}
+
+async function prepare(folder: RunFolder, options: TrainOptions): Promise<Prepared> {
+  const { set, model, concurrency = 8 } = options
+  const settings = trainingSettings.parse(options.settings ?? {})
+  const say = (text: string) => options.onEvent?.({ type: 'note', text })
+  const sandbox =
+    options.sandbox === undefined ? await openProgramSandbox().catch(() => null) : options.sandbox
+  const encoder = options.encoder ?? (await chosenEncoder(say))
+  const all = splitOf(set, 'train').tasks.length * settings.passes
+  return {
+    folder,
+    parts: {
+      set,
+      model,
+      tools: openToolbox(sandbox ?? undefined, options.tools),
+      settings: executionSettings.parse(options.execution ?? {}),
+      limit: new CallLimit(concurrency),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    },
+    settings,
+    budget: budgetSettings.parse(options.budget ?? {}),
+    encoder,
+    updates: settings.initialisationOnly ? 0 : Math.min(all, settings.updates ?? all),
+  }
+}
+
+async function chosenEncoder(say: (text: string) => void): Promise<FrozenTextEncoder> {
+  const { encoder, message } = await chooseEncoder({ onProblem: say })
+  say(message)
+  return encoder
+}
+
+async function check({ parts, budget }: Prepared, { signal, onEvent }: TrainOptions): Promise<void> {
+  const checks = selfCheck({ parts, budget, ...(signal === undefined ? {} : { signal }) })
+  for await (const done of checks) onEvent?.({ type: 'check', ...done })
+}
+
+async function runIn(prepared: Prepared, options: TrainOptions): Promise<TrainingResult> {
+  const { folder, parts, settings, encoder, updates } = prepared
+  const { set } = parts
+  const record = recordOf(prepared, options)
+  const learner = await untrainedLearner(set, settings, encoder)
+  const { policy } = learner
+  const identity = { ...identityOf(record, learner), seed: settings.seed }
+  const state = (update: number) => ({
+    ...identity,
+    update,
+    parameters: policy.parameters.read(),
+    optimizer: learner.adam.read(),
+  })
+  if (options.resume === true) {
+    const begun = folder.readRecord()
+    assertSameRun(begun, record)
+    folder.writeRecord({ ...begun, ...record, createdAt: begun.createdAt })
+  } else {
+    folder.create(record, { membership: membership(set), library: set.library })
+  }
+
+  const checkpoint = folder.readCheckpoint(identityOf(record, learner), options.fromUpdate)
+  let done = checkpoint?.update ?? 0
+  if (checkpoint === undefined) folder.writeCheckpoint(state(0))
+  else {
+    policy.parameters.write(checkpoint.parameters)
+    if (checkpoint.optimizer !== undefined) learner.adam.write(checkpoint.optimizer)
+  }
+  folder.removeCheckpointsAfter(done)
+  const begunWith = done
+  const isStale = (line: unknown) => ((line as Partial<UpdateRecord>).update ?? -1) >= begunWith
+  const events = new LineFile(folder.eventsFile, isStale)
+  const trajectories = new LineFile(folder.trajectoriesFile, isStale)
+  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  const abandon = new AbortController()
+  const boundary = new AbortController()
+  const grace = () => setTimeout(() => abandon.abort(options.signal!.reason), graceMs).unref()
+  options.signal?.addEventListener('abort', grace, { once: true })
+  try {
+    const price = priceOf(parts.model.identity, parts.settings.prices)
+    const before = await spentBefore(folder.eventsFile, ledger, price)
+    const budget = new Budget(prepared.budget, price, before.spent, before.untold)
+    const evaluator = new TrainingEvaluator({
+      parts: { ...parts, model: new MeteredModel(parts.model, budget) },
+      ledger,
+      requestReuse: settings.requestReuse,
+      signal: abandon.signal,
+    })
+    const goOn = () => {
+      if (options.signal?.aborted === true || budget.reached() !== undefined) boundary.abort()
+    }
+    const { tasks } = splitOf(set, 'train')
+    const queries: { id: string; embedding: Float32Array }[] = []
+    for (const task of tasks)
+      queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
+    options.onEvent?.({ type: 'start', record, done })
+    goOn()
+    let start = performance.now()
+    const onUpdate = (finished: FinishedUpdate) => {
+      const tally = evaluator.take()
+      const wallMs = performance.now() - start
+      const boundMs = Math.max(tally.criticalMs, tally.workMs / parts.limit.limit)
+      const line = updateRecord(finished, tally, {
+        wallMs,
+        boundMs,
+        spent: budget.spent,
+        untold: budget.untold,
+      })
+      failPoint('before:events')
+      trajectories.append({ update: finished.update, trajectories: finished.trajectories })
+      events.append(line)
+      failPoint('after:events')
+      folder.writeCheckpoint(state(finished.update + 1))
+      done = finished.update + 1
+      failPoint('after:checkpoint')
+      options.onEvent?.(line)
+      goOn()
+      start = performance.now()
+    }
+    const work = () =>
+      trainPolicy(learner, {
+        seed: settings.seed,
+        queries,
+        dataVersion: splitVersion(set, 'train'),
+        passes: settings.passes,
+        updates,
+        trajectories: settings.trajectories,
+        probes: settings.probes,
+        temperature: {
+          start: settings.temperatureStart,
+          end: settings.temperatureEnd,
+          updates: Math.max(1, updates),
+        },
+        restriction: settings.restriction,
+        rewards: settings.finalRewardOnly
+          ? { ...settings.rewards, alpha: 0, beta: 0, gammaR: 0 }
+          : settings.rewards,
+        evaluate: evaluator.evaluate,
+        done,
+        onUpdate,
+        signal: boundary.signal,
+      })
+    await untilStopped(work, abandon.signal, () => done).finally(() => evaluator.ended())
+    const cap = done < updates ? budget.reached() : undefined
+    return {
+      status: done >= updates ? 'finished' : cap === undefined ? 'interrupted' : 'budget-reached',
+      folder: folder.path,
+      done,
+      updates,
+      spent: budget.spent,
+      ...(cap === undefined ? {} : { cap: { name: cap, overshoot: budget.overshoot(cap) } }),
+    }
+  } finally {
+    options.signal?.removeEventListener('abort', grace)
+    events.close()
+    trajectories.close()
+    await ledger.close()
+  }
+}
+
+/** Ends without an error if the signal made it fail: then the update under way was given up. */
+async function untilStopped(
+  work: () => Promise<unknown>,
+  given: AbortSignal,
+  done: () => number,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (given.aborted && error === given.reason) return
+    if (error instanceof NonFiniteError || error instanceof NonFiniteUpdateError)
+      throw new RunError(
+        `Update ${done()}, counted from 0, was not applied. ${error.message} The run is kept as it was after ${done()} updates.`,
+        { cause: error },
+      )
+    throw error
+  }
+}
+
+async function untrainedLearner(
+  { library }: TaskSet,
+  settings: TrainingSettings,
+  encoder: FrozenTextEncoder,
+): Promise<PolicyLearner> {
+  return new PolicyLearner(await untrainedPolicy(library, settings, encoder), {
+    adam: { ...paperAdam, learningRate: settings.learningRate },
+    weights: { divergence: settings.divergenceWeight, entropy: settings.entropyWeight },
+  })
+}
+
+function identityOf({ library, encoder }: RunRecord, { policy }: PolicyLearner) {
+  return { dimensions: policy.options.dimensions, library, encoder: encoder.fingerprint, arithmetic }
+}
+
+function recordOf(
+  { folder, parts, settings, budget, encoder, updates }: Prepared,
+  options: TrainOptions,
+): RunRecord {
+  const { set, model, limit } = parts
+  const { name, title, metric, library, profile } = set
+  const executor = new TaskExecutor(parts)
+  const contracts = Object.values(set.splits)
+    .flatMap(({ tasks }) => tasks)
+    .map((task) => [set.contractOf(task).name, executor.fingerprint(task)] as const)
+  return {
+    format: 'magic-run-1',
+    name: basename(folder.path),
+    createdAt: new Date().toISOString(),
+    version,
+    ...(options.source === undefined
+      ? {}
+      : { source: structuredClone(options.source) as RunRecord['source'] }),
+    tasks: {
+      name,
+      title,
+      metric,
+      splits: Object.fromEntries(
+        Object.entries(set.splits).map(([split, { tasks }]) => [
+          split,
+          { tasks: tasks.length, version: splitVersion(set, split) },
+        ]),
+      ),
+    },
+    library: library.fingerprint,
+    profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
+    encoder: { name: encoder.name, fingerprint: encoder.fingerprint },
+    model: structuredClone(model.identity) as RunRecord['model'],
+    executors: Object.fromEntries(contracts),
+    execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
+    training: settings,
+    budget,
+    concurrency: limit.limit,
+    arithmetic,
+    updates,
+  }
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}

@@ -1,0 +1,210 @@
+import type { ChatAnswer } from '../execution/models/chat-model.ts'
+import { addCosts, type Cost } from '../execution/models/prices.ts'
+import { addUsage, noUsage, type Usage } from '../execution/models/usage.ts'
+import { rememberTools } from '../execution/remembered-tools.ts'
+import type { RequestCache } from '../execution/request-cache.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import type { Evaluation } from '../learning/update.ts'
+import { evaluateOnce } from '../ledger/evaluate-once.ts'
+import { type EvaluationKey, evaluationDigest, evaluationOf } from '../ledger/evaluation.ts'
+import type { EvaluationLedger } from '../ledger/evaluation-ledger.ts'
+import { ledgerObservations } from '../ledger/ledger-observations.ts'
+import type { Task } from '../library/task.ts'
+import { splitOf, taskVersion } from '../tasks/task-set.ts'
+import { CallPaths } from './call-path.ts'
+import { failPoint } from './fail-point.ts'
+import { ModelRefusedError } from './model-refused.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
+import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
+
+/** An execution that transport failures spoiled is begun again so often; answers that it did get are not asked for again. */
+const rounds = 5
+
+/** What the evaluations of one update took. */
+export interface EvaluationTally {
+  readonly made: number
+  /** Found in the ledger. */
+  readonly known: number
+  readonly usage: Usage
+  /** What identical requests saved. */
+  readonly reused: Usage
+  readonly cost: Cost
+  readonly criticalMs: number
+  readonly workMs: number
+}
+
+/** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
+export class TrainingEvaluator {
+  readonly #executor: TaskExecutor
+  readonly #ledger: EvaluationLedger
+  readonly #reuse: boolean
+  readonly #stop = new AbortController()
+  readonly #tasks: ReadonlyMap<string, Task>
+  readonly #references: ReadonlyMap<string, unknown>
+  readonly #versions = new Map<string, string>()
+  readonly #shared: RecordingCache
+  readonly #running = new Set<Promise<unknown>>()
+  #paths = new CallPaths()
+  #sums = emptySums()
+
+  constructor(options: {
+    readonly parts: ExecutorParts
+    readonly ledger: EvaluationLedger
+    /** Whether identical requests of different graphs are one. */
+    readonly requestReuse: boolean
+    /** Ends everything at once; what was answered is kept. */
+    readonly signal?: AbortSignal
+  }) {
+    const { parts, ledger, signal } = options
+    // A resumed run must see what its tools saw, and no program is run twice.
+    this.#executor = new TaskExecutor({
+      ...parts,
+      tools: rememberTools(parts.tools, ledgerObservations(ledger)),
+    })
+    this.#ledger = ledger
+    this.#reuse = options.requestReuse
+    const { tasks, references } = splitOf(parts.set, 'train')
+    this.#tasks = new Map(tasks.map((task) => [task.id, task]))
+    this.#references = references
+    this.#shared = new RecordingCache(ledger, '', (digest, ms) => this.#paths.made(digest, ms))
+    const end = () => this.#stop.abort(signal?.reason)
+    if (signal?.aborted === true) end()
+    signal?.addEventListener('abort', end, { once: true })
+  }
+
+  readonly evaluate = async (graph: AgentGraph, id: string): Promise<Evaluation> => {
+    const task = this.#tasks.get(id)!
+    const key: EvaluationKey = {
+      graph: graphKey(graph),
+      task: id,
+      dataVersion: this.#version(task),
+      executor: this.#executor.fingerprint(task),
+    }
+    try {
+      return await this.#settled(graph, task, key)
+    } catch (error) {
+      // Nothing of this update will be used: what else is under way ends too.
+      this.#stop.abort(error)
+      throw this.#stop.signal.reason
+    }
+  }
+
+  /** What was evaluated since the last time this was asked. */
+  take(): EvaluationTally {
+    const { criticalMs, workMs } = this.#paths
+    const { cost, ...sums } = this.#sums
+    this.#paths = new CallPaths()
+    this.#sums = emptySums()
+    return { ...sums, cost: cost ?? 'unpriced', criticalMs, workMs }
+  }
+
+  /** Resolves once nothing is under way any more and all of it has been given to the ledger, which can be closed then. */
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.allSettled(this.#running)
+      // What an execution brought is handed to the ledger in the same turn of the event loop.
+      await new Promise(setImmediate)
+    }
+  }
+
+  #whileRunning<Result>(run: Promise<Result>): Promise<Result> {
+    const running = run.finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
+  }
+
+  async #settled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<Evaluation> {
+    for (let round = 1; ; round += 1) {
+      const { evaluation, origin, settled } = await evaluateOnce(
+        this.#ledger,
+        key,
+        (signal) => this.#whileRunning(this.#run(graph, task, key, signal)),
+        this.#stop.signal,
+      )
+      if (origin === 'ledger') this.#sums.known += 1
+      if (origin === 'made') failPoint('after:evaluation')
+      const { score, usage, reused, status, failures } = evaluation
+      if (settled) {
+        // What its calls are worth, whoever made them: what is penalised must not depend on what the ledger knew.
+        const calls = usage.calls + reused.calls
+        return { score, usage: { calls, tokens: usage.input + usage.output + reused.input + reused.output } }
+      }
+      this.#stop.signal.throwIfAborted()
+      if (status === 'timed_out' || round === rounds)
+        throw new ModelUnreachableError(task.id, failures.find(({ reason }) => reason !== undefined)?.reason)
+    }
+  }
+
+  async #run(graph: AgentGraph, task: Task, key: EvaluationKey, signal: AbortSignal) {
+    const scope = this.#reuse ? '' : `${evaluationDigest(key)}.`
+    const record = (digest: string, ms: number) => this.#paths.made(digest, ms)
+    const cache = this.#reuse ? this.#shared : new RecordingCache(this.#ledger, scope, record)
+    const onEvent = this.#paths.listener(scope)
+    const execution = await this.#executor.run(graph, task, { signal, cache, onEvent })
+    this.#count(execution)
+    if (execution.status === 'stopped' && execution.stop !== undefined) {
+      await this.#ledger.keepTrace(execution.trace)
+      throw new ModelRefusedError(execution.stop.kind, execution.stop.message)
+    }
+    const score = await this.#executor.score(execution, this.#references.get(task.id), signal)
+    return { evaluation: evaluationOf(execution, score), trace: execution.trace }
+  }
+
+  #count({ usage, reused, cost }: { usage: Usage; reused: Usage; cost: Cost }): void {
+    const sums = this.#sums
+    sums.made += 1
+    sums.usage = addUsage(sums.usage, usage)
+    sums.reused = addUsage(sums.reused, reused)
+    sums.cost = sums.cost === undefined ? cost : addCosts(sums.cost, cost)
+  }
+
+  #version(task: Task): string {
+    const known = this.#versions.get(task.id)
+    if (known !== undefined) return known
+    const made = taskVersion(this.#executor.parts.set, task, this.#references.get(task.id))
+    this.#versions.set(task.id, made)
+    return made
+  }
+}
+
+function emptySums() {
+  return {
+    made: 0,
+    known: 0,
+    usage: noUsage as Usage,
+    reused: noUsage as Usage,
+    cost: undefined as Cost | undefined,
+  }
+}
+
+/**
+ * Replies by request in the ledger. With a scope they serve one evaluation only, so that a resumed run does not pay for
+ * them again although different graphs share none.
+ */
+class RecordingCache implements RequestCache {
+  readonly #ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>
+  readonly #scope: string
+  readonly #onMade: (digest: string, durationMs: number) => void
+
+  constructor(
+    ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>,
+    scope: string,
+    onMade: (digest: string, durationMs: number) => void,
+  ) {
+    this.#ledger = ledger
+    this.#scope = scope
+    this.#onMade = onMade
+  }
+
+  get(digest: string): Promise<ChatAnswer | undefined> {
+    return this.#ledger.findReply(this.#scope + digest)
+  }
+
+  async set(digest: string, answer: ChatAnswer): Promise<void> {
+    const key = this.#scope + digest
+    this.#onMade(key, answer.durationMs)
+    await this.#ledger.keepReply(key, answer)
+    failPoint('after:call')
+  }
+}

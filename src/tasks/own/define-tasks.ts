@@ -1,0 +1,53 @@
+import { TaskSetError } from '../task-set.ts'
+import type { QuestionGroup } from './own-split.ts'
+import { gatherTaskSet, type OwnTaskOptions, type OwnTaskSet } from './own-task-set.ts'
+import { checkQuestion, type GivenQuestion } from './question.ts'
+
+/** Questions, or a function that gives them when they are needed. */
+export type QuestionSource =
+  | readonly GivenQuestion[]
+  | (() => readonly GivenQuestion[] | Promise<readonly GivenQuestion[]>)
+
+/** Own questions from code: `train` and `test`, or `questions` that are divided. */
+export type TaskDefinition = OwnTaskOptions & { readonly name: string } & (
+    | { readonly train: QuestionSource; readonly test: QuestionSource; readonly questions?: never }
+    | { readonly questions: QuestionSource; readonly train?: never; readonly test?: never }
+  )
+
+export interface DefinedTasks {
+  readonly name: string
+  /** Gets the questions and makes the task set; the options count where the definition says nothing. */
+  load(options?: OwnTaskOptions): Promise<OwnTaskSet>
+}
+
+/** A task set from code, with the questions' fields as in a file. Nothing is read or checked before `load`. */
+export function defineTasks({ train, test, questions, ...own }: TaskDefinition): DefinedTasks {
+  const sources = Object.entries({ train, test, questions }).filter(
+    (source): source is [string, QuestionSource] => source[1] !== undefined,
+  )
+  return {
+    name: own.name,
+    async load(options = {}) {
+      const given = sources.map(([name]) => name).join(' and ')
+      if (given !== 'train and test' && given !== 'questions')
+        throw new TaskSetError(
+          `The tasks '${own.name}' have ${given || 'no questions'}. Give train and test, or questions.`,
+        )
+      const groups: QuestionGroup[] = []
+      for (const [name, source] of sources) groups.push(await groupOf(own.name, name, source))
+      return gatherTaskSet(groups, { ...options, ...own })
+    },
+  }
+}
+
+async function groupOf(tasks: string, list: string, source: QuestionSource): Promise<QuestionGroup> {
+  const rows: unknown = typeof source === 'function' ? await source() : source
+  const file = `tasks '${tasks}', ${list}`
+  if (!Array.isArray(rows) || rows.length === 0)
+    throw new TaskSetError(`${file}: must be a list of questions, or a function that gives one; not empty.`)
+  const questions = rows.map((row: unknown, index) => {
+    const at = { file, row: index + 1, index }
+    return { question: checkQuestion(row, at), at }
+  })
+  return list === 'questions' ? { questions } : { split: list, questions }
+}

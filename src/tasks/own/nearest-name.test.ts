@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { didYouMean, nearestName } from './nearest-name.ts'
+
+const names = ['question', 'answer', 'options', 'id', 'publicTests']
+
+test.each([
+  ['qestion', 'question'],
+  ['Answer', 'answer'],
+  ['option', 'options'],
+  ['asnwer', 'answer'],
+  ['public_tests', 'publicTests'],
+  ['di', 'id'],
+])('%s is taken for %s', (given, expected) => {
+  expect(nearestName(given, names)).toBe(expected)
+})
+
+test.each([['gold'], ['explanation'], [''], ['x'.repeat(1000)]])('%s is like none', (given) => {
+  expect(didYouMean(given, names)).toBe('')
+})

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto'
+import type { JsonValue } from '../../library/json-value.ts'
+import { scoreNumber } from '../../scoring/number.ts'
+import type { Score } from '../../scoring/scorer.ts'
+import { scoreText } from '../../scoring/text.ts'
+import { referenceScorer } from '../reference-scorer.ts'
+import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
+import type { GivenReference, OwnReference } from './own-reference.ts'
+
+/** Scores own questions by the kind of their references. Solutions are known by the reference itself, not by its content. */
+export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskScorer<OwnReference> {
+  const benchmarks = referenceScorer()
+  return {
+    version: `own-1, ${benchmarks.version}`,
+    score(answer, reference, means) {
+      switch (reference.kind) {
+        case 'number':
+          return scoreNumber(answer, reference)
+        case 'text':
+          return scoreText(answer, reference)
+        case 'given':
+          throw new Error('A reference of a user’s own scorer went to the built-in one.')
+        default:
+          return benchmarks.score(answer, reference, means)
+      }
+    },
+    solution: (reference) => solutions.get(reference),
+    needsSandbox: ({ kind }) => kind === 'humaneval' || kind === 'livecodebench',
+  }
+}
+
+/** A user's way to score: from 0 to 1, or right and wrong, or a `Score`. `means` has the sandbox, where there is one. */
+export type ScoreFunction = (
+  answer: JsonValue,
+  reference: GivenReference,
+  means: ScoringMeans,
+) => ScoreResult | Promise<ScoreResult>
+
+type ScoreResult = number | boolean | Score
+
+/** The function, or the function with a version that its author keeps. */
+export type GivenScorer = ScoreFunction | { readonly score: ScoreFunction; readonly version: string }
+
+/**
+ * A user's scorer with its results checked. Its version is the one given, else a digest of its source text, which does
+ * not see what the function calls.
+ */
+export function givenScorer(
+  scorer: GivenScorer,
+  solutions: ReadonlyMap<OwnReference, Solution>,
+): TaskScorer<OwnReference> {
+  const score = typeof scorer === 'function' ? scorer : scorer.score
+  const version =
+    typeof scorer === 'function' ? `source ${hash('sha256', String(scorer), 'hex')}` : scorer.version
+  return {
+    version: `given ${version}`,
+    async score(answer, reference, means) {
+      const given = reference as GivenReference
+      try {
+        return checkedScore(await score(answer, given, means))
+      } catch (error) {
+        if (error instanceof TaskSetError || means.signal?.aborted) throw error
+        throw new TaskSetError(
+          `The scorer failed on the question '${given.question.slice(0, 80)}': ${(error as Error)?.message ?? error}. ` +
+            'What a model answers wrongly must score 0, not throw.',
+          { cause: error },
+        )
+      }
+    },
+    solution: (reference) => solutions.get(reference),
+  }
+}
+
+function checkedScore(result: unknown): Score {
+  if (typeof result === 'boolean') return { score: result ? 1 : 0, parse: 'ok' }
+  const {
+    score,
+    parse = 'ok',
+    measures,
+  } = (typeof result === 'object' && result !== null ? result : { score: result }) as Partial<Score>
+  if (typeof score !== 'number' || !(score >= 0 && score <= 1))
+    throw new TaskSetError(
+      `The scorer gave ${describe(result)}; it must give a number from 0 to 1, true or false, or { score, parse }.`,
+    )
+  if (parse !== 'ok' && parse !== 'invalid')
+    throw new TaskSetError(`The scorer gave the parse '${parse}'; it is 'ok' or 'invalid'.`)
+  return { score, parse, ...(measures === undefined ? {} : { measures }) }
+}
+
+function describe(result: unknown): string {
+  return typeof result === 'object' ? (JSON.stringify(result)?.slice(0, 80) ?? 'an object') : String(result)
+}

@@ -1,0 +1,111 @@
+import { DataError } from '../../benchmarks/data-error.ts'
+import type { JsonObject } from '../../library/json-value.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+import { TaskSetError } from '../task-set.ts'
+import type { PlacedQuestion } from './question-file.ts'
+
+/** Questions that came together: a file, or a list. */
+export interface QuestionGroup {
+  /** The split that all of them belong to, where their source says it. */
+  readonly split?: string
+  readonly questions: readonly PlacedQuestion[]
+}
+
+export interface NamedQuestion extends PlacedQuestion {
+  readonly id: string
+}
+
+export interface SplitQuestions {
+  /** `train` and `test` first; in a split the order is that of the source. */
+  readonly splits: ReadonlyMap<string, readonly NamedQuestion[]>
+  /** How it was done: for the record of a run, and for people. */
+  readonly selection: JsonObject
+  readonly note?: string
+}
+
+/** The share of questions that are learned from where nothing says which. */
+const trainingShare = 0.7
+
+/** Divides questions by their sources, else by their field `split`, else by a hash of seed and id. */
+export function splitQuestions(groups: readonly QuestionGroup[], seed: number): SplitQuestions {
+  const named = nameQuestions(groups)
+  if (groups.some(({ split }) => split !== undefined))
+    return { splits: ordered(named, ({ split }) => split!), selection: { by: 'source' } }
+  const marked = named.find(({ question }) => question.split !== undefined)
+  if (marked !== undefined) {
+    const unmarked = named.find(({ question }) => question.split === undefined)
+    if (unmarked !== undefined)
+      throw new DataError(
+        `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
+        { ...unmarked.at, field: 'split' },
+      )
+    return { splits: ordered(named, ({ question }) => question.split!), selection: { by: 'field' } }
+  }
+  return drawSplits(named, seed)
+}
+
+type Member = NamedQuestion & { readonly split: string | undefined }
+
+function nameQuestions(groups: readonly QuestionGroup[]): Member[] {
+  const known = new Map<string, NamedQuestion>()
+  return groups.flatMap(({ split, questions }) =>
+    questions.map(({ question, at }) => {
+      if (split !== undefined && question.split !== undefined && question.split !== split)
+        throw new DataError(
+          `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
+          { ...at, field: 'split' },
+        )
+      const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
+      const earlier = known.get(id)
+      if (earlier !== undefined)
+        throw new DataError(`the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`, {
+          ...at,
+          field: 'id',
+        })
+      const member = { id, question, at, split }
+      known.set(id, member)
+      return member
+    }),
+  )
+}
+
+function ordered(
+  members: readonly Member[],
+  splitOf: (member: Member) => string,
+): Map<string, readonly NamedQuestion[]> {
+  const found = Map.groupBy(members, splitOf)
+  const names = ['train', 'test', ...[...found.keys()].filter((name) => name !== 'train' && name !== 'test')]
+  const missing = names.find((name) => !found.has(name))
+  if (missing !== undefined)
+    throw new TaskSetError(
+      `No question belongs to the split '${missing}'; the splits are ${[...found.keys()].join(', ')}. ` +
+        'Training needs questions to learn from (train) and others to prove it on (test).',
+    )
+  return new Map(names.map((name) => [name, found.get(name)!]))
+}
+
+/** Each question by a draw of its own, so that a question added later moves no other. */
+function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
+  if (members.length < 2)
+    throw new TaskSetError(
+      'There is one question only. Give at least two: one to learn from and one to prove it on.',
+    )
+  const draws = members.map((member) => ({
+    member,
+    draw: deriveRandom(seed, 'own-split', member.id).uniform(),
+  }))
+  const ranked = draws.map(({ draw }) => draw).sort((a, b) => a - b)
+  // With few questions all could fall on one side: the lowest draw always trains, the highest always tests.
+  const isTraining = (draw: number) => draw < ranked.at(-1)! && (draw < trainingShare || draw === ranked[0])
+  const splits = new Map([
+    ['train', draws.filter(({ draw }) => isTraining(draw)).map(({ member }) => member)],
+    ['test', draws.filter(({ draw }) => !isTraining(draw)).map(({ member }) => member)],
+  ])
+  return {
+    splits,
+    selection: { by: 'hash of id', seed, share: trainingShare },
+    note:
+      `No question names its split: by a hash of their ids (seed ${seed}) ${splits.get('train')!.length} are learned from ` +
+      `and ${splits.get('test')!.length} held out.`,
+  }
+}

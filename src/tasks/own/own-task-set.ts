@@ -1,0 +1,198 @@
+import { basename, dirname, resolve } from 'node:path'
+import type { DataFile } from '../../benchmarks/data-file.ts'
+import {
+  type AnswerContract,
+  booleanString,
+  codeString,
+  freeText,
+  numericString,
+  optionLabel,
+} from '../../library/answer-contract.ts'
+import { selectRoles } from '../../library/define-library.ts'
+import { canonicalJson, type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
+import type { Library } from '../../library/library.ts'
+import { paperLibrary } from '../../library/paper-library/paper-library.ts'
+import type { Task } from '../../library/task.ts'
+import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
+import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
+import { hiddenPart } from './own-example.ts'
+import { type GivenProfile, ownProfile } from './own-profile.ts'
+import type { OwnReference } from './own-reference.ts'
+import { type GivenScorer, givenScorer, ownScorer } from './own-scorer.ts'
+import { type NamedQuestion, type QuestionGroup, splitQuestions } from './own-split.ts'
+import { programOf, programTests, publicTask } from './public-task.ts'
+import { readQuestionFile } from './question-file.ts'
+
+/** What holds for own questions, wherever they come from. */
+export interface OwnTaskOptions {
+  /** Lower-case letters, digits, `-` and `_`; by default after the file. */
+  readonly name?: string
+  /** What the answers are; by default as all questions show. */
+  readonly answer?: AnswerKind
+  /** Of numbers: how far an answer may be off, as a share of the right one. 0 by default. */
+  readonly tolerance?: number
+  /** Who may take part; the paper's roles by default. */
+  readonly library?: Library
+  readonly profile?: GivenProfile
+  /** Decides instead of the comparison by kind. */
+  readonly scorer?: GivenScorer
+  /** What an answer must look like, instead of the kind's contract. */
+  readonly contract?: AnswerContract
+  /** Of the draw into train and test, where nothing says which question belongs where. 42 by default. */
+  readonly seed?: number
+}
+
+/** A file whose questions are divided, or one per split. */
+export type QuestionFiles = string | ({ readonly train: string; readonly test: string } & SplitFiles)
+
+type SplitFiles = Readonly<Record<string, string>>
+
+export interface OwnFileOptions extends OwnTaskOptions {
+  readonly files: QuestionFiles
+}
+
+export interface OwnTaskSet extends TaskSet<OwnReference> {
+  /** Absent where contract and scorer are the user's own. */
+  readonly answerKind?: AnswerKind
+  /** What was decided for the user, in a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** A task set from question files in JSON Lines or CSV; docs/tasks.md describes them. */
+export async function ownTaskSet({ files, ...options }: OwnFileOptions): Promise<OwnTaskSet> {
+  const sources = typeof files === 'string' ? [[undefined, files] as const] : Object.entries(files)
+  const groups: QuestionGroup[] = []
+  const read: DataFile[] = []
+  for (const [split, path] of sources) {
+    const { questions, file } = await readQuestionFile(path)
+    groups.push(split === undefined ? { questions } : { split, questions })
+    read.push(file)
+  }
+  return gatherTaskSet(groups, { ...options, name: options.name ?? nameAfter(files) }, read)
+}
+
+function nameAfter(files: QuestionFiles): string {
+  const path =
+    typeof files === 'string' ? basename(files).replace(/\..*$/, '') : basename(dirname(resolve(files.train)))
+  const name = path
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+|[-_]+$/g, '')
+  return name === '' ? 'questions' : name.slice(0, longestName)
+}
+
+const longestName = 64
+
+/** Makes the task set of questions that have been read and checked one by one. */
+export function gatherTaskSet(
+  groups: readonly QuestionGroup[],
+  options: OwnTaskOptions & { readonly name: string },
+  files: readonly DataFile[] = [],
+): OwnTaskSet {
+  const { name, library = paperLibrary, scorer, seed = 42, tolerance = 0 } = options
+  checkOptions(name, tolerance)
+  const divided = splitQuestions(groups, seed)
+  const decided = decideAnswer(groups, options)
+  const solutions = new Map<OwnReference, Solution>()
+  const hide = (named: NamedQuestion, task: Task) =>
+    scorer === undefined
+      ? hiddenPart(named.question, task, { kind: decided.kind!, tolerance }, named.at)
+      : givenPart(named, decided.contract)
+  const splits: Record<string, TaskSplit<OwnReference>> = {}
+  for (const [split, questions] of divided.splits) {
+    const references = new Map<string, OwnReference>()
+    const tasks = questions.map((named) => {
+      const task = publicTask(named.question, named.id, named.at)
+      const { reference, solution } = hide(named, task)
+      references.set(task.id, reference)
+      if (solution !== undefined) solutions.set(reference, solution)
+      return task
+    })
+    splits[split] = { tasks, references }
+  }
+  refuseLeaks(splits)
+  const tasks = Object.values(splits).flatMap((split) => split.tasks)
+  const profile = ownProfile(name, library, tasks, decided.kind, options.profile)
+  const { contract } = decided
+  return {
+    name,
+    title: name,
+    metric: scorer !== undefined ? 'mean score' : decided.kind === 'code' ? 'pass@1' : 'accuracy',
+    library: selectRoles(library, profile.roles),
+    profile,
+    scorer: scorer === undefined ? ownScorer(solutions) : givenScorer(scorer, solutions),
+    splits,
+    selection: { questions: 'own', answer: decided.kind ?? null, split: divided.selection } as JsonObject,
+    files,
+    contractOf: () => contract,
+    ...(decided.kind === undefined ? {} : { answerKind: decided.kind }),
+    notes: [decided.note, divided.note].filter((note) => note !== undefined),
+  }
+}
+
+function checkOptions(name: string, tolerance: number): void {
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    throw new TaskSetError(
+      `The name '${name}' cannot be used. Take lower-case letters, digits, '-' and '_', at most ${longestName}.`,
+    )
+  if (!(tolerance >= 0 && tolerance < 1))
+    throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
+}
+
+const contracts: Readonly<Record<AnswerKind, AnswerContract>> = {
+  option: optionLabel,
+  boolean: booleanString,
+  number: numericString,
+  text: freeText,
+  code: codeString,
+}
+
+interface DecidedAnswer {
+  readonly contract: AnswerContract
+  /** Absent where contract and scorer are the user's own and no kind is named. */
+  readonly kind?: AnswerKind
+  readonly note?: string
+}
+
+function decideAnswer(groups: readonly QuestionGroup[], options: OwnTaskOptions): DecidedAnswer {
+  const { answer, contract, scorer } = options
+  if (answer !== undefined) return { kind: answer, contract: contract ?? contracts[answer] }
+  if (contract !== undefined && scorer !== undefined) return { contract }
+  const { kind, note } = inferAnswerKind(groups.flatMap(({ questions }) => questions))
+  return { kind, note, contract: contract ?? contracts[kind] }
+}
+
+/** For a user's own scorer. Only it knows what is right, so the answer counts as a solution if it is of the right form. */
+function givenPart({ question, at }: NamedQuestion, contract: AnswerContract) {
+  const { answer = null, tests, test, wrong } = question
+  const reference: OwnReference = {
+    kind: 'given',
+    answer,
+    question: question.question,
+    metadata: question.metadata ?? {},
+    ...(tests === undefined ? {} : { tests: programTests(tests, programOf(question)!, at, 'tests') }),
+    ...(test === undefined ? {} : { test }),
+  }
+  const right = question.solution ?? (fits(answer, contract) ? answer : undefined)
+  if (right === undefined) return { reference }
+  return { reference, solution: { answer: right, ...(wrong === undefined ? {} : { wrong }) } }
+}
+
+function fits(answer: JsonValue, { types, check }: AnswerContract): boolean {
+  return answer !== null && types.includes(jsonTypeOf(answer)) && check(answer).verdict === 'fits'
+}
+
+/** A held-out question that was learned from proves nothing. */
+function refuseLeaks(splits: Readonly<Record<string, TaskSplit>>): void {
+  const content = ({ id: _, metadata: __, ...shown }: Task) => canonicalJson(shown as unknown as JsonValue)
+  const learned = new Map(splits['train']!.tasks.map((task) => [content(task), task.id]))
+  for (const [split, { tasks }] of Object.entries(splits)) {
+    if (split === 'train') continue
+    const leaked = tasks.find((task) => learned.has(content(task)))
+    if (leaked !== undefined)
+      throw new TaskSetError(
+        `The question '${leaked.id}' of the split '${split}' stands in train too, as '${learned.get(content(leaked))}'. ` +
+          'Remove one of them, or put both into one split.',
+      )
+  }
+}

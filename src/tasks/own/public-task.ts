@@ -1,0 +1,74 @@
+import { DataError } from '../../benchmarks/data-error.ts'
+import { optionLabel } from '../../benchmarks/option-label.ts'
+import { parsePythonJson } from '../../execution/program/python-json.ts'
+import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
+import { pythonStrip } from '../../numerics/python-text.ts'
+import type { Question, QuestionPlace } from './question.ts'
+
+/** The public part of a question. Field by field: what is not named here stays with the reference. */
+export function publicTask(question: Question, id: string, at: QuestionPlace): Task {
+  const { options, context, tables, publicTests } = question
+  const program = programOf(question)
+  return {
+    id,
+    question: question.question,
+    ...(options === undefined ? {} : { options: labelled(options, at) }),
+    ...(context === undefined ? {} : { context }),
+    ...(tables === undefined ? {} : { tables }),
+    ...(program === undefined ? {} : { program }),
+    ...(publicTests === undefined
+      ? {}
+      : { publicTests: programTests(publicTests, program!, at, 'publicTests') }),
+    metadata: question.metadata ?? {},
+  }
+}
+
+/** Without a word about it, a program reads its standard input. */
+export function programOf({ program, publicTests, tests }: Question): ProgramInterface | undefined {
+  if (program !== undefined || (publicTests === undefined && tests === undefined)) return program
+  return { mode: 'stdin', starterCode: '' }
+}
+
+function labelled(options: NonNullable<Question['options']>, at: QuestionPlace): Option[] {
+  const letters = 26
+  if (options.length > letters)
+    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, {
+      ...at,
+      field: 'options',
+    })
+  const list = options.map((option, index) =>
+    typeof option === 'string' ? { label: optionLabel(index), text: option } : option,
+  )
+  const labels = list.map(({ label }) => label.toUpperCase())
+  const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
+  if (twice !== -1)
+    throw new DataError(`is a label for the second time: '${list[twice]!.label}'.`, {
+      ...at,
+      field: `options[${twice}].label`,
+    })
+  return list
+}
+
+/** Tests in the form that runs, checked now, while file and row are known. */
+export function programTests(
+  tests: NonNullable<Question['tests']>,
+  { mode }: ProgramInterface,
+  at: QuestionPlace,
+  name: 'tests' | 'publicTests',
+): ProgramTest[] {
+  const testtype = mode === 'function' ? 'functional' : 'stdin'
+  return tests.map(({ input, output, testtype: given = testtype }, index) => {
+    const refuse = (field: string, problem: string): never => {
+      throw new DataError(problem, { ...at, field: `${name}[${index}].${field}` })
+    }
+    if (given !== testtype) refuse('testtype', `is ${given}, but program.mode is ${mode}; leave it out.`)
+    if (testtype === 'functional') {
+      const lines = input.split('\n').filter((line) => pythonStrip(line) !== '')
+      if (lines.some((line) => parsePythonJson(line) === undefined))
+        refuse('input', 'must be one JSON value per line, a line for each argument of the function.')
+      if (parsePythonJson(output) === undefined)
+        refuse('output', 'must be one JSON value: what the function returns.')
+    }
+    return { testtype, input, output }
+  })
+}

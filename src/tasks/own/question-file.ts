@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { DataError } from '../../benchmarks/data-error.ts'
+import { type DataFile, defaultLimits, type Limits, readText } from '../../benchmarks/data-file.ts'
+import { readJsonLines } from '../../benchmarks/records.ts'
+import { csvQuestions } from './csv-questions.ts'
+import { checkQuestion, type Question, type QuestionPlace } from './question.ts'
+
+export interface PlacedQuestion {
+  readonly question: Question
+  readonly at: QuestionPlace
+}
+
+export interface QuestionFile {
+  readonly questions: readonly PlacedQuestion[]
+  readonly file: DataFile
+}
+
+const endings = /\.(jsonl|ndjson|csv)(?:\.gz)?$/i
+
+export function isQuestionFile(path: string): boolean {
+  return endings.test(path)
+}
+
+/** Reads questions from JSON Lines or CSV, plain or in gzip. What is wrong is told with file, row and field. */
+export async function readQuestionFile(path: string, limits: Limits = defaultLimits): Promise<QuestionFile> {
+  const format = endings.exec(path)?.[1]?.toLowerCase()
+  if (format === undefined)
+    throw new DataError(
+      'is neither JSON Lines nor CSV by its name. Call it .jsonl, .jsonl.gz, .csv or .csv.gz.',
+      { file: path },
+    )
+  const read = format === 'csv' ? await readCsv(path, limits) : await readLines(path, limits)
+  if (read.questions.length === 0) throw new DataError('has no questions.', { file: path })
+  return read
+}
+
+async function readLines(path: string, limits: Limits): Promise<QuestionFile> {
+  const questions: PlacedQuestion[] = []
+  const file = await readJsonLines(
+    path,
+    z.unknown(),
+    (value, at) => questions.push({ question: checkQuestion(value, at), at }),
+    { limits },
+  )
+  return { questions, file }
+}
+
+async function readCsv(path: string, limits: Limits): Promise<QuestionFile> {
+  const { text, file } = await readText(path, limits)
+  const rows = csvQuestions(text, path)
+  if (rows.length > limits.rows) throw new DataError(`has more than ${limits.rows} rows.`, { file: path })
+  const questions = rows.map(({ fields, line }, index) => {
+    const at = { file: path, row: line, index }
+    return { question: checkQuestion(fields, at), at }
+  })
+  return { questions, file }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { DataError } from '../../benchmarks/data-error.ts'
+import { checkRecord } from '../../benchmarks/records.ts'
+import { plain } from '../../execution/models/simulated/node-request.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import { didYouMean } from './nearest-name.ts'
+
+const text = z.string()
+const filled = text.refine((value) => value.trim() !== '', 'must not be blank')
+
+const answer = z
+  .custom<JsonValue>((value) => value !== null && plain(value) !== undefined, {
+    message: 'must be JSON other than null, not nested too deeply',
+  })
+  .pipe(z.json() as z.ZodType<JsonValue, JsonValue>)
+
+const test = z.strictObject({
+  input: text,
+  output: text,
+  testtype: z.enum(['stdin', 'functional']).optional(),
+})
+
+const program = z.discriminatedUnion('mode', [
+  z.strictObject({ mode: z.literal('stdin'), starterCode: text.default('') }),
+  z.strictObject({ mode: z.literal('function'), starterCode: text.default(''), entryPoint: filled }),
+])
+
+const table = z.strictObject({
+  name: text.default('table'),
+  caption: text.exactOptional(),
+  header: z.array(text).exactOptional(),
+  rows: z.array(z.array(text)),
+})
+
+/** One question with its answer, as a row of a file or an object in code. docs/tasks.md explains the fields. */
+export const questionSchema = z.strictObject({
+  id: z
+    .union([filled, z.int().transform(String)])
+    .optional()
+    .describe('Its name, in no other question; `q1`, `q2`, … by default.'),
+  question: filled.describe('What is asked.'),
+  answer: answer.optional().describe('The right answer; not needed where tests decide.'),
+  options: z
+    .union([z.array(filled).min(2), z.array(z.strictObject({ label: filled, text })).min(2)])
+    .optional()
+    .describe('Answers to choose from: texts, which get the labels A, B, …, or labels with texts.'),
+  context: z
+    .union([text.transform((passage) => [passage]), z.array(text)])
+    .optional()
+    .describe('Passages that belong to the question.'),
+  tables: z.array(table).optional().describe('Tables that belong to the question; cells are texts.'),
+  program: program.optional().describe('Where the answer is a program: how it is called.'),
+  publicTests: z.array(test).optional().describe('Tests that solvers may see and run.'),
+  tests: z.array(test).min(1).optional().describe('Hidden tests that decide.'),
+  test: filled.optional().describe('Hidden Python code that defines `check(candidate)`.'),
+  solution: answer
+    .optional()
+    .describe(
+      'An answer that scores 1, where `answer` is none; for the simulated model and the self-check only.',
+    ),
+  wrong: z
+    .array(answer)
+    .optional()
+    .describe('Wrong answers, the most tempting first; for the simulated model only.'),
+  metadata: z.record(text, text).optional().describe('Whatever else is to be kept with the question.'),
+  split: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'a split is called train, test or another lower-case name')
+    .optional()
+    .describe('`train`, `test` or another name.'),
+})
+
+/** A question as it is written. */
+export type GivenQuestion = z.input<typeof questionSchema>
+export type Question = z.output<typeof questionSchema>
+
+export const questionFields: readonly string[] = Object.keys(questionSchema.shape)
+
+/** Where a question stands: file and row; `index` counts the questions from zero. */
+export interface QuestionPlace {
+  readonly file: string
+  readonly row: number
+  readonly index: number
+}
+
+/** A question that fits the schema, or a `DataError` that names file, row and field. */
+export function checkQuestion(value: unknown, at: QuestionPlace): Question {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new DataError('is not an object with the fields question and answer.', at)
+  const unknown = Object.keys(value).find((field) => !questionFields.includes(field))
+  if (unknown !== undefined)
+    throw new DataError(
+      `there is no such field.${didYouMean(unknown, questionFields)} The fields are ${questionFields.join(', ')}; ` +
+        'put what is your own under metadata.',
+      { ...at, field: unknown },
+    )
+  const question = checkRecord(questionSchema, value, at)
+  const { tests, test: check } = question
+  if (tests !== undefined && check !== undefined)
+    throw new DataError('stands beside tests; give one of the two.', { ...at, field: 'test' })
+  if (question.answer === undefined && tests === undefined && check === undefined)
+    throw new DataError('is missing. Give the right answer, or tests for a program.', {
+      ...at,
+      field: 'answer',
+    })
+  return question
+}

@@ -1,0 +1,197 @@
+import type { Draw } from './draw.ts'
+import { drawTable, type Measure, ranked, type StatisticsTable } from './statistics-table.ts'
+import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
+import { listed } from './wording.ts'
+
+/** What is asked about the table, its result, and the results of likely slips. */
+interface Exercise {
+  readonly text: string
+  readonly answer: number
+  readonly slips: readonly number[]
+}
+
+/** Cells to be found and calculated with; the answer is a whole number. */
+export const tableArithmetic: readonly QuestionMaker[] = [
+  spread,
+  points,
+  mean,
+  share,
+  leaders,
+  nextYear,
+  twoMeasures,
+  aboveLimit,
+].map((exercise) => (draw: Draw) => {
+  const table = drawTable(draw)
+  const { text, answer, slips } = exercise(draw, table)
+  const opening = draw.pick([
+    `The table lists figures for ${table.about}.`,
+    `Use the table on ${table.about}.`,
+    `Look up what you need in the table about ${table.about}.`,
+  ])
+  return numberQuestion({ question: `${opening} ${text}`, tables: [table.table] }, answer, slips)
+})
+
+/** Halves have no agreed direction: where one is near, there is no answer and so no question. */
+function rounded(value: number): number {
+  return Math.abs((value % 1) - 0.5) < 0.02 ? Number.NaN : Math.round(value)
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0)
+}
+
+function spread(draw: Draw, { member, rows, measures }: StatisticsTable): Exercise {
+  const measure = draw.pick(measures)
+  const { verb, infinitive, items, values } = measure
+  const order = ranked(measure)
+  const [most, second, fewest] = [values[order[0]!]!, values[order[1]!]!, values[order.at(-1)!]!]
+  const named = order[draw.integer(1, rows.length - 2)]!
+  return draw.pick([
+    {
+      text: `How many more ${items} than the ${member} with the fewest did the ${member} with the most ${infinitive}?`,
+      answer: most - fewest,
+      slips: [second - fewest, most - values.at(-1)!, most + fewest],
+    },
+    {
+      text: `How many more ${items} would ${rows[named]} have needed to draw level with the ${member} that ${verb} the most?`,
+      answer: most - values[named]!,
+      slips: [second - values[named]!, most - fewest, values[named]! - fewest],
+    },
+  ])
+}
+
+function points(draw: Draw, { rows, measures }: StatisticsTable): Exercise {
+  const [first, second] = draw.sample(measures, 2) as [Measure, Measure]
+  const [many, few] = draw.integers(2, 2, 9) as [number, number]
+  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
+  const score = (row: number) => many * first.values[row]! + few * second.values[row]!
+  return {
+    text: `In a competition every ${first.item} counts ${many} points and every ${second.item} ${few} points. How many points do ${rows[a]} and ${rows[b]} reach together?`,
+    answer: score(a) + score(b),
+    slips: [
+      few * (first.values[a]! + first.values[b]!) + many * (second.values[a]! + second.values[b]!),
+      score(a),
+      score(b),
+      many * (first.values[a]! + first.values[b]!),
+    ],
+  }
+}
+
+function mean(draw: Draw, { members, member, rows, measures }: StatisticsTable): Exercise {
+  const { infinitive, items, values } = draw.pick(measures)
+  const left = draw.integer(0, rows.length - 1)
+  const others = values.filter((_, row) => row !== left)
+  const average = total(others) / others.length
+  return draw.pick([
+    {
+      text: `How many ${items} did the ${members} ${infinitive} on average per ${member}? Round to the nearest whole number.`,
+      answer: rounded(total(values) / rows.length),
+      slips: [Math.floor(total(values) / (rows.length - 1)), Math.round(average), total(values)],
+    },
+    {
+      text: `Leave ${rows[left]} aside. What is the mean number of ${items} of the other ${members}, rounded to the nearest whole number?`,
+      answer: rounded(average),
+      slips: [
+        Math.round(total(values) / rows.length),
+        Math.round(total(others) / rows.length),
+        total(others),
+      ],
+    },
+  ])
+}
+
+function share(draw: Draw, { members, rows, measures }: StatisticsTable): Exercise {
+  const { verb, items, values } = draw.pick(measures)
+  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
+  const percent = (part: number, whole: number) => (100 * part) / whole
+  return draw.pick([
+    {
+      text: `What percentage of all the ${items} in the table is due to ${rows[a]}? Round to the nearest whole per cent and give the number only.`,
+      answer: rounded(percent(values[a]!, total(values))),
+      slips: [
+        Math.round(percent(values[a]!, total(values) - values[a]!)),
+        Math.round(percent(values[a]!, Math.max(...values))),
+        Math.round(percent(values[b]!, total(values))),
+      ],
+    },
+    {
+      text: `${listed([rows[a]!, rows[b]!])} together ${verb} which percentage of all the ${items} of these ${members}? Round to the nearest whole per cent and give the number only.`,
+      answer: rounded(percent(values[a]! + values[b]!, total(values))),
+      slips: [
+        Math.round(percent(values[a]!, total(values))),
+        Math.round(percent(values[b]!, total(values))),
+        Math.round(percent(values[a]! + values[b]!, total(values) - values[a]! - values[b]!)),
+      ],
+    },
+  ])
+}
+
+function leaders(draw: Draw, { members, measures }: StatisticsTable): Exercise {
+  const [by, of] = draw.sample(measures, 2) as [Measure, Measure]
+  const [count, word] = draw.pick([
+    [2, 'two'],
+    [3, 'three'],
+  ] as const)
+  const order = ranked(by)
+  const sumOf = (measure: Measure, rows: readonly number[]) => total(rows.map((row) => measure.values[row]!))
+  return {
+    text: `Take the ${word} ${members} that ${by.verb} the most ${by.items}. How many ${of.items} did they ${of.infinitive} between them?`,
+    answer: sumOf(of, order.slice(0, count)),
+    slips: [
+      sumOf(of, ranked(of).slice(0, count)),
+      sumOf(by, order.slice(0, count)),
+      sumOf(of, order.slice(0, count + 1)),
+      sumOf(of, order.slice(-count)),
+    ],
+  }
+}
+
+function nextYear(draw: Draw, { members, rows, measures }: StatisticsTable): Exercise {
+  const { items, values } = draw.pick(measures)
+  const named = draw.integer(0, rows.length - 1)
+  const [gain, loss] = [draw.integer(6, 40), draw.integer(2, 5)]
+  const all = total(values)
+  return {
+    text: `Suppose that in the following year the number of ${items} rises by ${gain} for ${rows[named]} and falls by ${loss} for each of the other ${members}. What is the total number of ${items} in that year?`,
+    answer: all + gain - loss * (rows.length - 1),
+    slips: [
+      all + gain - loss * rows.length,
+      all + gain - loss,
+      all - gain + loss * (rows.length - 1),
+      all + gain,
+    ],
+  }
+}
+
+function twoMeasures(draw: Draw, { rows, measures }: StatisticsTable): Exercise {
+  const [first, second] = draw.sample(measures, 2) as [Measure, Measure]
+  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
+  const sums = [a, b].map((row) => first.values[row]! + second.values[row]!) as [number, number]
+  return {
+    text: `Add up ${first.items} and ${second.items} for ${rows[a]}, and do the same for ${rows[b]}. By how much do the two sums differ?`,
+    answer: Math.abs(sums[0] - sums[1]),
+    slips: [
+      Math.abs(first.values[a]! - first.values[b]!),
+      Math.abs(second.values[a]! - second.values[b]!),
+      sums[0] + sums[1],
+      Math.max(...sums),
+    ],
+  }
+}
+
+function aboveLimit(draw: Draw, { members, measures }: StatisticsTable): Exercise {
+  const { verb, items, item, values } = draw.pick(measures)
+  const limit = draw.integer(Math.min(...values) + 1, Math.max(...values) - 1)
+  const [over, under] = [values.filter((value) => value > limit), values.filter((value) => value < limit)]
+  const price = draw.integer(3, 12)
+  return {
+    text: `Only ${members} that ${verb} more than ${limit} ${items} get a bonus: ${price} tokens for each ${item} beyond ${limit}. How many tokens are paid out in all?`,
+    answer: price * (total(over) - limit * over.length),
+    slips: [
+      price * total(over),
+      total(over) - limit * over.length,
+      price * (total(over) - limit),
+      price * total(under),
+    ],
+  }
+}

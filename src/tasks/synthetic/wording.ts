@@ -1,0 +1,60 @@
+/** `a, b and c`. */
+export function listed(items: readonly string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}
+
+/** With its article; by the first letter, so not for `hour` or `unit`. */
+export function one(noun: string): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Somebody in a story, with the pronouns to speak of them. */
+export interface Person {
+  readonly name: string
+  readonly they: string
+  readonly their: string
+}
+
+const she = { they: 'she', their: 'her' }
+const he = { they: 'he', their: 'his' }
+
+export const people: readonly Person[] = [
+  ...['Amina', 'Beatriz', 'Clara', 'Dorothea', 'Elif', 'Freya', 'Grace', 'Hanna', 'Ines', 'Jamila'],
+  ...['Keiko', 'Lucía', 'Mei', 'Nadia', 'Olga', 'Priya', 'Rosa', 'Saoirse', 'Tamar', 'Zofia'],
+]
+  .map((name): Person => ({ name, ...she }))
+  .concat(
+    [
+      ...['Anton', 'Bashir', 'Caleb', 'Diego', 'Emeka', 'Farid', 'Gustav', 'Hugo', 'Ivan', 'Jonas'],
+      ...['Kofi', 'Liam', 'Mateo', 'Nikhil', 'Oskar', 'Pavel', 'Rafael', 'Samir', 'Tomás', 'Wei'],
+    ].map((name): Person => ({ name, ...he })),
+  )
+
+export const towns: readonly string[] = [
+  ...[
+    'Ashford',
+    'Brindle',
+    'Calder Bridge',
+    'Dunmore',
+    'Eastwell',
+    'Fernhill',
+    'Greyport',
+    'Hollin',
+    'Islay Bay',
+  ],
+  ...[
+    'Juniper Hill',
+    'Kestrel Point',
+    'Larkfield',
+    'Millbrook',
+    'Northam',
+    'Oakdale',
+    'Pinecrest',
+    'Quarry End',
+  ],
+  ...['Rosebank', 'Stonehaven', 'Thornby', 'Upwood', 'Valehurst', 'Westmere', 'Yarrow'],
+]
