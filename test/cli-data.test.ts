@@ -6,6 +6,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { officialFiles } from '../src/benchmarks/official-files.ts'
 import { dataCommand } from '../src/cli/data.ts'
 import { explain } from '../src/cli/problem.ts'
+import { benchmarkTaskSet } from '../src/tasks/benchmark/benchmark-task-set.ts'
+import { knownTasks } from '../src/tasks/known-tasks.ts'
 import { serveFiles } from './file-server.ts'
 import { describeShared, sharedPath } from './shared.ts'
 
@@ -117,6 +119,72 @@ describeShared('magic data with the real files', () => {
     const { stderr, code } = await data('import', 'aqua', good, path, '--data-dir', root)
     expect(stderr).toMatch(/dev\.json, row 11, field correct: /)
     expect(stderr).toContain(path)
+    expect(code).toBe(2)
+    expect(readdirSync(root)).toEqual([])
+  })
+
+  test('solutions come along with LiveCodeBench’s sample, and stay with the scorer', async () => {
+    const root = temporary()
+    vi.stubEnv('MAGIC_DATA_DIR', root)
+    const beside = async () => {
+      const entries = JSON.parse((await data('list', '--json')).stdout)
+      return entries.map(({ companions }: { companions: unknown[] }) => companions)
+    }
+    const path = join(root, 'livecodebench', 'solutions.json')
+    expect((await beside()).flat()).toMatchObject([{ path, bytes: null, imported: false }])
+    expect((await data('list')).stdout).not.toContain('solutions.json')
+    expect((await data('show', 'livecodebench')).stdout).toMatch(/^beside +solutions\.json: .*, not here$/m)
+
+    const folder = sharedPath('data', 'livecodebench')
+    const imported = await data('import', 'livecodebench', folder)
+    expect(imported).toMatchObject({ code: 0, stderr: '' })
+    expect(imported.stdout).toContain(`${path}  4,014 bytes  SHA-256 7e24a6eb`)
+    expect(readFileSync(path)).toEqual(readFileSync(join(folder, 'solutions.json')))
+    expect((await beside())[5]).toMatchObject([{ path, bytes: 4014, imported: true }])
+    expect((await data('list')).stdout).toMatch(/^ {2}✓ solutions\.json +right programs/m)
+    expect((await data('show', 'livecodebench')).stdout).toMatch(/^beside +solutions\.json: .*, imported$/m)
+
+    const set = await benchmarkTaskSet('livecodebench', { data: root })
+    const given = JSON.parse(readFileSync(path, 'utf8'))
+    const solved = Object.values(set.splits).flatMap(({ references }) =>
+      [...references].map(([id, reference]) => [id, set.scorer.solution!(reference)]),
+    )
+    expect(Object.fromEntries(solved)).toEqual(
+      Object.fromEntries(
+        Object.entries<{ correct: string; wrong: string }>(given).map(([id, { correct, wrong }]) => [
+          id,
+          { answer: correct, wrong: [wrong] },
+        ]),
+      ),
+    )
+    expect(solved).toHaveLength(8)
+    expect(knownTasks(set)).toHaveLength(8)
+
+    const words = ['show', 'livecodebench', '--split', 'sample', '--limit', '8']
+    const seen = [
+      ...Object.values(set.splits).map(({ tasks }) => JSON.stringify(tasks)),
+      (await data(...words)).stdout,
+      (await data(...words, '--json')).stdout,
+    ].join('\n')
+    // Imports, signatures and other short lines stand in the problems as well.
+    const telling = Object.values<{ correct: string; wrong: string }>(given)
+      .flatMap(({ correct, wrong }) => [...correct.split('\n'), ...wrong.split('\n')])
+      .map((line) => line.trim())
+      .filter((line) => line.length > 20 && !/^(def|class|from|import) /.test(line))
+    expect(telling.length).toBeGreaterThan(40)
+    for (const line of telling) {
+      expect(seen).not.toContain(line)
+      expect(seen).not.toContain(JSON.stringify(line).slice(1, -1))
+    }
+  })
+
+  test('solutions of another form are refused with file and field', async () => {
+    const root = temporary()
+    const path = join(temporary(), 'solutions.json')
+    writeFileSync(path, '{"smp001_a": {"correct": ["print(1)"]}}')
+    const sample = sharedPath('data', 'livecodebench', 'sample.jsonl')
+    const { stderr, code } = await data('import', 'livecodebench', sample, path, '--data-dir', root)
+    expect(stderr).toContain(`${path}, field smp001_a.correct: `)
     expect(code).toBe(2)
     expect(readdirSync(root)).toEqual([])
   })

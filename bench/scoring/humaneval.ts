@@ -31,13 +31,13 @@ export async function measureHumaneval(
     .split('\n')
     .map((line) => JSON.parse(line) as Row)
   const folder = mkdtempSync(join(tmpdir(), 'bench-humaneval-'))
+  const pool = new SandboxPool({ concurrency: cores })
   try {
     const scripts = rows.map(({ prompt, canonical_solution, test, entry_point }, index) => {
       const path = join(folder, `${index}.py`)
       writeFileSync(path, `${prompt}${canonical_solution}\n${test}\ncheck(${entry_point})\n`)
       return path
     })
-    const pool = new SandboxPool({ concurrency: cores })
     const sandboxed = async (row: Row) => {
       const { prompt, entry_point: entryPoint, test } = row
       const reference: HumanevalReference = { kind: 'humaneval', prompt, entryPoint, test }
@@ -67,6 +67,7 @@ export async function measureHumaneval(
       },
     }
   } finally {
+    await pool.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }

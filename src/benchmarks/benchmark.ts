@@ -18,6 +18,7 @@ export interface Benchmark {
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly splits: Readonly<Record<string, SplitSource>>
+  readonly companions?: readonly Companion[]
   read(source: FoundSplit, wanted: Wanted): Promise<Split>
 }
 
@@ -26,6 +27,14 @@ export interface SplitSource {
   readonly files: readonly string[]
   /** How many examples the official split has: a file with fewer is truncated, one with more is something else. */
   readonly examples: number
+}
+
+/** A JSON file that no official source has and that need not be there: it adds to the references of every split. */
+interface Companion {
+  /** Relative to the data folder. */
+  readonly file: string
+  /** What is in it and what for, in words. */
+  readonly holds: string
 }
 
 /** A split whose files have been looked for in a data folder. */
@@ -38,6 +47,8 @@ interface FoundSplit {
 const livecodebenchFiles = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map(
   (name) => `livecodebench/${name}.jsonl`,
 )
+
+const livecodebenchSolutions = 'livecodebench/solutions.json'
 
 /** Where TabFact keeps its tables, a file each. */
 export const tabfactTables = 'tabfact/data/all_csv'
@@ -107,7 +118,10 @@ export const benchmarks = {
       test: { files: livecodebenchFiles.slice(5), examples: 175 },
       sample: { files: ['livecodebench/sample.jsonl'], examples: 8 },
     },
-    read: ({ files }, wanted) => readLivecodebench(files, wanted),
+    companions: [
+      { file: livecodebenchSolutions, holds: 'right programs for self-checks and the simulated model' },
+    ],
+    read: ({ root, files }, wanted) => readLivecodebench(files, wanted, join(root, livecodebenchSolutions)),
   },
   tatqa: {
     title: 'TAT-QA',
@@ -162,6 +176,12 @@ export async function loadSplit(
 export function declaredFiles(benchmark: BenchmarkName): readonly string[] {
   const { splits }: Benchmark = benchmarks[benchmark]
   return Object.values(splits).flatMap((source) => source.files)
+}
+
+/** What may lie beside them, under its name in the data folder. */
+export function companionFiles(benchmark: BenchmarkName): readonly string[] {
+  const { companions = [] }: Benchmark = benchmarks[benchmark]
+  return companions.map(({ file }) => file)
 }
 
 /** Throws an error that names the splits there are. */

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Benchmark, type BenchmarkName, benchmarks } from './benchmark.ts'
 import { isFile, locateFile } from './data-folder.ts'
 import { officialFiles } from './official-files.ts'
@@ -13,6 +14,7 @@ export interface CatalogueEntry {
   readonly licence: string
   readonly metric: Benchmark['metric']
   readonly splits: readonly CatalogueSplit[]
+  readonly companions: readonly CatalogueCompanion[]
 }
 
 export interface CatalogueSplit {
@@ -20,13 +22,24 @@ export interface CatalogueSplit {
   readonly examples: number
   /** All its files are in the data folder. */
   readonly imported: boolean
-  readonly files: readonly { readonly path: string; readonly bytes: number | null }[]
+  readonly files: readonly CatalogueFile[]
+}
+
+export interface CatalogueCompanion extends CatalogueFile {
+  readonly holds: string
+  readonly imported: boolean
+}
+
+interface CatalogueFile {
+  readonly path: string
+  /** Null: not here. */
+  readonly bytes: number | null
 }
 
 export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[]
 
 export function describeBenchmark(root: string, name: BenchmarkName): CatalogueEntry {
-  const { title, source, licence, metric, splits }: Benchmark = benchmarks[name]
+  const { title, source, licence, metric, splits, companions = [] }: Benchmark = benchmarks[name]
   return {
     name,
     title,
@@ -40,11 +53,16 @@ export function describeBenchmark(root: string, name: BenchmarkName): CatalogueE
         split,
         examples,
         imported: paths.every(isFile),
-        files: paths.map((path) => ({
-          path,
-          bytes: statSync(path, { throwIfNoEntry: false })?.size ?? null,
-        })),
+        files: paths.map(fileAt),
       }
     }),
+    companions: companions.map(({ file, holds }) => {
+      const path = join(root, file)
+      return { holds, imported: isFile(path), ...fileAt(path) }
+    }),
   }
+}
+
+function fileAt(path: string): CatalogueFile {
+  return { path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? null }
 }

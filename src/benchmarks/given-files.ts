@@ -6,6 +6,7 @@ import {
   type Benchmark,
   type BenchmarkName,
   benchmarks,
+  companionFiles,
   declaredFiles,
   splitOf,
   tabfactTables,
@@ -15,7 +16,7 @@ import { isFile, locateFile, stemOf } from './data-folder.ts'
 import { officialFiles } from './official-files.ts'
 
 export interface GivenFiles {
-  /** By the name in the data folder. */
+  /** Of splits, and companions; by the name in the data folder. */
   readonly files: ReadonlyMap<string, string>
   /** TabFact's folder of tables. */
   readonly tables: string | undefined
@@ -42,17 +43,20 @@ export function recogniseFiles(
       add(recogniseFile(benchmark, path, split), path)
       continue
     }
-    const before = files.size
-    for (const file of filesOf(benchmark, split)) {
-      const found = placesIn(path, benchmark, file).find(isFile)
-      if (found !== undefined) add(file, found)
-    }
-    const found = benchmark === 'tabfact' ? tablesIn(path) : undefined
+    const companions = companionFiles(benchmark)
+    const known = filesOf(benchmark, split)
+    // A companion alone is not the split that was asked for.
+    const sought = split === undefined ? [...known, ...companions] : known
+    let found = benchmark === 'tabfact' ? tablesIn(path) : undefined
     tables = found ?? tables
-    if (files.size === before && found === undefined)
-      throw new DataError(`has no file of ${benchmark}; looked for ${names(filesOf(benchmark, split))}.`, {
-        file: path,
-      })
+    for (const file of [...known, ...companions]) {
+      const place = placesIn(path, benchmark, file).find(isFile)
+      if (place === undefined) continue
+      add(file, place)
+      if (sought.includes(file)) found = place
+    }
+    if (found === undefined)
+      throw new DataError(`has no file of ${benchmark}; looked for ${names(sought)}.`, { file: path })
   }
   return { files, tables }
 }
@@ -64,6 +68,9 @@ function filesOf(benchmark: BenchmarkName, split: string | undefined): readonly 
 function recogniseFile(benchmark: BenchmarkName, path: string, split: string | undefined): string {
   const known = filesOf(benchmark, split)
   const name = basename(path)
+  const companions = companionFiles(benchmark)
+  const companion = companions.find((file) => companionNames(basename(file)).includes(name))
+  if (companion !== undefined) return companion
   const named = known.find((file) => stemOf(basename(file)) === stemOf(name))
   if (named !== undefined) return named
   const shard = /^(train|dev|validation|test)-00000-of-00001\.parquet$/.exec(name)?.[1]
@@ -73,7 +80,7 @@ function recogniseFile(benchmark: BenchmarkName, path: string, split: string | u
   // Its name says nothing, so the person must.
   if (split !== undefined && known.length === 1) return known[0]!
   throw new DataError(
-    `does not have the name of a file of ${benchmark} (${names(known)}). ` +
+    `does not have the name of a file of ${benchmark} (${names([...known, ...companions])}). ` +
       'Say which split it is with --split.',
     { file: path },
   )
@@ -81,6 +88,8 @@ function recogniseFile(benchmark: BenchmarkName, path: string, split: string | u
 
 function placesIn(folder: string, benchmark: BenchmarkName, file: string): readonly string[] {
   const short = file.slice(file.indexOf('/') + 1)
+  if (companionFiles(benchmark).includes(file))
+    return [file, short].flatMap(companionNames).map((name) => join(folder, name))
   const { splits }: Benchmark = benchmarks[benchmark]
   const [split] = Object.entries(splits).find(([, source]) => source.files.includes(file))!
   const official = officialFiles[benchmark]
@@ -92,6 +101,11 @@ function placesIn(folder: string, benchmark: BenchmarkName, file: string): reado
     ...official,
     join(folder, `${split}-00000-of-00001.parquet`),
   ]
+}
+
+/** No other format: only the official files come in several. */
+function companionNames(file: string): readonly string[] {
+  return [file, `${file}.gz`]
 }
 
 function tablesIn(folder: string): string | undefined {

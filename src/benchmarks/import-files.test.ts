@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, test } from 'vitest'
 import { describeShared, sharedPath } from '../../test/shared.ts'
@@ -106,6 +106,114 @@ describe('files that a user has', () => {
     mkdirSync(join(root, '.importing-4194305'))
     await importPaths(root, 'gsm8k', [fileOf('test.jsonl', jsonLines(rows(1319)))])
     expect(readdirSync(root)).toEqual(['gsm8k'])
+  })
+})
+
+describe('a companion', () => {
+  const problems = jsonLines(
+    Array.from({ length: 8 }, (_, index) => ({
+      question_title: 'Title',
+      question_content: 'Content',
+      platform: 'leetcode',
+      question_id: `90${index}`,
+      contest_id: 'c',
+      contest_date: '2025-01-01',
+      starter_code: '',
+      difficulty: 'easy',
+      public_test_cases: '[]',
+      private_test_cases: '[]',
+      metadata: '{}',
+    })),
+  )
+  const solved = (program: string) => JSON.stringify({ 900: { correct: program } })
+  const sampleFile = () => fileOf('sample.jsonl', problems)
+  const solutionOf900 = async (root: string) => {
+    const reference = (await loadSplit(root, 'livecodebench', 'sample')).references.get('900')
+    return reference?.kind === 'livecodebench' ? reference.solution : undefined
+  }
+
+  test('comes along from a folder, from a data folder, or as a file of its own', async () => {
+    const sample = sampleFile()
+    const folder = join(sample, '..')
+    writeFileSync(join(folder, 'solutions.json'), solved('first'))
+    const root = temporary()
+    const [imported] = await importPaths(root, 'livecodebench', [folder])
+    const own = (name: string) => join(root, 'livecodebench', name)
+    expect(imported!.files.map(({ path }) => path)).toEqual([own('sample.jsonl'), own('solutions.json')])
+    expect(contents(root)).toEqual({
+      'livecodebench/sample.jsonl': problems,
+      'livecodebench/solutions.json': solved('first'),
+    })
+    expect(await solutionOf900(root)).toEqual({ program: 'first' })
+
+    const other = temporary()
+    await importPaths(other, 'livecodebench', [root], 'sample')
+    expect(contents(other)).toEqual(contents(root))
+    // A split that comes without one leaves the one that is there.
+    await importPaths(other, 'livecodebench', [sample])
+    expect(await solutionOf900(other)).toEqual({ program: 'first' })
+
+    const [again] = await importPaths(root, 'livecodebench', [fileOf('solutions.json', solved('second'))])
+    expect(again).toMatchObject({ split: 'sample', examples: 8, withTask: 8 })
+    expect(await solutionOf900(root)).toEqual({ program: 'second' })
+    await importPaths(root, 'livecodebench', [fileOf('solutions.json.gz', gzipSync(solved('third')))])
+    expect(await solutionOf900(root)).toEqual({ program: 'third' })
+    expect(Object.keys(contents(root)).sort()).toEqual(Object.keys(contents(other)).sort())
+  })
+
+  test('is refused with file and field, and everything with it', async () => {
+    const root = temporary()
+    await importPaths(root, 'livecodebench', [sampleFile(), fileOf('solutions.json', solved('good'))])
+    const before = contents(root)
+    const broken = [
+      ['{"900": {"correct": 1}}', /solutions\.json, field .*900.*\.correct: .*expected string/],
+      ['{"900": {"correct": ""}}', /solutions\.json, field .*900.*\.correct: /],
+      ['{"900": {"correct": "x", "wrong": ["y"]}}', /solutions\.json, field .*900.*\.wrong: /],
+      ['{"900": "x"}', /solutions\.json, field .*900.*: .*expected object/],
+      ['[]', /solutions\.json: .*expected record/],
+      [solved('x').slice(0, -1), /solutions\.json: is not valid JSON/],
+      [Buffer.from([0x22, 0xff, 0x22]), /solutions\.json: is not UTF-8/],
+      [gzipSync(Buffer.alloc(2 ** 26, 32)), /solutions\.json: expands to more than 200 times/],
+      ['PAR1 nonsense', /solutions\.json: is a Parquet file/],
+    ] as const
+    for (const [content, problem] of broken) {
+      const path = fileOf('solutions.json', content)
+      for (const paths of [[path], [sampleFile(), path]])
+        await expect(importPaths(root, 'livecodebench', paths)).rejects.toMatchObject({
+          name: 'DataError',
+          file: path,
+          message: expect.stringMatching(problem),
+        })
+      expect(contents(root)).toEqual(before)
+    }
+    // One that was put there by hand is read along, too.
+    writeFileSync(join(root, 'livecodebench/solutions.json'), '[]')
+    await expect(importPaths(root, 'livecodebench', [sampleFile()])).rejects.toThrow(
+      /^livecodebench\/solutions\.json: /,
+    )
+  })
+
+  test('goes with a split, belongs to its benchmark alone, and comes once', async () => {
+    const root = temporary()
+    const path = fileOf('solutions.json', solved('x'))
+    await expect(importPaths(root, 'livecodebench', [path])).rejects.toThrow(
+      /solutions\.json: goes with the files of a split of livecodebench, and none is here/,
+    )
+    expect(existsSync(join(root, 'livecodebench'))).toBe(false)
+    expect(() => recogniseFiles('livecodebench', [join(path, '..')], 'sample')).toThrow(
+      /has no file of livecodebench; looked for sample\.jsonl\.$/,
+    )
+    expect(() => recogniseFiles('livecodebench', [path], 'dev')).toThrow(/no split 'dev'/)
+    expect(() => recogniseFiles('humaneval', [path])).toThrow(/does not have the name of a file of humaneval/)
+    expect(() => recogniseFiles('livecodebench', [path, fileOf('solutions.json', '{}')])).toThrow(/and so is/)
+  })
+
+  test('displaces nothing but the older one', async () => {
+    const root = temporary()
+    await importPaths(root, 'livecodebench', [sampleFile()])
+    writeFileSync(join(root, 'livecodebench/solutions.jsonl'), 'notes')
+    await importPaths(root, 'livecodebench', [fileOf('solutions.json', solved('x'))])
+    expect(contents(root)['livecodebench/solutions.jsonl']).toBe('notes')
   })
 })
 

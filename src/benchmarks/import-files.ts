@@ -8,6 +8,7 @@ import {
   type Benchmark,
   type BenchmarkName,
   benchmarks,
+  companionFiles,
   declaredFiles,
   loadSplit,
   splitOf,
@@ -53,7 +54,7 @@ export async function importFiles(
       const passes = Math.max(1, Math.ceil((await bytesOf(staging, benchmark, split)) / passBytes))
       imported.push(await readWhole(staging, benchmark, split, staged, passes))
     }
-    await putInPlace(root, staging, given, staged)
+    await putInPlace(root, staging, benchmark, given, staged)
     return imported.map((one) => ({
       ...one,
       files: one.files.map((file) => ({ ...file, path: file.path.replace(staging, root) })),
@@ -63,12 +64,15 @@ export async function importFiles(
   }
 }
 
-/** Splits that these files change, each of which must then be complete. */
+/** Splits that these files change, each of which must then be complete. A companion alone changes all that are here. */
 function affectedSplits(root: string, benchmark: BenchmarkName, given: GivenFiles): readonly string[] {
   const { splits }: Benchmark = benchmarks[benchmark]
   const present = (file: string) => given.files.has(file) || isFile(locateFile(root, file))
+  const companions = companionFiles(benchmark)
+  const rereads =
+    given.tables !== undefined || [...given.files.keys()].every((file) => companions.includes(file))
   const affected = Object.entries(splits).filter(([, { files }]) =>
-    given.tables === undefined ? files.some((file) => given.files.has(file)) : files.every(present),
+    rereads ? files.every(present) : files.some((file) => given.files.has(file)),
   )
   for (const [split, { files }] of affected) {
     const missing = files.filter((file) => !present(file))
@@ -80,9 +84,13 @@ function affectedSplits(root: string, benchmark: BenchmarkName, given: GivenFile
       )
   }
   if (affected.length === 0)
-    throw new DataError('are tables without statements. Give the files of statements too.', {
-      file: given.tables ?? '',
-    })
+    throw given.tables === undefined
+      ? new DataError(`goes with the files of a split of ${benchmark}, and none is here. Give them too.`, {
+          file: [...given.files.values()].join(', '),
+        })
+      : new DataError('are tables without statements. Give the files of statements too.', {
+          file: given.tables,
+        })
   if (benchmark === 'tabfact' && given.tables === undefined && !existsSync(join(root, tabfactTables)))
     throw new DataError('has statements without tables. Give the folder all_csv too.', {
       file: [...given.files.values()].join(', '),
@@ -98,9 +106,10 @@ async function stage(
   given: GivenFiles,
 ): Promise<ReadonlyMap<string, string>> {
   const staged = new Map<string, string>()
-  for (const file of declaredFiles(benchmark)) {
+  const companions = companionFiles(benchmark)
+  for (const file of [...declaredFiles(benchmark), ...companions]) {
     const origin = given.files.get(file)
-    const present = locateFile(root, file)
+    const present = companions.includes(file) ? join(root, file) : locateFile(root, file)
     const target = join(staging, origin === undefined ? present.slice(root.length) : finalName(file, origin))
     if (origin === undefined && !isFile(present)) continue
     await mkdir(dirname(target), { recursive: true })
@@ -185,9 +194,11 @@ function passOf(id: string, passes: number): number {
 async function putInPlace(
   root: string,
   staging: string,
+  benchmark: BenchmarkName,
   given: GivenFiles,
   staged: ReadonlyMap<string, string>,
 ): Promise<void> {
+  const companions = companionFiles(benchmark).map((file) => join(root, file))
   // Tables before the statements that need them.
   if (given.tables !== undefined) {
     await mkdir(join(root, tabfactTables), { recursive: true })
@@ -199,8 +210,9 @@ async function putInPlace(
     await mkdir(dirname(target), { recursive: true })
     await rename(copy, target)
     // The same split in another format would be found instead.
-    for (const ending of endings)
-      if (`${stemOf(target)}${ending}` !== target) await rm(`${stemOf(target)}${ending}`, { force: true })
+    if (!companions.includes(target))
+      for (const ending of endings)
+        if (`${stemOf(target)}${ending}` !== target) await rm(`${stemOf(target)}${ending}`, { force: true })
     await flush(dirname(target))
   }
 }

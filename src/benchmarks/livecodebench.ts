@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest } from '../library/task.ts'
 import { DataError } from './data-error.ts'
@@ -35,15 +34,16 @@ const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 
 /**
  * The collection comes in several files, one per version; they are read as one pool in the order given. The rows have no
- * solutions; `solutions.json` beside them, which need not be there, gives some by `question_id`.
+ * solutions; the file at `solutionsPath`, which need not be there, gives some by `question_id`.
  */
 export async function readLivecodebench(
   paths: readonly string[],
   wanted: Wanted = everyExample,
+  solutionsPath?: string,
 ): Promise<Split> {
   const examples = new SplitCollector()
   const files: DataFile[] = []
-  const solutions = await readSolutions(join(dirname(paths[0]!), 'solutions.json'))
+  const solutions = solutionsPath === undefined ? undefined : await readSolutions(solutionsPath)
   const take = (record: z.output<typeof row>, at: RecordPlace) => {
     const id = record.question_id
     examples.addId(id, at, 'question_id')

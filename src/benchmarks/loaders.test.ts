@@ -178,14 +178,15 @@ describe('LiveCodeBench', () => {
       privateTests: row.private_test_cases,
     })
   })
-  test('solutions beside it go into the reference alone', async () => {
+  test('solutions go into the reference alone', async () => {
     const own = mkdtempSync(join(folder, 'solved-'))
     const path = join(own, 'test.jsonl')
     writeFileSync(path, JSON.stringify(row))
-    const bare = only(await readLivecodebench([path]))
     const solutions = join(own, 'solutions.json')
+    const read = () => readLivecodebench([path], undefined, solutions)
+    const bare = only(await read())
     writeFileSync(solutions, JSON.stringify({ 9001: { correct: 'right', wrong: 'wrong' } }))
-    const split = await readLivecodebench([path])
+    const split = await read()
     const { task, reference } = only(split)
     expect(task).toEqual(bare.task)
     expect(bare.reference).not.toHaveProperty('solution')
@@ -195,7 +196,7 @@ describe('LiveCodeBench', () => {
     })
     expect(split.files.map((file) => file.path)).toEqual([path, solutions])
     writeFileSync(solutions, '{"9001": {"correct": 1}}')
-    await expect(readLivecodebench([path])).rejects.toThrow(/solutions\.json, field 9001\.correct: /)
+    await expect(read()).rejects.toThrow(/solutions\.json, field 9001\.correct: /)
   })
   test('without a function name it reads standard input', async () => {
     const { task } = only(await readLivecodebench([jsonLines({ ...row, metadata: '{}' })]))

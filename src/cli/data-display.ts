@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { styleText } from 'node:util'
 import type { CatalogueEntry } from '../benchmarks/catalogue.ts'
 import type { ImportedSplit } from '../benchmarks/import-files.ts'
@@ -8,12 +9,16 @@ import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 
 export function describeList(entries: readonly CatalogueEntry[], root: string): string {
-  const lines = entries.flatMap(({ name, title, licence, metric, splits }) => [
+  const lines = entries.flatMap(({ name, title, licence, metric, splits, companions }) => [
     `${styleText('bold', name)}  ${title}, ${metric}, ${licence}`,
     ...splits.map(
       ({ split, examples, imported }) =>
         `  ${imported ? styleText('green', '✓') : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`,
     ),
+    // One that is not here is not missed: only `show` tells of it.
+    ...companions
+      .filter(({ imported }) => imported)
+      .map(({ path, holds }) => `  ${styleText('green', '✓')} ${basename(path).padEnd(16)} ${holds}`),
   ])
   return [
     ...lines,
@@ -24,7 +29,7 @@ export function describeList(entries: readonly CatalogueEntry[], root: string): 
 }
 
 export function describeEntry(entry: CatalogueEntry, contract: string): string {
-  const { name, title, source, revision, licence, metric, splits } = entry
+  const { name, title, source, revision, licence, metric, splits, companions } = entry
   return [
     styleText('bold', `${title} (${name})`),
     `source    ${source} at ${revision}`,
@@ -34,6 +39,10 @@ export function describeEntry(entry: CatalogueEntry, contract: string): string {
     ...splits.map(
       ({ split, examples, imported }) =>
         `split     ${split}: ${count(examples)} examples, ${imported ? 'imported' : 'not here'}`,
+    ),
+    ...companions.map(
+      ({ path, holds, imported }) =>
+        `beside    ${basename(path)}: ${holds}, ${imported ? 'imported' : 'not here'}`,
     ),
     ...(splits.some(({ imported }) => imported)
       ? []

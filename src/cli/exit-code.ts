@@ -1,14 +1,21 @@
 export const exitCode = {
   done: 0,
-  /** Also: no valid answer came out. */
+  /** Also: no valid answer came out. What may go well the next time. */
   failed: 1,
-  /** Wrong usage, configuration or input file. */
+  /** Wrong usage, configuration or input file: again would fail again. */
   usage: 2,
+  /** A budget's cap was reached. All is kept, and a resume with a higher cap goes on. */
+  capReached: 3,
+  /** A score is below the threshold that was asked for. */
+  belowThreshold: 4,
   /** The model refused key, money or permission. */
   refused: 5,
+  /** Something could not be written or read: no room, no permission, or a broken disk. */
+  disk: 6,
   interrupted: 130,
 } as const
 
 export const exitCodeHelp = `
 Exit codes: 0 done, 1 failed or no valid answer, 2 wrong usage, configuration or input,
-5 the model refused (key, money, permission), 130 interrupted.`
+3 stopped at a cap (resumable), 4 below --threshold, 5 the model refused (key, money, permission),
+6 disk full, not writable or broken (resumable), 130 interrupted (resumable).`

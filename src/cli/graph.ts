@@ -1,11 +1,10 @@
 import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
-import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import type { Action, Restriction } from '../graph/legality.ts'
+import type { Restriction } from '../graph/legality.ts'
 import { dot } from '../graph/render/dot.ts'
 import { mermaid } from '../graph/render/mermaid.ts'
-import { type ExecutorLabel, expandedPicture, outerPicture, visibleText } from '../graph/render/picture.ts'
+import { expandedPicture, outerPicture } from '../graph/render/picture.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
 import { selectRoles } from '../library/define-library.ts'
 import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
@@ -14,13 +13,14 @@ import { taskEmbedding } from '../library/encoder/task-embedding.ts'
 import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import { benchmarkProfiles } from '../library/profiles.ts'
-import { realizations } from '../library/role-space.ts'
 import { loadLibrary } from '../library/yaml-library.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
+import { describeStep, executorLabel, explainStep } from './construction-view.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
+import { readStandardInput } from './standard-input.ts'
 import { jsonText } from './terminal-text.ts'
 
 interface GraphOptions {
@@ -72,20 +72,6 @@ The policy is untrained: the graph shows the machinery, not a good organisation.
       const shown = await buildGraph(text, options)
       process.stdout.write(options.json ? `${jsonText(shown.json)}\n` : shown.text)
     })
-}
-
-/** Up to its end; a final line break is the shell's, not the question's. */
-async function readStandardInput(): Promise<string> {
-  if (process.stdin.isTTY) process.stderr.write('Type the question and end it with Ctrl-D.\n')
-  const chunks: Buffer[] = []
-  try {
-    for await (const chunk of process.stdin) chunks.push(chunk)
-  } catch (error) {
-    throw new UsageError(`The question cannot be read from standard input: ${(error as Error).message}.`)
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
 }
 
 async function buildGraph(question: string, options: GraphOptions): Promise<{ json: unknown; text: string }> {
@@ -146,93 +132,6 @@ function chooseLibrary({ library: file, profile }: GraphOptions): Library {
   return profile === undefined ? library : selectRoles(library, benchmarkProfiles[profile].roles)
 }
 
-/** A decision with the probabilities that stood behind it. */
-interface ExplainedStep {
-  readonly action: Action
-  /** No other action was legal. */
-  readonly forced: boolean
-  readonly probability: number
-  readonly stop: number
-  readonly roles: Readonly<Record<string, number>>
-  /** Of the chosen role. */
-  readonly realizations?: Readonly<Record<string, number>>
-  /** Of the chosen branch, by the position of the existing unit; null where an edge is not legal. */
-  readonly edges?: readonly (number | null)[]
-}
-
-function explainStep(
-  policy: ConstructionPolicy,
-  query: Float32Array,
-  { graph, action }: { graph: AgentGraph; action: Action },
-  { restriction, temperature }: GraphOptions,
-): ExplainedStep {
-  const { roles } = policy.options
-  const { distribution, masks } = policy.inspect(query, graph, { restriction, temperature })
-  const common = {
-    action,
-    forced: distribution.stopProbability === 1,
-    probability: Math.exp(distribution.logProbability(action)),
-    stop: distribution.stopProbability,
-    roles: Object.fromEntries(roles.roles.map(({ id }, role) => [id, distribution.roleProbability(role)])),
-  }
-  if (action.type === 'stop') return common
-  const role = roles.indexOf(action.role)
-  const branch = role * 2 + realizations.indexOf(action.realization)
-  return {
-    ...common,
-    realizations: Object.fromEntries(
-      realizations.map((realization, z) => [realization, distribution.realizationProbability(role * 2 + z)]),
-    ),
-    edges: graph.units.map((_, unit) =>
-      masks.edges[branch * graph.size + unit] ? distribution.edgeProbability(branch, unit) : null,
-    ),
-  }
-}
-
-function describeStep(step: ExplainedStep, index: number, { units }: AgentGraph): string[] {
-  const number = `${index + 1}.`
-  if (step.action.type === 'stop') {
-    return [`${number} STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`, '']
-  }
-  const { role, realization, predecessors } = step.action
-  const others = Object.entries(step.roles)
-    .filter(([id]) => id !== role)
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, 3)
-    .map(([id, probability]) => `${visibleText(id)} ${percent(probability)}`)
-  const edges = step.edges!.map((probability, unit) => {
-    const name = `${unit + 1} ${visibleText(units[unit]!.role)}`
-    if (probability === null) return `cannot listen to ${name}`
-    return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
-  })
-  return [
-    `${number} ADD ${emphasis(visibleText(role))} ${percent(step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
-    `   as ${emphasis(realization)} ${percent(step.realizations![realization]!)}`,
-    ...(edges.length > 0 ? [`   ${edges.join('; ')}`] : []),
-    '',
-  ]
-}
-
-function whyForced(unitsPlaced: number): string {
-  return unitsPlaced === 0 ? 'no role fits the limits' : 'nothing else is legal: no room for another unit'
-}
-
-function executorLabel(library: Library): ExecutorLabel {
-  return ({ role }: Unit, part, worker) => {
-    const { atomic, group } = library.roles[library.space.indexOf(role)]!
-    if (part === 'atomic') return atomic!.id
-    return part === 'worker' ? group!.workers[worker]!.id : group!.aggregator.id
-  }
-}
-
-function percent(probability: number): string {
-  return `${(probability * 100).toFixed(1)} %`
-}
-
 function heading(text: string): string {
   return styleText('bold', text)
-}
-
-function emphasis(text: string): string {
-  return styleText('cyan', text)
 }

@@ -19,7 +19,7 @@ import {
   openSource,
 } from './model-options.ts'
 import { UsageError } from './problem.ts'
-import { openTasks, type TaskSource } from './task-options.ts'
+import { type OpenedTasks, openTasks, type TaskSource } from './task-options.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
@@ -163,10 +163,10 @@ export function priceOfJob({ model, execution }: Pick<Job, 'model' | 'execution'
   return priceOf(model.identity, executionSettings.parse(execution ?? {}).prices)
 }
 
-/** The tasks of a run, for commands that ask no model. */
-export async function tasksOfRun(folder: RunFolder): Promise<TaskSet> {
+/** The tasks of a run and the configuration that they came from, for commands that ask no model. */
+export async function openTasksOfRun(folder: RunFolder): Promise<OpenedTasks> {
   const run = folder.readRecord()
   if (run.source === undefined)
     throw new UsageError(`The run ${run.name} was begun from code, so its tasks are not known here.`)
-  return (await openTasks((run.source as unknown as JobSource).tasks)).set
+  return openTasks((run.source as unknown as JobSource).tasks)
 }

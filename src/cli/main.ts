@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { askCommand } from './ask.ts'
+import { compareCommand } from './compare.ts'
 import { dataCommand } from './data.ts'
 import { doctorCommand } from './doctor.ts'
+import { estimateCommand } from './estimate.ts'
+import { evalCommand } from './eval.ts'
 import { exitCode, exitCodeHelp } from './exit-code.ts'
 import { graphCommand } from './graph.ts'
 import { explain } from './problem.ts'
+import { resumeCommand } from './resume.ts'
 import { runCommand } from './run.ts'
+import { showCommand } from './show.ts'
 import { simulateCommand } from './simulate.ts'
 import { printable } from './terminal-text.ts'
+import { trainCommand } from './train.ts'
+import { verifyCommand } from './verify.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -17,7 +25,21 @@ const program = new Command('magic')
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
-for (const command of [graphCommand(), runCommand(), dataCommand(), simulateCommand(), doctorCommand()]) {
+for (const command of [
+  trainCommand(),
+  resumeCommand(),
+  estimateCommand(),
+  evalCommand(),
+  askCommand(),
+  showCommand(),
+  compareCommand(),
+  verifyCommand(),
+  graphCommand(),
+  runCommand(),
+  dataCommand(),
+  simulateCommand(),
+  doctorCommand(),
+]) {
   command.copyInheritedSettings(program)
   program.addCommand(command)
 }

@@ -1,10 +1,37 @@
 import { inspect } from 'node:util'
+import { UnknownSplitError } from '../benchmarks/benchmark.ts'
+import { DataError } from '../benchmarks/data-error.ts'
+import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { IllegalActionError } from '../graph/legality.ts'
+import { NonFiniteError } from '../learning/finite.ts'
+import { NonFiniteUpdateError } from '../learning/policy-update.ts'
+import { InvalidRewardSettingsError } from '../learning/reward-settings.ts'
+import {
+  LedgerError,
+  LedgerFullError,
+  LedgerLockedError,
+  LedgerUnwritableError,
+} from '../ledger/ledger-error.ts'
+import { RunLockedError } from '../ledger/run-lock.ts'
 import { EmptySelectionError } from '../library/define-library.ts'
+import { HubUnavailableError } from '../library/encoder/hub-connection.ts'
+import { ModelFileError } from '../library/encoder/minilm-encoder.ts'
+import { IncompleteModelFolderError } from '../library/encoder/minilm-files.ts'
+import { TokenizerFileError } from '../library/encoder/minilm-tokenizer.ts'
+import { MissingPackageError } from '../library/encoder/optional-package.ts'
 import { BlankTaskError } from '../library/encoder/task-embedding.ts'
 import { InvalidLibraryError } from '../library/library-problem.ts'
 import { UnknownRoleError } from '../library/role-space.ts'
 import { LibraryFileError } from '../library/yaml-library.ts'
+import { CheckpointError, CheckpointWriteError } from '../policy/checkpoint.ts'
+import { ConfigurationError } from '../runs/configuration-error.ts'
+import { DiskError } from '../runs/disk-error.ts'
+import { DamagedLineError } from '../runs/durable-file.ts'
+import { NothingEvaluatedError } from '../runs/evaluate-organisation.ts'
+import { ModelRefusedError } from '../runs/model-refused.ts'
+import { ModelUnreachableError } from '../runs/model-unreachable.ts'
+import { RunError } from '../runs/run-folder.ts'
+import { TaskSetError } from '../tasks/task-set.ts'
 import { exitCode } from './exit-code.ts'
 
 /** Something a person gave that cannot be used; the message says what to do about it. */
@@ -12,19 +39,101 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-// What the person can fix. Anything else is our mistake, and keeps its stack trace.
-const fixable = [
-  UsageError,
-  BlankTaskError,
-  EmptySelectionError,
-  IllegalActionError,
-  InvalidLibraryError,
-  LibraryFileError,
-  UnknownRoleError,
+type Kind = abstract new (...given: never[]) => Error
+
+/** What a person can act on, by exit code; the first that fits counts. Anything else is our mistake, and keeps its stack trace. */
+const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
+  [exitCode.refused, [ModelRefusedError]],
+  [exitCode.disk, [DiskError, CheckpointWriteError, LedgerFullError, LedgerUnwritableError]],
+  [
+    exitCode.failed,
+    [
+      HubUnavailableError,
+      LedgerLockedError,
+      ModelUnreachableError,
+      NonFiniteError,
+      NonFiniteUpdateError,
+      NothingEvaluatedError,
+      RunLockedError,
+    ],
+  ],
+  [
+    exitCode.usage,
+    [
+      UsageError,
+      BlankTaskError,
+      CheckpointError,
+      ConfigurationError,
+      DamagedLineError,
+      DataError,
+      EmptySelectionError,
+      IllegalActionError,
+      IncompleteModelFolderError,
+      InvalidLibraryError,
+      InvalidRewardSettingsError,
+      LedgerError,
+      LibraryFileError,
+      MissingPackageError,
+      ModelFileError,
+      RunError,
+      SandboxUnavailable,
+      TaskSetError,
+      TokenizerFileError,
+      UnknownRoleError,
+      UnknownSplitError,
+    ],
+  ],
 ]
 
 export function explain(error: unknown): { message: string; code: number } {
-  if (fixable.some((kind) => error instanceof kind))
-    return { message: (error as Error).message, code: exitCode.usage }
+  const code = codeOf(error)
+  if (code !== undefined) return { message: (error as Error).message, code }
+  const message = diskMessage(error)
+  if (message !== undefined) return { message, code: exitCode.disk }
   return { message: inspect(error), code: exitCode.failed }
+}
+
+function codeOf(error: unknown): number | undefined {
+  const code = fixable.find(([, kinds]) => kinds.some((kind) => error instanceof kind))?.[0]
+  if (error instanceof LedgerError && isDiskFailure(error.cause)) return exitCode.disk
+  // What made a run end tells more than that it ended.
+  const isWrapped = error instanceof RunError && error.cause !== undefined
+  return (isWrapped ? codeOf(error.cause) : undefined) ?? code
+}
+
+/** SQLite's own numbers: read-only, I/O error, full, cannot open. */
+function isDiskFailure(cause: unknown): boolean {
+  const { errcode } = (cause ?? {}) as { errcode?: number }
+  return errcode !== undefined && [8, 10, 13, 14].includes(errcode & 0xff)
+}
+
+/** What the system says about files, in words. */
+const diskProblems: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
+  ENOSPC: ['there is no room left on its disk', 'Make room, or choose another folder'],
+  EDQUOT: ['your share of its disk is used up', 'Make room, or choose another folder'],
+  EACCES: ['you may not', 'Change its owner or permissions, or choose another folder'],
+  EPERM: ['you may not', 'Change its owner or permissions, or choose another folder'],
+  EROFS: ['its disk cannot be written to', 'Choose another folder'],
+  EIO: ['its disk reports an error', 'Check the disk'],
+  ENOTDIR: ['a part of the path is a file, not a folder', 'Choose another folder'],
+}
+
+const needs: Readonly<Record<string, string>> = {
+  mkdir: 'made as a folder',
+  open: 'opened',
+  read: 'read',
+  scandir: 'listed',
+  write: 'written',
+}
+
+function diskMessage(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code = '', path, syscall = '' } = error as NodeJS.ErrnoException
+  // Making a folder where nothing can be written is told as if the path were wrong.
+  const known = diskProblems[code === 'ENOENT' && syscall === 'mkdir' ? 'EROFS' : code]
+  // A write to an open file does not tell which; what else has no path is not about files.
+  const what = path ?? (syscall === 'write' ? 'A file' : undefined)
+  if (known === undefined || what === undefined) return undefined
+  const [problem, remedy] = known
+  return `${what} cannot be ${needs[syscall] ?? `used (${syscall})`}: ${problem} (${code}). ${remedy}, and try again.`
 }

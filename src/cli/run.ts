@@ -2,34 +2,22 @@ import { Command, Option } from 'commander'
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution } from '../execution/execution.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
-import type { Cost } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
-import type { Usage } from '../execution/models/usage.ts'
 import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import type { Trace } from '../execution/trace.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph } from '../graph/legality.ts'
-import { visibleText } from '../graph/render/picture.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
-import {
-  type AnswerContract,
-  benchmarkContracts,
-  booleanString,
-  codeString,
-  freeText,
-  numericString,
-  optionLabel,
-  valuesAndScale,
-} from '../library/answer-contract.ts'
+import { type AnswerContract, benchmarkContracts, freeText } from '../library/answer-contract.ts'
 import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import { benchmarkProfiles, type DatasetProfile } from '../library/profiles.ts'
 import { builtInTools } from '../library/tool-name.ts'
 import { loadLibrary } from '../library/yaml-library.ts'
-import { exitCode } from './exit-code.ts'
+import { contractKinds } from './contract-kinds.ts'
+import { answerText, executionCode, executionSummary } from './execution-summary.ts'
 import { readGraphFile, readTaskFile } from './input-file.ts'
 import { interruptSignal } from './interrupt.ts'
 import { LiveNodes } from './live-nodes.ts'
@@ -37,16 +25,7 @@ import { addModelOptions, type ModelOptions, openChosenModel } from './model-opt
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
-import { counted, jsonText, printable } from './terminal-text.ts'
-
-const contracts: Readonly<Record<string, AnswerContract>> = {
-  text: freeText,
-  option: optionLabel,
-  boolean: booleanString,
-  number: numericString,
-  code: codeString,
-  values: valuesAndScale,
-}
+import { jsonText } from './terminal-text.ts'
 
 interface RunOptions extends ModelOptions {
   readonly graph?: string
@@ -66,7 +45,7 @@ export function runCommand(): Command {
     .option('--graph <file>', 'the graph (JSON); without it the model answers directly')
     .requiredOption('--task <file>', 'the public part of the task (JSON)')
     .addOption(
-      new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contracts)),
+      new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contractKinds)),
     )
     .addOption(
       new Option('--profile <name>', 'tools and contract of one benchmark').choices(
@@ -123,7 +102,7 @@ async function run(options: RunOptions): Promise<number> {
       onEvent: options.json ? () => {} : view.listen,
     })
     report(execution, model.identity.model === simulatedModelName, options)
-    return codeOf(execution)
+    return executionCode(execution)
   } finally {
     await close()
     await endTelemetry()
@@ -136,68 +115,10 @@ function report(execution: Execution, simulated: boolean, { json }: RunOptions):
     process.stdout.write(`${jsonText(trace)}\n`)
     return
   }
-  process.stderr.write(`\n${summary(execution, simulated).join('\n')}\n`)
+  process.stderr.write(`\n${executionSummary(execution, simulated).join('\n')}\n`)
   if (answer !== undefined) {
-    process.stdout.write(
-      `${typeof answer === 'string' ? printable(answer) : printable(JSON.stringify(answer))}\n`,
-    )
+    process.stdout.write(`${answerText(answer)}\n`)
   }
-}
-
-function summary(execution: Execution, simulated: boolean): string[] {
-  const { status, answer, stop, usage, cost, failures, durationMs, trace } = execution
-  const seconds = `${(durationMs / 1000).toFixed(1)} s`
-  const tokens = `${usage.input} + ${usage.output} tokens`
-  return [
-    ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
-    ...describeFailures(failures),
-    `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
-    ...describeWarnings(trace, usage),
-    ...(simulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
-  ]
-}
-
-/** What a reply said of itself, or failed to say, that makes the figures or the settings doubtful. */
-function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
-  const warned = new Map<string, number>()
-  for (const { attempts } of nodes.flatMap(({ calls }) => calls)) {
-    for (const attempt of attempts) {
-      for (const warning of attempt.ok ? attempt.warnings : [])
-        warned.set(warning, (warned.get(warning) ?? 0) + 1)
-    }
-  }
-  const thought = warned.get('thinking')
-  return [
-    ...(unknown > 0
-      ? [`The token counts are too low: the server told none for ${counted(unknown, 'attempt')}.`]
-      : []),
-    ...(warned.has('usage_constant')
-      ? ['The token counts are doubtful: the server always tells the same.']
-      : []),
-    ...(thought ? [`The model thought in ${counted(thought, 'call')} although thinking was to be off.`] : []),
-  ]
-}
-
-/** Nodes that failed alike are told of together; that an end cut the others short goes without saying. */
-function describeFailures(failures: Execution['failures']): string[] {
-  const alike = new Map<string, string[]>()
-  for (const { executor, status, reason } of failures) {
-    if (status === 'aborted') continue
-    const problem = reason === undefined ? status : `${status} (${visibleText(reason)})`
-    alike.set(problem, [...(alike.get(problem) ?? []), executor])
-  }
-  return [...alike].map(([problem, executors]) => {
-    const who = executors.length <= 3 ? executors.join(', ') : `${executors.length} nodes`
-    const remedy = problem.startsWith('model_failure')
-      ? ' — `magic doctor` with the same flags checks the endpoint'
-      : ''
-    return `${who}: ${problem}${remedy}`
-  })
-}
-
-function costText(cost: Cost, simulated: boolean): string {
-  if (cost !== 'unpriced') return `${cost.amount.toFixed(6)} ${cost.currency}`
-  return simulated ? 'free' : 'unpriced: the price table does not have this model'
 }
 
 /** What the library does not allow is found before anything is started. Size and depth are the policy's limits, not ours. */
@@ -210,14 +131,8 @@ function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOpt
   }
 }
 
-function codeOf({ status }: Execution): number {
-  if (status === 'answered') return exitCode.done
-  if (status === 'stopped') return exitCode.refused
-  return status === 'aborted' ? exitCode.interrupted : exitCode.failed
-}
-
 function chooseContract({ contract, profile }: RunOptions): AnswerContract {
-  if (contract !== undefined) return contracts[contract]!
+  if (contract !== undefined) return contractKinds[contract]!
   return profile === undefined ? freeText : benchmarkContracts[profile]
 }
 

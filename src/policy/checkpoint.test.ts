@@ -23,6 +23,7 @@ import {
   type CheckpointIdentity,
   readCheckpoint,
   writeCheckpoint,
+  writeCheckpointInBackground,
 } from './checkpoint.ts'
 import { initializeParameters } from './initialization.ts'
 import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
@@ -99,6 +100,16 @@ describe('what is written is read, bit for bit', () => {
     }
     expect(bytes()).toEqual(bytes())
   })
+
+  test('in the background: the same files', async () => {
+    const beside = join(root, 'beside')
+    writeCheckpoint(folder, makeCheckpoint())
+    await writeCheckpointInBackground(beside, makeCheckpoint())
+    expect(readdirSync(beside)).toEqual(readdirSync(folder))
+    for (const name of readdirSync(folder))
+      expect(readFileSync(join(beside, name)).equals(readFileSync(join(folder, name))), name).toBe(true)
+    expect(readdirSync(root).sort()).toEqual(['beside', 'latest'])
+  })
 })
 
 describe('writing over an older one', () => {
@@ -141,6 +152,18 @@ describe('writing over an older one', () => {
     expect(() => writeCheckpoint(folder, makeCheckpoint(2, { optimizer: short }))).toThrow(
       'There are 3 and 3 moments',
     )
+    expect(readCheckpoint(folder)).toEqual(makeCheckpoint(1))
+  })
+
+  test('fails in the background as well', async () => {
+    writeFileSync(join(root, 'file'), '')
+    await expect(writeCheckpointInBackground(join(root, 'file', 'latest'), makeCheckpoint())).rejects.toThrow(
+      /file\/latest \(\d+ bytes\) cannot be written: ENOTDIR/,
+    )
+    writeCheckpoint(folder, makeCheckpoint(1))
+    await expect(
+      writeCheckpointInBackground(folder, makeCheckpoint(2, { seed: Number.NaN })),
+    ).rejects.toThrow('seed')
     expect(readCheckpoint(folder)).toEqual(makeCheckpoint(1))
   })
 })
@@ -364,38 +387,41 @@ describe('tensors that are not those of the policy are refused, though every dig
   })
 })
 
-test('a writer that is killed leaves a whole checkpoint, however often', async () => {
-  // The writer's update number is in its weights too, so that a mixture would be seen.
-  const module = JSON.stringify(new URL('./checkpoint.ts', import.meta.url).href)
-  const script = `
-    const { writeCheckpoint, readCheckpoint } = await import(${module})
+test.each(['writeCheckpoint', 'writeCheckpointInBackground'])(
+  'a writer that is killed in %s leaves a whole checkpoint, however often',
+  async (write) => {
+    // The writer's update number is in its weights too, so that a mixture would be seen.
+    const module = JSON.stringify(new URL('./checkpoint.ts', import.meta.url).href)
+    const script = `
+    const { ${write}, readCheckpoint } = await import(${module})
     const folder = process.argv[1]
     const { parameters, ...rest } = readCheckpoint(folder)
     for (let update = rest.update + 1; ; update += 1) {
       const filled = new Map([...parameters].map(([name, { shape, data }]) => [name, { shape, data: data.map(() => update) }]))
-      writeCheckpoint(folder, { ...rest, update, parameters: filled })
+      await ${write}(folder, { ...rest, update, parameters: filled })
       if (update === rest.update + 1) console.log('writing')
     }`
-  writeCheckpoint(folder, makeCheckpoint(0))
-  const random = deriveRandom(1, 'kills')
-  let last = 0
-  for (let times = 0; times < 6; times += 1) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(child.stdout, 'data')
-    await new Promise((resolve) => setTimeout(resolve, 5 + 40 * random.uniform()))
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    const { update, parameters } = readCheckpoint(folder)
-    expect(update).toBeGreaterThan(last)
-    last = update
-    for (const { data } of parameters.values())
-      expect(Array.from(data).every((value) => value === update)).toBe(true)
-  }
-  writeCheckpoint(folder, makeCheckpoint(1))
-  expect(readdirSync(root)).toEqual(['latest'])
-})
+    writeCheckpoint(folder, makeCheckpoint(0))
+    const random = deriveRandom(1, 'kills')
+    let last = 0
+    for (let times = 0; times < 6; times += 1) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(child.stdout, 'data')
+      await new Promise((resolve) => setTimeout(resolve, 5 + 40 * random.uniform()))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      const { update, parameters } = readCheckpoint(folder)
+      expect(update).toBeGreaterThan(last)
+      last = update
+      for (const { data } of parameters.values())
+        expect(Array.from(data).every((value) => value === update)).toBe(true)
+    }
+    writeCheckpoint(folder, makeCheckpoint(1))
+    expect(readdirSync(root)).toEqual(['latest'])
+  },
+)
 
 const python = '/usr/bin/python3'
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, webcrypto } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import type { AdamState } from '../numerics/adam.ts'
 import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 import type { ParameterValues } from './parameters.ts'
-import { currentFolder, replaceFolder } from './replace-folder.ts'
+import { currentFolder, replaceFolder, replaceFolderInBackground } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
 
 /** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
@@ -60,12 +60,52 @@ type State = z.infer<typeof stateSchema>
  * `state.json` for the rest. It appears whole under its name or not at all, also after a power loss.
  */
 export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
-  const { parameters, optimizer, dimensions, library, encoder, arithmetic, seed, update } = checkpoint
+  const contents = tensorFiles(checkpoint)
+  const files = [...contents].map(([name, bytes]) => [name, fileRecordOf(bytes, digestOf(bytes))] as const)
+  contents.set(stateFile, sealedState(checkpoint, Object.fromEntries(files)))
+  try {
+    assertReplaceable(folder)
+    replaceFolder(folder, contents)
+  } catch (error) {
+    throw new CheckpointWriteError(folder, contents, error as Error)
+  }
+}
+
+/**
+ * The same, while other things go on: digests and disk take their time outside the event loop. Until it has ended, nobody may
+ * change the checkpoint's arrays.
+ */
+export async function writeCheckpointInBackground(folder: string, checkpoint: Checkpoint): Promise<void> {
+  // Who called it may have calls to send off; putting tens of megabytes in order would keep them waiting.
+  await new Promise(setImmediate)
+  const contents = tensorFiles(checkpoint)
+  const files = await Promise.all(
+    [...contents].map(
+      async ([name, bytes]) => [name, fileRecordOf(bytes, await digestInBackground(bytes))] as const,
+    ),
+  )
+  contents.set(stateFile, sealedState(checkpoint, Object.fromEntries(files)))
+  try {
+    assertReplaceable(folder)
+    await replaceFolderInBackground(folder, contents)
+  } catch (error) {
+    throw new CheckpointWriteError(folder, contents, error as Error)
+  }
+}
+
+function tensorFiles({
+  parameters,
+  optimizer,
+  dimensions,
+}: Checkpoint): Map<string, Uint8Array<ArrayBuffer>> {
   assertParameters(parameters, dimensions)
-  const contents = new Map([[weightsFile, serialize(floats(parameters))]])
-  if (optimizer) contents.set(optimizerFile, serialize(momentTensors(optimizer, dimensions)))
-  const files = Object.fromEntries([...contents].map(([name, bytes]) => [name, describe(bytes)]))
-  const adamStep = optimizer?.step ?? null
+  const files = new Map([[weightsFile, serialize(floats(parameters))]])
+  if (optimizer) files.set(optimizerFile, serialize(momentTensors(optimizer, dimensions)))
+  return files
+}
+
+function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<ArrayBuffer> {
+  const { optimizer, dimensions, library, encoder, arithmetic, seed, update } = checkpoint
   const state: Omit<State, 'digest'> = {
     format: 'magic-checkpoint-v1',
     dimensions,
@@ -74,18 +114,12 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
     arithmetic,
     seed,
     update,
-    adamStep,
+    adamStep: optimizer?.step ?? null,
     files,
   }
   // Parsed, because what could not be read back must not be written.
   const sealed = stateSchema.parse({ ...state, digest: digestOf(JSON.stringify(state)) })
-  contents.set(stateFile, new TextEncoder().encode(`${JSON.stringify(sealed, null, 2)}\n`))
-  try {
-    assertReplaceable(folder)
-    replaceFolder(folder, contents)
-  } catch (error) {
-    throw new CheckpointWriteError(folder, contents, error as Error)
-  }
+  return new TextEncoder().encode(`${JSON.stringify(sealed, null, 2)}\n`)
 }
 
 /** Reads a checkpoint whole or refuses it, saying what is damaged or what does not fit. */
@@ -195,8 +229,8 @@ function momentTensors(
   let offset = 0
   for (const [name, shape] of parameterShapes(dimensions)) {
     const end = offset + shape.reduce((product, extent) => product * extent, 1)
-    tensors.set(`first_moment.${name}`, { shape, data: first.slice(offset, end) })
-    tensors.set(`second_moment.${name}`, { shape, data: second.slice(offset, end) })
+    tensors.set(`first_moment.${name}`, { shape, data: first.subarray(offset, end) })
+    tensors.set(`second_moment.${name}`, { shape, data: second.subarray(offset, end) })
     offset = end
   }
   if (first.length !== offset || second.length !== offset) {
@@ -234,20 +268,27 @@ function joinMoments(
 
 function floats(values: ParameterValues): Map<string, StoredTensor> {
   return new Map(
-    [...values].map(([name, { shape, data }]) => [name, { shape, data: Float32Array.from(data) }]),
+    [...values].map(([name, { shape, data }]) => [
+      name,
+      { shape, data: data instanceof Float32Array ? data : Float32Array.from(data) },
+    ]),
   )
 }
 
-function serialize(tensors: ReadonlyMap<string, StoredTensor>): Uint8Array {
+function serialize(tensors: ReadonlyMap<string, StoredTensor>): Uint8Array<ArrayBuffer> {
   return serializeSafetensors({ tensors, metadata: new Map() })
 }
 
-function describe(bytes: Uint8Array): z.infer<typeof fileRecord> {
-  return { bytes: bytes.length, sha256: digestOf(bytes) }
+function fileRecordOf({ length }: Uint8Array, sha256: string): z.infer<typeof fileRecord> {
+  return { bytes: length, sha256 }
 }
 
 function digestOf(content: Uint8Array | string): string {
   return createHash('sha256').update(content).digest('hex')
+}
+
+async function digestInBackground(content: Uint8Array<ArrayBuffer>): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', content)).toString('hex')
 }
 
 export class CheckpointError extends Error {

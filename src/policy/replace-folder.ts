@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
@@ -6,17 +7,24 @@ import { basename, dirname, join, resolve } from 'node:path'
  * What was there before stays until the new files are safe. One writer per folder; readers ask `currentFolder`.
  */
 export function replaceFolder(folder: string, contents: ReadonlyMap<string, Uint8Array>): void {
-  const { target, unfinished, replaced } = placesOf(folder)
-  settle(folder)
-  rmSync(unfinished, { recursive: true, force: true })
   try {
-    mkdirSync(unfinished, { recursive: true })
+    const unfinished = begin(folder)
     for (const [name, bytes] of contents) writeDurably(join(unfinished, name), bytes)
-    syncFolder(unfinished)
-    // A folder cannot be renamed over one that has files: the old one steps aside first.
-    renameIfPresent(target, replaced)
-    renameSync(unfinished, target)
-    syncFolder(dirname(target))
+    putInPlace(folder)
+  } finally {
+    tidyUp(folder)
+  }
+}
+
+/** The same, while other things go on: the disk is waited for outside the event loop. */
+export async function replaceFolderInBackground(
+  folder: string,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  try {
+    const unfinished = begin(folder)
+    for (const [name, bytes] of contents) await writeFile(join(unfinished, name), bytes, { flush: true })
+    putInPlace(folder)
   } finally {
     tidyUp(folder)
   }
@@ -32,6 +40,24 @@ function placesOf(folder: string): { target: string; unfinished: string; replace
   const target = resolve(folder)
   const aside = (suffix: string) => join(dirname(target), `.${basename(target)}.${suffix}`)
   return { target, unfinished: aside('unfinished'), replaced: aside('replaced') }
+}
+
+/** An empty folder beside, for the new files. */
+function begin(folder: string): string {
+  const { unfinished } = placesOf(folder)
+  settle(folder)
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { recursive: true })
+  return unfinished
+}
+
+function putInPlace(folder: string): void {
+  const { target, unfinished, replaced } = placesOf(folder)
+  syncFolder(unfinished)
+  // A folder cannot be renamed over one that has files: the old one steps aside first.
+  renameIfPresent(target, replaced)
+  renameSync(unfinished, target)
+  syncFolder(dirname(target))
 }
 
 /** Ends what an earlier writer left half done: the old folder gets its name back, or goes if there is a newer one. */

@@ -69,7 +69,7 @@ export function parseSafetensors(bytes: Uint8Array, file: string): TensorFile {
  * Writes tensors as the reference implementation does: wider types first, then by name, the header padded with spaces
  * so that the data starts at a multiple of 8. Equal content gives equal bytes, whatever the order of the maps.
  */
-export function serializeSafetensors({ tensors, metadata }: TensorFile): Uint8Array {
+export function serializeSafetensors({ tensors, metadata }: TensorFile): Uint8Array<ArrayBuffer> {
   const header: [string, unknown][] = []
   if (metadata.size > 0) header.push([metadataName, Object.fromEntries(sortedByName(metadata))])
   const ordered = sortedByName(tensors).sort(([, a], [, b]) => widthOf(b) - widthOf(a))

@@ -76,4 +76,8 @@ export class CallPaths {
   get workMs(): number {
     return [...this.#made.values()].reduce((sum, ms) => sum + ms, 0)
   }
+
+  boundMs(concurrency: number): number {
+    return Math.max(this.criticalMs, this.workMs / concurrency)
+  }
 }

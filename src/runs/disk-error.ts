@@ -5,9 +5,10 @@ export class DiskError extends Error {
   readonly code: string
 
   constructor(path: string, bytes: number, cause: NodeJS.ErrnoException) {
-    const code = cause.code ?? cause.message
+    const code = cause.code || cause.message
+    const need = bytes === 0 ? '' : `; ${bytes} bytes were to go there`
     super(
-      `${path} could not be written (${code}; ${bytes} bytes were to go there). ${remedyOf(code)} and resume; what was there before is intact.`,
+      `${path} could not be written (${code}${need}). ${remedyOf(code)} and resume; what was there before is intact.`,
       { cause },
     )
     this.path = path

@@ -36,6 +36,8 @@ export interface EvaluateOptions {
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
   readonly sandbox?: ProgramSandbox | null
   readonly tools?: Iterable<Tool>
+  /** Hears first of all which records an interrupted evaluation has left, and how many there are to be. */
+  readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void
   readonly signal?: AbortSignal
 }
@@ -84,9 +86,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     settings,
     limit: new CallLimit(concurrency),
   })
-  const store =
-    options.folder === undefined ? undefined : openStore(options.folder, headerOf(executor, options))
+  const header = headerOf(executor, options)
+  const store = options.folder === undefined ? undefined : openStore(options.folder, header)
   try {
+    options.onStart?.([...(store?.done.values() ?? [])], header.tasks)
     const report = await evaluateOrganisation({
       executor,
       split,

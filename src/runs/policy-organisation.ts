@@ -3,7 +3,7 @@ import type { Restriction } from '../graph/legality.ts'
 import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { type ConstructionJob, constructGraphs } from '../policy/construction.ts'
+import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { Organisation } from './organisation.ts'
@@ -25,6 +25,15 @@ export interface PolicyOrganisation extends Organisation {
   graphFor(task: Task): Promise<AgentGraph>
   /** The same graphs as one by one, in the order of the tasks; quicker. */
   graphsFor(tasks: readonly Task[]): Promise<AgentGraph[]>
+  /** How the task's graph comes about, step by step. */
+  constructionFor(task: Task): Promise<PolicyConstruction>
+}
+
+/** A construction, with all that its probabilities can be found again from. */
+export interface PolicyConstruction extends Construction {
+  readonly query: Float32Array
+  readonly restriction: Restriction
+  readonly temperature: number
 }
 
 /** Graphs that are built together: enough to fill the kernels, few enough for a small workspace. */
@@ -39,7 +48,7 @@ export function policyOrganisation(
   options: PolicyOrganisationOptions,
 ): PolicyOrganisation {
   const { name, set, encoder, seed, restriction = 'mixed', temperature = 1 } = options
-  const jobFor = async (task: Task): Promise<ConstructionJob> => ({
+  const jobFor = async (task: Task) => ({
     query: await queryEmbedding(task, set, encoder),
     random: deriveRandom(seed, 'inference', task.id),
     restriction,
@@ -60,5 +69,9 @@ export function policyOrganisation(
     description: options.description ?? 'A graph that the policy builds for each question.',
     graphFor: async (task) => (await graphsFor([task]))[0]!,
     graphsFor,
+    constructionFor: async (task) => {
+      const job = await jobFor(task)
+      return { ...constructGraphs(policy, [job])[0]!, query: job.query, restriction, temperature }
+    },
   }
 }

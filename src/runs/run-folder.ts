@@ -16,10 +16,11 @@ import {
   type Checkpoint,
   type CheckpointIdentity,
   readCheckpoint,
-  writeCheckpoint,
+  writeCheckpointInBackground,
 } from '../policy/checkpoint.ts'
 import { currentFolder } from '../policy/replace-folder.ts'
 import { budgetSettings } from './budget-settings.ts'
+import { DiskError } from './disk-error.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
 import { trainingSettings } from './training-settings.ts'
 
@@ -142,8 +143,8 @@ export class RunFolder {
   }
 
   /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
-  writeCheckpoint(checkpoint: Checkpoint): void {
-    writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
+  async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await writeCheckpointInBackground(this.#checkpointFolder(checkpoint.update), checkpoint)
     this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
   }
 
@@ -188,14 +189,18 @@ export class RunFolder {
   /** By a rename first, so that nobody meets half of one; what a kill leaves of it goes the next time. */
   #remove(updates: readonly number[]): void {
     const folder = join(this.path, 'checkpoints')
-    for (const update of updates) {
-      const name = `update-${String(update).padStart(6, '0')}`
-      const removed = join(folder, `.${name}.removed`)
-      rmSync(removed, { recursive: true, force: true })
-      renameSync(this.checkpointPath(update), removed)
+    try {
+      for (const update of updates) {
+        const place = this.checkpointPath(update)
+        const removed = join(folder, `.update-${String(update).padStart(6, '0')}.removed`)
+        rmSync(removed, { recursive: true, force: true })
+        renameSync(place, removed)
+      }
+      for (const name of readdirSync(folder))
+        if (name.endsWith('.removed')) rmSync(join(folder, name), { recursive: true, force: true })
+    } catch (error) {
+      throw new DiskError(folder, 0, error as NodeJS.ErrnoException)
     }
-    for (const name of existsSync(folder) ? readdirSync(folder) : [])
-      if (name.endsWith('.removed')) rmSync(join(folder, name), { recursive: true, force: true })
   }
 
   #checkpointFolder(update: number): string {

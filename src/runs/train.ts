@@ -187,7 +187,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
 
   const checkpoint = folder.readCheckpoint(identityOf(record, learner), options.fromUpdate)
   let done = checkpoint?.update ?? 0
-  if (checkpoint === undefined) folder.writeCheckpoint(state(0))
+  if (checkpoint === undefined) await folder.writeCheckpoint(state(0))
   else {
     policy.parameters.write(checkpoint.parameters)
     if (checkpoint.optimizer !== undefined) learner.adam.write(checkpoint.optimizer)
@@ -198,6 +198,9 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   const events = new LineFile(folder.eventsFile, isStale)
   const trajectories = new LineFile(folder.trajectoriesFile, isStale)
   const ledger = await SqliteLedger.open(folder.ledgerFile)
+  // A state is written while the next update's calls are under way. Who is killed meanwhile makes that update again, with the
+  // ledger's answers.
+  let written = Promise.resolve()
   const abandon = new AbortController()
   const boundary = new AbortController()
   const grace = () => setTimeout(() => abandon.abort(options.signal!.reason), graceMs).unref()
@@ -222,9 +225,11 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     options.onEvent?.({ type: 'start', record, done })
     goOn()
     let start = performance.now()
-    const onUpdate = (finished: FinishedUpdate) => {
+    const onUpdate = async (finished: FinishedUpdate) => {
       const tally = evaluator.take()
-      const wallMs = performance.now() - start
+      const end = performance.now()
+      const wallMs = end - start
+      start = end
       const boundMs = Math.max(tally.criticalMs, tally.workMs / parts.limit.limit)
       const line = updateRecord(finished, tally, {
         wallMs,
@@ -232,16 +237,17 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
         spent: budget.spent,
         untold: budget.untold,
       })
+      await written
       failPoint('before:events')
       trajectories.append({ update: finished.update, trajectories: finished.trajectories })
       events.append(line)
       failPoint('after:events')
-      folder.writeCheckpoint(state(finished.update + 1))
       done = finished.update + 1
-      failPoint('after:checkpoint')
+      written = folder.writeCheckpoint(state(done)).then(() => failPoint('after:checkpoint'))
+      // Heard of where it is waited for.
+      written.catch(() => {})
       options.onEvent?.(line)
       goOn()
-      start = performance.now()
     }
     const work = () =>
       trainPolicy(learner, {
@@ -267,6 +273,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
         signal: boundary.signal,
       })
     await untilStopped(work, abandon.signal, () => done).finally(() => evaluator.ended())
+    await written
     const cap = done < updates ? budget.reached() : undefined
     return {
       status: done >= updates ? 'finished' : cap === undefined ? 'interrupted' : 'budget-reached',
@@ -278,6 +285,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     }
   } finally {
     options.signal?.removeEventListener('abort', grace)
+    await written.catch(() => {})
     events.close()
     trajectories.close()
     await ledger.close()

@@ -1,18 +1,15 @@
 import { existsSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import type { ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
-import { creditTrajectory } from '../learning/trajectory.ts'
 import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { JsonValue } from '../library/json-value.ts'
-import { splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import { readLines } from './durable-file.ts'
+import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import { storedEvaluations } from './evaluate.ts'
 import type { RunFolder, RunRecord } from './run-folder.ts'
-import type { TrajectoryRecord } from './update-record.ts'
+import { verifyCredit } from './verify-credit.ts'
 
 /** One thing that a run's numbers rest on. */
 export interface Verification {
@@ -41,14 +38,13 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Verificati
   const record = folder.readRecord()
   yield* verifyDigests(record, options)
   yield* verifyCheckpoints(folder, record)
-  yield verifyCredit(folder)
   const scores = new Rescoring(set, options)
-  yield await scores.ledger(folder)
+  yield* verifyLedger(folder, record, set, scores)
   for (const { folder: path, header, records } of storedEvaluations(folder))
     yield await scores.records(`evaluation ${path}`, header.split, records)
 }
 
-function* verifyDigests(record: RunRecord, options: VerifyOptions): Generator<Verification> {
+async function* verifyDigests(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
   for (const [split, { version, tasks }] of Object.entries(record.tasks.splits)) {
     const now = set.splits[split] === undefined ? undefined : splitVersion(set, split)
@@ -60,13 +56,13 @@ function* verifyDigests(record: RunRecord, options: VerifyOptions): Generator<Ve
         : 'tasks or references have changed',
     )
   }
-  yield attempt('library and prompts', () => {
+  yield await attempt('library and prompts', () => {
     folder.readLibrary(record)
     if (set.library.fingerprint !== record.library)
       throw new Error('the task set has other roles or prompts now')
     return `fingerprint ${record.library.slice(0, 12)}`
   })
-  yield attempt('executor settings', () => {
+  yield await attempt('executor settings', () => {
     const tools = openToolbox(options.sandbox ?? undefined, options.tools)
     const settings = executionSettings.parse(record.execution)
     const model = { identity: record.model as Parameters<typeof executorFingerprint>[0]['model']['identity'] }
@@ -81,29 +77,38 @@ function* verifyDigests(record: RunRecord, options: VerifyOptions): Generator<Ve
   })
 }
 
-function* verifyCheckpoints(folder: RunFolder, record: RunRecord): Generator<Verification> {
+async function* verifyCheckpoints(folder: RunFolder, record: RunRecord): AsyncGenerator<Verification> {
   for (const update of folder.checkpoints()) {
-    yield attempt(`checkpoint ${update}`, () => {
+    yield await attempt(`checkpoint ${update}`, () => {
       folder.readCheckpoint({ library: record.library, encoder: record.encoder.fingerprint }, update)
       return 'whole, and of this run'
     })
   }
 }
 
-function verifyCredit(folder: RunFolder): Verification {
-  return attempt('trajectories', () => {
-    let count = 0
-    const lines = existsSync(folder.trajectoriesFile) ? readLines(folder.trajectoriesFile) : []
-    for (const { update, trajectories } of lines as TrajectoryRecord[]) {
-      for (const [index, stored] of trajectories.entries()) {
-        const again = JSON.parse(JSON.stringify(creditTrajectory(stored, stored.settings))) as JsonValue
-        if (!isDeepStrictEqual(again, stored))
-          throw new Error(`the credit of trajectory ${index} of update ${update} comes out differently`)
-        count += 1
-      }
-    }
-    return `the credit of ${count} comes out again from their scores`
-  })
+async function* verifyLedger(
+  folder: RunFolder,
+  record: RunRecord,
+  set: TaskSet,
+  scores: Rescoring,
+): AsyncGenerator<Verification> {
+  let ledger: SqliteLedger | undefined
+  try {
+    if (existsSync(folder.ledgerFile)) ledger = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
+  } catch (error) {
+    return yield verdict('ledger', false, (error as Error).message)
+  }
+  try {
+    yield await attempt('trajectories', async () => {
+      const count = await verifyCredit(folder, record, set, ledger)
+      return `the credit of ${count} comes out again from the scores in the ledger`
+    })
+    yield await attempt('scores in the ledger', async () =>
+      ledger === undefined ? 'there are none' : await scores.ledger(ledger),
+    )
+  } finally {
+    await ledger?.close()
+  }
 }
 
 /** Scores stored answers again. */
@@ -116,35 +121,22 @@ class Rescoring {
     this.#options = options
   }
 
-  async ledger({ ledgerFile }: RunFolder): Promise<Verification> {
-    const name = 'scores in the ledger'
-    if (!existsSync(ledgerFile)) return verdict(name, true, 'there are none')
-    const ledger = await SqliteLedger.open(ledgerFile, { readOnly: true })
-    try {
-      const train = this.#set.splits['train']!
-      const tasks = new Map(train.tasks.map((task) => [task.id, task]))
-      let count = 0
-      for await (const { key, evaluation } of ledger.entries()) {
-        const task = tasks.get(key.task)
-        const reference = train.references.get(key.task)
-        if (task === undefined || taskVersion(this.#set, task, reference) !== key.dataVersion)
-          return verdict(name, false, `task '${key.task}' is not what was evaluated`)
-        const now = await this.#score(evaluation.answer, reference)
-        if (now !== evaluation.score)
-          return verdict(
-            name,
-            false,
-            `an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`,
-          )
-        count += 1
-        this.#options.onProgress?.(count, name)
-      }
-      return verdict(name, true, `${count} stored answers score what they scored`)
-    } catch (error) {
-      return verdict(name, false, (error as Error).message)
-    } finally {
-      await ledger.close()
+  async ledger(ledger: SqliteLedger): Promise<string> {
+    const train = splitOf(this.#set, 'train')
+    const tasks = new Map(train.tasks.map((task) => [task.id, task]))
+    let count = 0
+    for await (const { key, evaluation } of ledger.entries()) {
+      const task = tasks.get(key.task)
+      const reference = train.references.get(key.task)
+      if (task === undefined || taskVersion(this.#set, task, reference) !== key.dataVersion)
+        throw new Error(`task '${key.task}' is not what was evaluated`)
+      const now = await this.#score(evaluation.answer, reference)
+      if (now !== evaluation.score)
+        throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
+      count += 1
+      this.#options.onProgress?.(count, 'scores in the ledger')
     }
+    return `${count} stored answers score what they scored`
   }
 
   async records(
@@ -169,9 +161,9 @@ class Rescoring {
   }
 }
 
-function attempt(name: string, look: () => string): Verification {
+async function attempt(name: string, look: () => string | Promise<string>): Promise<Verification> {
   try {
-    return verdict(name, true, look())
+    return verdict(name, true, await look())
   } catch (error) {
     return verdict(name, false, (error as Error).message)
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { oneAtATime } from '../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../test/shared.ts'
-import type { HumanevalReference, Reference } from '../benchmarks/reference.ts'
+import type { HumanevalReference, LivecodebenchReference, Reference } from '../benchmarks/reference.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { benchmarkTaskSet } from './benchmark/benchmark-task-set.ts'
 import { knownTasks } from './known-tasks.ts'
@@ -43,10 +43,24 @@ test('a program is scored in the sandbox, and without one it is an error', async
   expect(scorer.solution!(unsolved)).toBeUndefined()
 })
 
-test('the solution does not reach the sandbox', async () => {
+const privateTest = { input: '4', output: '4', testtype: 'functional' as const }
+const secretLivecodebench: LivecodebenchReference = {
+  kind: 'livecodebench',
+  program: { mode: 'function', starterCode: '', entryPoint: 'f' },
+  publicTests: [{ ...privateTest, input: '3', output: '3' }],
+  privateTests: JSON.stringify([privateTest]),
+  solution: secret.solution!,
+}
+
+// The search is tried on a text that is there: of HumanEval's prompt, or of the program's own.
+test.each([
+  ['humaneval', secret, 'The same.'],
+  ['livecodebench', secretLivecodebench, 'its own text'],
+] as const)('%s: the solution does not reach the sandbox', async (_, reference, control) => {
   // Right only if it finds the text anywhere in its process; the needle is put together so that it does not find itself.
   const searches = (needle: string) => `
 import gc
+OWN = ['here is its own text']
 NEEDLE = ${JSON.stringify(needle.slice(0, 3))} + ${JSON.stringify(needle.slice(3))}
 def texts(value, depth=0):
     if isinstance(value, str):
@@ -61,8 +75,8 @@ FOUND = any(NEEDLE in text and text != NEEDLE for value in gc.get_objects() for 
 def f(x):
     return x if FOUND else None
 `
-  expect(await scorer.score(searches('The same.'), secret, { pool })).toMatchObject({ score: 1 })
-  expect(await scorer.score(searches('hidden-'), secret, { pool })).toMatchObject({ score: 0 })
+  expect(await scorer.score(searches(control), reference, { pool })).toMatchObject({ score: 1 })
+  expect(await scorer.score(searches('hidden-'), reference, { pool })).toMatchObject({ score: 0 })
 })
 
 describeShared('programs of the benchmarks', () => {

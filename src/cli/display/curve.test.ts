@@ -76,6 +76,16 @@ test('fixed bounds hold, and what lies beyond is drawn at the edge', () => {
   expect(text.split('\n').slice(1, 3)).toEqual(['1.00 ┤⠉⠉⠉⠉⠉⠉', '0.00 ┤'])
 })
 
+test('the largest numbers do not overflow', () => {
+  const values = [Number.MAX_VALUE, -Number.MAX_VALUE]
+  const lines = drawChart({ curves: [{ name: '', values }], height: 5 }, plainScreen(30)).split('\n')
+  expect([1, 3, 5].map((row) => lines[row]!.split(' ┤')[0])).toEqual([
+    ' 1.80e+308',
+    '         0',
+    '-1.80e+308',
+  ])
+})
+
 test('smoothing says so and calms the curve', () => {
   const values = Array.from({ length: 50 }, (_, index) => index % 2)
   const text = drawChart({ title: 'Loss', curves: [{ name: '', values }], smoothing: 2 }, plainScreen(60))

@@ -112,7 +112,7 @@ function axisLabels(
   const middle = Math.floor(height / 2)
   // The dots of a row have several values: the label tells the one in the middle of it.
   const share = (middle * cell.rows + (cell.rows - 1) / 2) / (height * cell.rows - 1)
-  if (height >= 5) labels.set(middle, text(high - (high * share - low * share)))
+  if (height >= 5) labels.set(middle, text(high * (1 - share) + low * share))
   return labels
 }
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { descendants, gone } from '../../../test/attacks/processes.ts'
 import type { CaseReport, RunningCase } from './case.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
@@ -17,42 +17,6 @@ async function endOf(running: RunningCase): Promise<CaseReport> {
     const event = await running.next()
     if (event.kind === 'end') return event.report
   }
-}
-
-/** Numbers of all processes below one, as the kernel shows them. */
-function descendants(ancestor: number): number[] {
-  const parents = new Map<number, number>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const [, parent] = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? []
-      if (parent !== undefined) parents.set(Number(name), Number(parent))
-    } catch {
-      // Gone while we were looking.
-    }
-  }
-  const below = (pid: number): boolean => {
-    const parent = parents.get(pid)
-    return parent !== undefined && (parent === ancestor || below(parent))
-  }
-  return [...parents.keys()].filter(below)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that is only left for its parent to notice is dead.
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
-async function gone(pids: readonly number[]): Promise<boolean> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (!pids.some(isAlive)) return true
-    await wait(25)
-  }
-  return false
 }
 
 describe('a sandbox', () => {
@@ -97,6 +61,16 @@ describe('a sandbox', () => {
     await sandbox.close()
   })
 
+  test('is for programs or for their judges', async () => {
+    const host = await findSandboxHost()
+    const forPrograms = await Sandbox.start(host, { writableTmp: false })
+    const judge = { mode: 'judge', preamble: [], entry: 'f', test: 'def check(candidate): pass' } as const
+    expect(() => forPrograms.run(judge, paperLimits)).toThrow('for programs')
+    const forJudges = await Sandbox.start(host, { writableTmp: false, serves: 'judges' })
+    expect(() => forJudges.run(sleep, paperLimits)).toThrow('for judges')
+    await Promise.all([forPrograms.close(), forJudges.close()])
+  })
+
   test('leaves no process behind when it closes', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
     const running = sandbox.run(sleep, paperLimits)
@@ -108,24 +82,32 @@ describe('a sandbox', () => {
     expect(await gone(pids)).toBe(true)
   })
 
-  test('whose runner is killed gives no report, and that is known', async () => {
+  // Below this process: bubblewrap, its first process, the runner, the zygote, the program.
+  test.each([
+    ['runner', -3],
+    ['zygote', -2],
+  ])('whose %s is killed gives no report, and that is known', async (_, place) => {
     const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
     const running = sandbox.run(sleep, paperLimits)
     await wait(200)
-    // bubblewrap, its first process, the runner, the program: the last but one is the runner.
-    const pids = descendants(process.pid).sort((a, b) => a - b)
-    process.kill(pids.at(-2)!, 'SIGKILL')
+    const pids = descendants(process.pid)
+    process.kill(pids.at(place)!, 'SIGKILL')
     expect((await endOf(running)).end).toBe('lost')
+    expect(await gone(pids)).toBe(true)
     expect((await endOf(sandbox.run(sleep, paperLimits))).end).toBe('lost')
+    expect(sandbox.isClean).toBe(false)
     await sandbox.close()
   })
 
-  test('whose runner is stopped is given up after a while', async () => {
+  test.each([
+    ['runner', -3],
+    ['zygote', -2],
+  ])('whose %s is stopped is given up after a while', async (_, place) => {
     const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
     const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 0.5 })
     await wait(100)
-    const pids = descendants(process.pid).sort((a, b) => a - b)
-    process.kill(pids.at(-2)!, 'SIGSTOP')
+    const pids = descendants(process.pid)
+    process.kill(pids.at(place)!, 'SIGSTOP')
     expect((await endOf(running)).end).toBe('late')
     await sandbox.close()
     expect(await gone(pids)).toBe(true)

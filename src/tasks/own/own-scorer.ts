@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
-import type { JsonValue } from '../../library/json-value.ts'
+import type { AnswerContract } from '../../library/answer-contract.ts'
+import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 import { scoreNumber } from '../../scoring/number.ts'
-import type { Score } from '../../scoring/scorer.ts'
+import { invalidAnswer, type Score } from '../../scoring/scorer.ts'
 import { scoreText } from '../../scoring/text.ts'
 import { referenceScorer } from '../reference-scorer.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
@@ -42,19 +43,21 @@ type ScoreResult = number | boolean | Score
 export type GivenScorer = ScoreFunction | { readonly score: ScoreFunction; readonly version: string }
 
 /**
- * A user's scorer with its results checked. Its version is the one given, else a digest of its source text, which does
- * not see what the function calls.
+ * A user's scorer with its results checked. It is asked about answers that fit the contract; others are invalid without
+ * it. Its version is the one given, else a digest of its source text, which does not see what the function calls.
  */
 export function givenScorer(
   scorer: GivenScorer,
+  contract: AnswerContract,
   solutions: ReadonlyMap<OwnReference, Solution>,
 ): TaskScorer<OwnReference> {
   const score = typeof scorer === 'function' ? scorer : scorer.score
   const version =
     typeof scorer === 'function' ? `source ${hash('sha256', String(scorer), 'hex')}` : scorer.version
   return {
-    version: `given ${version}`,
+    version: `given ${version}, contract ${hash('sha256', canonicalJson(contract.description), 'hex')}`,
     async score(answer, reference, means) {
+      if (!fitsContract(answer, contract)) return invalidAnswer
       const given = reference as GivenReference
       try {
         return checkedScore(await score(answer, given, means))
@@ -69,6 +72,10 @@ export function givenScorer(
     },
     solution: (reference) => solutions.get(reference),
   }
+}
+
+export function fitsContract(answer: JsonValue, { types, check }: AnswerContract): boolean {
+  return answer !== null && types.includes(jsonTypeOf(answer)) && check(answer).verdict === 'fits'
 }
 
 function checkedScore(result: unknown): Score {

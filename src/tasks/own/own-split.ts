@@ -84,7 +84,7 @@ function ordered(
   return new Map(names.map((name) => [name, found.get(name)!]))
 }
 
-/** Each question by a draw of its own, so that a question added later moves no other. */
+/** Each question by a draw of its own, so that questions added later leave it where it is. */
 function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(

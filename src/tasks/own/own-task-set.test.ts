@@ -248,18 +248,20 @@ describe('a scorer of one’s own', () => {
     const { score, set, reference } = await first({
       scorer: (answer, hidden) => {
         seen.push(hidden)
-        return answer === 'a'
+        return answer === '1'
           ? true
-          : answer === 'b'
+          : answer === '2'
             ? 0.25
             : { score: 0, parse: 'invalid', measures: { f1: 0.5 } }
       },
     })
-    expect(await score('a')).toEqual({ score: 1, parse: 'ok' })
-    expect(await score('b')).toEqual({ score: 0.25, parse: 'ok' })
-    expect(await score('c')).toEqual({ score: 0, parse: 'invalid', measures: { f1: 0.5 } })
+    expect(await score('1')).toEqual({ score: 1, parse: 'ok' })
+    expect(await score('2')).toEqual({ score: 0.25, parse: 'ok' })
+    expect(await score('3')).toEqual({ score: 0, parse: 'invalid', measures: { f1: 0.5 } })
     expect(seen[0]).toMatchObject({ kind: 'given', metadata: { unit: 'm' } })
     expect(seen[0]).toBe(reference)
+    expect(await score('of another form')).toEqual({ score: 0, parse: 'invalid' })
+    expect(seen).toHaveLength(3)
     expect(set.metric).toBe('mean score')
   })
 
@@ -267,7 +269,7 @@ describe('a scorer of one’s own', () => {
     'that gives %j is told so',
     async (result) => {
       const { score } = await first({ scorer: () => result as number })
-      await expect(score('a')).rejects.toThrow('The scorer gave')
+      await expect(score('1')).rejects.toThrow('The scorer gave')
     },
   )
 
@@ -277,12 +279,14 @@ describe('a scorer of one’s own', () => {
         throw new Error('no key')
       },
     })
-    await expect(score('a')).rejects.toThrow(/The scorer failed on the question 'What is .*': no key\./)
+    await expect(score('1')).rejects.toThrow(/The scorer failed on the question 'What is .*': no key\./)
   })
 
   test('has a version: its own, or a digest of its source', async () => {
     const version = async (options: OwnTaskOptions) => (await first(options)).set.scorer.version
-    expect(await version({ scorer: { score: () => 1, version: '7' } })).toBe('given 7')
+    expect(await version({ scorer: { score: () => 1, version: '7' } })).toMatch(
+      /^given 7, contract [0-9a-f]{64}$/,
+    )
     expect(await version({ scorer: () => 1 })).toBe(await version({ scorer: () => 1 }))
     expect(await version({ scorer: () => 1 })).not.toBe(await version({ scorer: () => 0 }))
   })

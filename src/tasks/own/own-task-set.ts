@@ -9,7 +9,7 @@ import {
   optionLabel,
 } from '../../library/answer-contract.ts'
 import { selectRoles } from '../../library/define-library.ts'
-import { canonicalJson, type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../../library/json-value.ts'
 import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
@@ -18,7 +18,7 @@ import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
 import { hiddenPart } from './own-example.ts'
 import { type GivenProfile, ownProfile } from './own-profile.ts'
 import type { OwnReference } from './own-reference.ts'
-import { type GivenScorer, givenScorer, ownScorer } from './own-scorer.ts'
+import { fitsContract, type GivenScorer, givenScorer, ownScorer } from './own-scorer.ts'
 import { type NamedQuestion, type QuestionGroup, splitQuestions } from './own-split.ts'
 import { programOf, programTests, publicTask } from './public-task.ts'
 import { readQuestionFile } from './question-file.ts'
@@ -120,7 +120,7 @@ export function gatherTaskSet(
     metric: scorer !== undefined ? 'mean score' : decided.kind === 'code' ? 'pass@1' : 'accuracy',
     library: selectRoles(library, profile.roles),
     profile,
-    scorer: scorer === undefined ? ownScorer(solutions) : givenScorer(scorer, solutions),
+    scorer: scorer === undefined ? ownScorer(solutions) : givenScorer(scorer, contract, solutions),
     splits,
     selection: { questions: 'own', answer: decided.kind ?? null, split: divided.selection } as JsonObject,
     files,
@@ -173,13 +173,9 @@ function givenPart({ question, at }: NamedQuestion, contract: AnswerContract) {
     ...(tests === undefined ? {} : { tests: programTests(tests, programOf(question)!, at, 'tests') }),
     ...(test === undefined ? {} : { test }),
   }
-  const right = question.solution ?? (fits(answer, contract) ? answer : undefined)
+  const right = question.solution ?? (fitsContract(answer, contract) ? answer : undefined)
   if (right === undefined) return { reference }
   return { reference, solution: { answer: right, ...(wrong === undefined ? {} : { wrong }) } }
-}
-
-function fits(answer: JsonValue, { types, check }: AnswerContract): boolean {
-  return answer !== null && types.includes(jsonTypeOf(answer)) && check(answer).verdict === 'fits'
 }
 
 /** A held-out question that was learned from proves nothing. */

@@ -134,12 +134,11 @@ function cyclingTour(draw: Draw): Story {
   ]
   const one = speed * hours
   const two = (speed - slower) * (hours + longer)
-  const three = Math.floor(two / 2)
+  const three = two / 2
   const total = one + two + three + rest
-  const half = two % 2 === 0 ? 'half as far as on Tuesday' : 'half as far as on Tuesday, rounded down'
   return {
-    text: `${name} cycles from ${first} to ${second}, a route of ${total} kilometres. On Monday ${they} rides for ${hours} hours at ${speed} kilometres per hour. On Tuesday ${they} is ${slower} kilometres per hour slower but rides ${longer === 1 ? 'one hour' : `${longer} hours`} longer. On Wednesday ${they} manages ${half} (in whole kilometres). How many kilometres are left for Thursday?`,
-    answer: rest,
+    text: `${name} cycles from ${first} to ${second}, a route of ${total} kilometres. On Monday ${they} rides for ${hours} hours at ${speed} kilometres per hour. On Tuesday ${they} is ${slower} kilometres per hour slower but rides ${longer === 1 ? 'one hour' : `${longer} hours`} longer. On Wednesday ${they} manages half as far as on Tuesday. How many kilometres are left for Thursday?`,
+    answer: three % 1 === 0 ? rest : Number.NaN,
     slips: [total - one - two, total - one - speed * (hours + longer), one + two + three],
   }
 }
@@ -215,7 +214,7 @@ function printShop(draw: Draw): Story {
 }
 
 function animalFeed(draw: Draw): Story {
-  const [big, little] = draw.sample(['cows', 'horses', 'goats', 'llamas', 'donkeys', 'sheep'], 2)
+  const [big, little] = [draw.pick(['cows', 'horses']), draw.pick(['goats', 'llamas', 'donkeys', 'sheep'])]
   const [many, few, eats, nibbles, days, sack] = [
     draw.integer(6, 18),
     draw.integer(5, 25),
@@ -248,7 +247,7 @@ function painting(draw: Draw): Story {
   const whole = walls * long * high
   const painted = (whole - windows * area) * coats
   return {
-    text: `The ${room} of a house in ${draw.pick(towns)} has ${walls} walls to be painted, each ${long} metres long and ${high} metres high. They have ${windows} windows between them, which stay unpainted and measure ${area} square metres each. The walls get ${coats} coats, and a litre of paint covers ${cover} square metres once. How many full litres must be bought?`,
+    text: `A ${room} in ${draw.pick(towns)} has ${walls} walls to be painted, each ${long} metres long and ${high} metres high. They have ${windows} windows between them, which stay unpainted and measure ${area} square metres each. The walls get ${coats} coats, and a litre of paint covers ${cover} square metres once. How many full litres must be bought?`,
     answer: Math.ceil(painted / cover),
     slips: [
       Math.ceil((whole * coats) / cover),
@@ -274,7 +273,7 @@ function concert(draw: Draw): Story {
   const floor = rows * seats
   const income = (floor - unsold) * price + balcony * (price - cheaper)
   return {
-    text: `${players} plays in a hall in ${draw.pick(towns)} with ${rows} rows of ${seats} seats on the floor and ${balcony} seats on the balcony. A seat on the floor costs ${price} ${currency}, one on the balcony ${cheaper} ${currency} less. The balcony is sold out, but ${unsold} seats on the floor stay empty. After the rent of ${rent} ${currency} is paid, how many ${currency} of the ticket money remain?`,
+    text: `${players} gives a concert in a hall in ${draw.pick(towns)} with ${rows} rows of ${seats} seats on the floor and ${balcony} seats on the balcony. A seat on the floor costs ${price} ${currency}, one on the balcony ${cheaper} ${currency} less. The balcony is sold out, but ${unsold} seats on the floor stay empty. After the rent of ${rent} ${currency} is paid, how many ${currency} of the ticket money remain?`,
     answer: income - rent,
     slips: [
       income,
@@ -345,7 +344,7 @@ function electricityBill(draw: Draw): Story {
   ]
   const [january, february] = [included - less, included + extra]
   return {
-    text: `The monthly charge of ${name}'s contract for ${service} is ${base} ${currency} and includes ${included} ${unit}. Every further one of the ${unit} costs ${price} ${currency}; what is not used up in a month is lost. ${name} uses ${january} ${unit} in January, ${february} in February, and in March as many as in these two months together. How many ${currency} are due for the three months?`,
+    text: `The monthly charge of ${name}'s contract for ${service} is ${base} ${currency} and includes ${included} ${unit}. Each one beyond that costs ${price} ${currency}; what is not used up in a month is lost. ${name} uses ${january} ${unit} in January, ${february} in February, and in March as many as in these two months together. How many ${currency} are due for the three months?`,
     answer: 3 * base + price * (extra + (january + february - included)),
     slips: [
       3 * base + price * (2 * (january + february) - 3 * included),
@@ -414,7 +413,7 @@ function reading(draw: Draw): Story {
   ]
   const read = weeks * (5 * weekday + 2 * weekend)
   return {
-    text: `${name} has borrowed a ${book} of ${read + left} pages from the library. From Monday to Friday ${they} reads ${weekday} pages a day, on Saturdays and Sundays ${weekend} pages a day. How many pages are still unread after ${weeks} full weeks?`,
+    text: `${name} has borrowed a ${book} with ${read + left} pages from the library. From Monday to Friday ${they} reads ${weekday} pages a day, on Saturdays and Sundays ${weekend} pages a day. How many pages are still unread after ${weeks} full weeks?`,
     answer: left,
     slips: [read + left - weeks * (5 * weekday + weekend), read + left - weeks * 7 * weekday, read],
   }

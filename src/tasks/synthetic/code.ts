@@ -14,24 +14,25 @@ export const code: readonly QuestionMaker[] = [
   ...listProblems,
   ...textProblems,
   ...recordProblems,
-].map((template: ProblemTemplate) => (draw: Draw) => codeQuestion(draw, template(draw)))
+].map((template: ProblemTemplate) => (draw, isNew) => codeQuestion(draw, template(draw), isNew))
 
 const triedInputs = 60
 
-function codeQuestion(draw: Draw, problem: CodeProblem): SyntheticQuestion | undefined {
+function codeQuestion(
+  draw: Draw,
+  problem: CodeProblem,
+  isNew: (question: string) => boolean,
+): SyntheticQuestion | undefined {
   const { entryPoint, parameters, returns, statement, right, wrong } = problem
-  const tests = chooseTests(draw, problem)
+  const names = parameters.map((parameter) => parameter.split(':')[0]).join(', ')
+  const question = `Write a Python function \`${entryPoint}(${names})\` ${statement}`
+  const tests = isNew(question) ? chooseTests(draw, problem) : undefined
   if (tests === undefined) return undefined
   const signature = `def ${entryPoint}(${parameters.join(', ')}) -> ${returns}:`
-  const names = parameters.map((parameter) => parameter.split(':')[0]).join(', ')
   const source = ({ body }: Program) => `${signature}\n${body.replace(/^(?=.)/gm, '    ')}\n`
   const program = { mode: 'function', starterCode: `${signature}\n    pass\n`, entryPoint } as const
   return {
-    task: {
-      question: `Write a Python function \`${entryPoint}(${names})\` ${statement}`,
-      program,
-      publicTests: tests.open,
-    },
+    task: { question, program, publicTests: tests.open },
     reference: {
       kind: 'livecodebench',
       program,
@@ -71,10 +72,13 @@ function chooseTests(draw: Draw, { right, wrong, input }: CodeProblem): ChosenTe
   const needed = new Set(exposing)
   const rest = trials.filter((trial) => !needed.has(trial))
   const [any, ...others] = rest
+  if (any === undefined || others.length === 0) return undefined
   const missed = ({ exposed }: (typeof trials)[number]) => exposed.filter((shown) => shown).length
-  const kindest = [...others].sort((a, b) => missed(a) - missed(b)).slice(0, draw.integer(1, 2))
+  const kind = [...others].sort((a, b) => missed(a) - missed(b) || b.test.input.length - a.test.input.length)
+  // Public tests that all return the same would tell too little about what is asked.
+  const second = kind.find(({ test }) => test.output !== any.test.output)
+  const kindest = [...new Set([second ?? kind[0]!, ...kind])].slice(0, draw.integer(1, 2))
   const more = others.filter((trial) => !kindest.includes(trial)).slice(0, draw.integer(6, 8))
-  if (any === undefined || kindest.length === 0) return undefined
   const hidden = [...needed, ...more].slice(0, 11).map((trial) => trial!.test)
   if (hidden.length < 6 || new Set(hidden.map(({ output }) => output)).size < 2) return undefined
   return { open: [any, ...kindest].map(({ test }) => test), hidden: draw.shuffle(hidden) }

@@ -3,7 +3,7 @@ import { TaskSetError } from '../task-set.ts'
 import { Draw } from './draw.ts'
 import type { QuestionMaker, SyntheticQuestion } from './synthetic-question.ts'
 
-const attempts = 2000
+const attempts = 600
 
 /**
  * The first questions of a family. Each follows from seed, family and its own number, whatever the count: a number whose text
@@ -17,13 +17,14 @@ export function questionSequence(
   count: number,
 ): SyntheticQuestion[] {
   const used = new Set<string>()
+  const isNew = (question: string) => !used.has(question)
   return Array.from({ length: count }, (_, number) => {
     const shape = shapeOf(seed, family, makers.length, number)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const draw = new Draw(deriveRandom(seed, 'synthetic', family, number, attempt))
       // A shape may run out of texts that are new; then any other will do.
-      const made = makers[attempt < attempts / 2 ? shape : draw.integer(0, makers.length - 1)]!(draw)
-      if (made === undefined || used.has(made.task.question)) continue
+      const made = makers[attempt < attempts / 3 ? shape : draw.integer(0, makers.length - 1)]!(draw, isNew)
+      if (made === undefined || !isNew(made.task.question)) continue
       used.add(made.task.question)
       return made
     }

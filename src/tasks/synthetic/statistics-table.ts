@@ -199,7 +199,7 @@ const themes: readonly Theme[] = [
       'Joyner',
       'Keane',
       'Lund',
-    ].map((name) => `${name} & Co.`),
+    ].map((name) => `${name} & Sons`),
     measures: [
       ['build', 'built', 'chairs', 'chair'],
       ['build', 'built', 'tables', 'table'],

@@ -10,8 +10,14 @@ export interface SyntheticQuestion {
   readonly solution: Solution
 }
 
-/** Makes a question of one shape, or nothing where the draw turned out badly (a tie, a sum that does not come out even). */
-export type QuestionMaker = (draw: Draw) => SyntheticQuestion | undefined
+/**
+ * Makes a question of one shape, or nothing where the draw turned out badly (a tie, a sum that does not come out even). A maker
+ * whose questions are costly may ask first whether a text is new; the others leave that to their caller.
+ */
+export type QuestionMaker = (
+  draw: Draw,
+  isNew: (question: string) => boolean,
+) => SyntheticQuestion | undefined
 
 /**
  * A question with a whole number as its answer, the results of likely slips among the wrong ones. It is none if the answer is

@@ -1,7 +1,7 @@
 import type { Draw } from './draw.ts'
 import { drawTable, type Measure, ranked, type StatisticsTable } from './statistics-table.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
-import { listed } from './wording.ts'
+import { capital, listed } from './wording.ts'
 
 /** What is asked about the table, its result, and the results of likely slips. */
 interface Exercise {
@@ -53,7 +53,7 @@ function spread(draw: Draw, { member, rows, measures }: StatisticsTable): Exerci
       slips: [second - fewest, most - values.at(-1)!, most + fewest],
     },
     {
-      text: `How many more ${items} would ${rows[named]} have needed to draw level with the ${member} that ${verb} the most?`,
+      text: `By how many ${items} does ${rows[named]} lag behind the ${member} that ${verb} the most?`,
       answer: most - values[named]!,
       slips: [second - values[named]!, most - fewest, values[named]! - fewest],
     },
@@ -78,7 +78,7 @@ function points(draw: Draw, { rows, measures }: StatisticsTable): Exercise {
 }
 
 function mean(draw: Draw, { members, member, rows, measures }: StatisticsTable): Exercise {
-  const { infinitive, items, values } = draw.pick(measures)
+  const { verb, infinitive, items, values } = draw.pick(measures)
   const left = draw.integer(0, rows.length - 1)
   const others = values.filter((_, row) => row !== left)
   const average = total(others) / others.length
@@ -89,7 +89,7 @@ function mean(draw: Draw, { members, member, rows, measures }: StatisticsTable):
       slips: [Math.floor(total(values) / (rows.length - 1)), Math.round(average), total(values)],
     },
     {
-      text: `Leave ${rows[left]} aside. What is the mean number of ${items} of the other ${members}, rounded to the nearest whole number?`,
+      text: `Leave ${rows[left]} aside. What is the mean number of ${items} ${verb} by the other ${members}, rounded to the nearest whole number?`,
       answer: rounded(average),
       slips: [
         Math.round(total(values) / rows.length),
@@ -115,7 +115,7 @@ function share(draw: Draw, { members, rows, measures }: StatisticsTable): Exerci
       ],
     },
     {
-      text: `${listed([rows[a]!, rows[b]!])} together ${verb} which percentage of all the ${items} of these ${members}? Round to the nearest whole per cent and give the number only.`,
+      text: `${capital(listed([rows[a]!, rows[b]!]))} together ${verb} which percentage of all the ${items} of these ${members}? Round to the nearest whole per cent and give the number only.`,
       answer: rounded(percent(values[a]! + values[b]!, total(values))),
       slips: [
         Math.round(percent(values[a]!, total(values))),
@@ -147,12 +147,12 @@ function leaders(draw: Draw, { members, measures }: StatisticsTable): Exercise {
 }
 
 function nextYear(draw: Draw, { members, rows, measures }: StatisticsTable): Exercise {
-  const { items, values } = draw.pick(measures)
+  const { verb, items, values } = draw.pick(measures)
   const named = draw.integer(0, rows.length - 1)
   const [gain, loss] = [draw.integer(6, 40), draw.integer(2, 5)]
   const all = total(values)
   return {
-    text: `Suppose that in the following year the number of ${items} rises by ${gain} for ${rows[named]} and falls by ${loss} for each of the other ${members}. What is the total number of ${items} in that year?`,
+    text: `Suppose that in the following year the number of ${items} ${verb} rises by ${gain} for ${rows[named]} and falls by ${loss} for each of the other ${members}. What is the total number of ${items} ${verb} in that year?`,
     answer: all + gain - loss * (rows.length - 1),
     slips: [
       all + gain - loss * rows.length,

@@ -38,27 +38,27 @@ class Case:
         self.wall_before = 0.0
         self.cpu_base = 0.0
 
-    def run(self, channel, inbox):
+    def run(self, processes, inbox):
         # Each pipe as (read end, write end); the first two carry data to the program, the others from it.
         pipes = [os.pipe() for _ in range(5)]
         (input_end, self.input_end), (down_end, self.down_end), *(from_program) = pipes
         (out, out_end), (err, err_end), (up, up_end) = from_program
-        self.pid = zygote.request(channel, (input_end, out_end, err_end, up_end, down_end))
+        self.pid = processes.start((input_end, out_end, err_end, up_end, down_end))
         self.outbox = {self.down_end: bytearray(program.LENGTH.pack(len(self.work)) + self.work),
                        self.input_end: bytearray(self.stdin)}
         self.readers = {out: "stdout", err: "stderr", up: "up"}
         self.since = time.monotonic()
         self.poll = select.poll()
-        for descriptor in (channel.fileno(), frames.COMMANDS, *self.readers):
+        for descriptor in (processes.fileno(), frames.COMMANDS, *self.readers):
             self.poll.register(descriptor, select.POLLIN)
         for descriptor in (*self.outbox, *self.readers):
             os.set_blocking(descriptor, False)
         for descriptor in (self.down_end, self.input_end):
             self.flush(descriptor)
-        gone = self.watch(channel.fileno(), inbox)
+        gone = self.watch(processes.fileno(), inbox)
         if not gone:
             self.kill()
-        last = zygote.farewell(channel)
+        last = processes.farewell()
         wall = self.wall()
         # Nobody else holds the other ends, so what is in the pipes now is all there will ever be.
         for descriptor in list(self.readers):

@@ -30,16 +30,17 @@ def main():
             os.close(descriptor)
         return zygote.serve(theirs, json.loads(boot))
     theirs.close()
+    processes = zygote.Zygote(ours)
     frames.send(nonce, b"R", b"")
     while (frame := inbox.wait()) is not None:
         nonce, kind, payload = frame
         if kind == b"C":
-            case.Case(nonce, payload).run(ours, inbox)
-        elif kind == b"P" and not payload:
+            case.Case(nonce, payload).run(processes, inbox)
+        elif kind == b"P" and not payload and processes.is_there():
             frames.send(nonce, b"R", b"")
         elif kind != b"S" or payload:
-            # S: a case was told to stop when it had just ended by itself. Anything else is for nobody.
-            raise SystemExit("a command out of turn")
+            # S: a case was told to stop when it had just ended by itself. For anything else there is nobody.
+            raise SystemExit("a command that cannot be obeyed")
     return None
 
 

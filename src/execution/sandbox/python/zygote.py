@@ -7,9 +7,9 @@ is wiped before the next one. So each program finds the same memory, whatever ra
 
 import ctypes
 import gc
-import json
 import os
 import random
+import select
 import struct
 import time
 
@@ -22,9 +22,8 @@ import program
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
 PRELOAD = ("ast", "bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-# In the order of a program's descriptors: standard input, output, errors, and messages up and down.
+NUMBER = struct.Struct("i")
 ENDS = struct.Struct("5i")
-PID = struct.Struct("i")
 SETUP = struct.Struct(">qq")
 # A sandbox is for programs or for their judges, from its start to its end.
 MODES = {
@@ -48,23 +47,50 @@ class Farewell(ctypes.Structure):
         return self.user[0] + self.system[0] + (self.user[1] + self.system[1]) / 1e6
 
 
-def request(channel, ends):
-    """For the runner: gives these pipe ends to the process that waits for them, and says its number."""
-    channel.sendmsg([b"F"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, ENDS.pack(*ends))])
-    for end in ends:
-        os.close(end)
-    answer = channel.recv(PID.size, _socket.MSG_WAITALL)
-    if len(answer) != PID.size:
-        raise SystemExit("the zygote is gone")
-    return PID.unpack(answer)[0]
+class Zygote:
+    """The runner's side of it."""
 
+    def __init__(self, channel):
+        self._channel = channel
 
-def farewell(channel):
-    """For the runner: how the process ended, as soon as it has."""
-    answer = channel.recv(ctypes.sizeof(Farewell), _socket.MSG_WAITALL)
-    if len(answer) != ctypes.sizeof(Farewell):
-        raise SystemExit("the zygote is gone")
-    return Farewell.from_buffer_copy(answer)
+    def fileno(self):
+        """Readable when the process has gone."""
+        return self._channel.fileno()
+
+    def is_there(self):
+        poll = select.poll()
+        poll.register(self, 0)
+        # Registered for nothing, it still tells of a hang-up.
+        return not poll.poll(0)
+
+    def start(self, ends):
+        """Gives a program's pipe ends (standard input, output, errors, messages up and down) to the process that waits
+        for them, and returns its number."""
+        while not self._hand_over(ends):
+            # It was killed while it waited, and by now there is another.
+            self.farewell()
+        for end in ends:
+            os.close(end)
+        return self._number
+
+    def _hand_over(self, ends):
+        number, (line,) = receive_descriptors(self._channel, NUMBER.size, NUMBER)
+        (self._number,) = NUMBER.unpack(number)
+        with_process = _socket.socket(fileno=line)
+        try:
+            send_descriptors(with_process, b"F", ENDS.pack(*ends))
+            return True
+        except ConnectionError:
+            return False
+        finally:
+            with_process.close()
+
+    def farewell(self):
+        """How the process ended, as soon as it has."""
+        answer = self._channel.recv(ctypes.sizeof(Farewell), _socket.MSG_WAITALL)
+        if len(answer) != ctypes.sizeof(Farewell):
+            raise SystemExit("the zygote is gone")
+        return Farewell.from_buffer_copy(answer)
 
 
 def serve(channel, boot):
@@ -72,30 +98,34 @@ def serve(channel, boot):
     for name in PRELOAD:
         __import__(name)
     boot["filter"] = bytes.fromhex(boot["filter"])
-    last = Farewell()
+    # Made before the first fork, as is everything that stays: the first program sees what all others see.
+    wait4, last = confine.LIBC.wait4, Farewell()
+    status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
     gc.freeze()
     while True:
+        # A line of its own per fork: what one that is killed early has not read reaches no other.
+        line, its_line = _socket.socketpair()
         pid = os.fork()
         if pid == 0:
-            return lambda: become(channel, boot)
-        channel.sendall(PID.pack(pid))
-        usage = ctypes.byref(last, Farewell.user.offset)
-        if confine.LIBC.wait4(pid, ctypes.byref(last), 0, usage) != pid:
+            channel.close()
+            line.close()
+            return lambda: become(its_line, boot)
+        its_line.close()
+        send_descriptors(channel, NUMBER.pack(pid), NUMBER.pack(line.fileno()))
+        line.close()
+        if wait4(pid, status, 0, usage) != pid:
             os._exit(1)
         channel.sendall(last)
-        ctypes.memset(ctypes.byref(last), 0, ctypes.sizeof(last))
+        ctypes.memset(status, 0, ctypes.sizeof(last))
 
 
-def become(channel, boot):
+def become(line, boot):
     """In the fork: gives up everything a program must not have, then turns into the program."""
     confine.hide()
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)
-    asked, ancillary, _, _ = channel.recvmsg(1, _socket.CMSG_SPACE(ENDS.size))
-    if not asked:
-        os._exit(0)
-    channel.close()
-    ends = ENDS.unpack(ancillary[0][2])
+    _, ends = receive_descriptors(line, 1, ENDS)
+    line.close()
     # Moved out of the way first: a target number may be one of the sources.
     for target, source in enumerate([os.dup2(end, 40 + index) for index, end in enumerate(ends)]):
         os.dup2(source, target, inheritable=True)
@@ -107,3 +137,15 @@ def become(channel, boot):
     confine.install_filter(boot["filter"], boot["pidSlots"])
     frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))
     run()
+
+
+def send_descriptors(channel, data, descriptors):
+    channel.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)])
+
+
+def receive_descriptors(channel, length, descriptors):
+    """Ends this process when the other side is gone."""
+    data, ancillary, _, _ = channel.recvmsg(length, _socket.CMSG_SPACE(descriptors.size))
+    if len(data) != length or not ancillary:
+        os._exit(1)
+    return data, descriptors.unpack(ancillary[0][2])

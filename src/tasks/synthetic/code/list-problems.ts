@@ -325,7 +325,7 @@ export const listProblems: readonly ProblemTemplate[] = [
     }
   },
   (draw) => {
-    const least = draw.integer(1, 9)
+    const least = draw.integer(2, 12)
     const heights = draw.pick([
       'heights along a trail',
       'prices day by day',
@@ -355,7 +355,7 @@ export const listProblems: readonly ProblemTemplate[] = [
           body('1', high('i - 1'), 'values[i] > values[i + 1]'),
           count((left, here, right) => here - left >= least && here > right),
         ),
-      ].filter((_, index) => index === 0 || least > 1),
+      ],
     }
   },
   (draw) => {

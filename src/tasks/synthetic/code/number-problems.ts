@@ -157,7 +157,7 @@ export const numberProblems: readonly ProblemTemplate[] = [
   },
   (draw) => {
     const [price, group] = [draw.integer(8, 30), draw.integer(4, 15)]
-    const discount = draw.integer(1, Math.floor(price / 2))
+    const discount = draw.integer(2, Math.floor(price / 2))
     const [place, coin] = [
       draw.pick(['zoo', 'museum', 'swimming pool', 'planetarium']),
       draw.pick(['euros', 'dollars']),
@@ -215,7 +215,7 @@ export const numberProblems: readonly ProblemTemplate[] = [
   },
   (draw) => {
     const [first, second] = draw.integers(2, 1, 9) as [number, number]
-    const [p, q] = [draw.integer(1, 4), draw.integer(2, 5)]
+    const [p, q] = [draw.integer(2, 5), draw.integer(2, 5)]
     const modulus = draw.pick([97, 101, 113, 127, 151, 199])
     const body = (rounds: string, swap = false, start = [first, second]) =>
       `a, b = ${start[0]}, ${start[1]}\nfor _ in range(${rounds}):\n    a, b = b, (${swap ? q : p} * b + ${swap ? p : q} * a) % ${modulus}\nreturn a`

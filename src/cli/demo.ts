@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { type DemoComparison, type DemoResult, demoSizes, runDemo } from '../experiments/demo.ts'
+import { drawGraph } from '../graph/render/terminal.ts'
+import { defaultRunsFolder } from '../runs/run-folder.ts'
+import { differenceWithInterval, duration, scoreWithInterval, tokens } from './display/numbers.ts'
+import { type Screen, screenOf } from './display/screen.ts'
+import { terminalTable } from './display/table.ts'
+import { exitCode } from './exit-code.ts'
+import { interruptSignal } from './interrupt.ts'
+import { openJob } from './job.ts'
+import { wholeNumber } from './option-values.ts'
+import { addReportOptions, openProgress, type ReportOptions } from './run-training.ts'
+import { jsonText, printable } from './terminal-text.ts'
+import { runWord } from './training-summary.ts'
+import { TrainingView } from './training-view.ts'
+
+interface DemoOptions extends ReportOptions {
+  readonly seed: number
+  readonly runsDir?: string
+}
+
+/** The table's words for the organisations, by their names. */
+const descriptions: Readonly<Record<string, string>> = {
+  direct: 'direct: the model alone',
+  chain: 'chain: three roles in a row',
+  untrained: 'untrained policy',
+  'all-atomic': 'trained, all-atomic',
+  'all-group': 'trained, all-group',
+  trained: 'trained policy',
+}
+
+export function demoCommand(): Command {
+  const command = new Command('demo')
+    .description(
+      'Watch a policy learn on synthetic questions and the simulated model, then see it examined. No key needed.',
+    )
+    .option('--seed <n>', 'seed of questions, simulated model and training', wholeNumber(0), 0)
+    .option('--runs-dir <folder>', 'where the run is kept, instead of $MAGIC_RUNS_DIR or ./runs')
+  return addReportOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic demo
+  magic demo --seed 3 --json
+
+It takes one to two minutes on two cores. Everything runs as with a real model, through HTTP, but the model is
+simulated: the numbers show the machinery at work, not what a language model can do.`,
+    )
+    .action(async (options: DemoOptions) => {
+      process.exitCode = await demo(options)
+    })
+}
+
+async function demo(options: DemoOptions): Promise<number> {
+  const start = performance.now()
+  const { seed } = options
+  const runs = options.runsDir ?? defaultRunsFolder()
+  const folder = freeFolder(runs, `demo-${seed}`)
+  const progress = openProgress(options)
+  const screen = screenOf(process.stderr)
+  const view = new TrainingView({ progress, screen, isSimulated: true, caps: {}, folder })
+  const signal = interruptSignal((text) => view.note(text))
+  const source = { tasks: 'synthetic', trainSize: demoSizes.train, testSize: demoSizes.test, taskSeed: seed }
+  const job = await openJob(source, { simulatedSeed: seed }, (text) => view.note(text))
+  try {
+    const result = await runDemo({
+      seed,
+      set: job.set,
+      model: job.model,
+      sandbox: job.sandbox,
+      folder,
+      source: { ...job.source, encoder: 'lexical' },
+      signal,
+      onTraining: view.listen,
+      onQuestion: (organisation, done, total) => {
+        if (done === 1) progress.start(total, `examining ${descriptions[organisation]} (simulated)`)
+        progress.update({ done })
+      },
+    }).finally(() => view.end())
+    const ms = performance.now() - start
+    process.stdout.write(
+      options.json
+        ? `${jsonText(demoJson(result, options, ms))}\n`
+        : demoText(result, ms, screenOf(process.stdout)),
+    )
+    return result.comparison === undefined ? exitCode.interrupted : exitCode.done
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return exitCode.interrupted
+  } finally {
+    await job.close()
+  }
+}
+
+/** Beside those of earlier demos, which are somebody's runs by now. */
+function freeFolder(runs: string, name: string): string {
+  let folder = join(runs, name)
+  for (let number = 2; existsSync(folder); number += 1) folder = join(runs, `${name}-${number}`)
+  return folder
+}
+
+function demoText({ training, comparison }: DemoResult, ms: number, screen: Screen): string {
+  const run = runWord(training.folder)
+  if (comparison === undefined)
+    return `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.\n`
+  const { reports, example } = comparison
+  const table = terminalTable(
+    {
+      columns: [
+        { header: 'on held-out questions' },
+        { header: 'accuracy [95 %]', kind: 'number' },
+        { header: 'tokens per question', kind: 'number' },
+      ],
+      rows: reports.map(({ organisation, score, tokens: used }) => [
+        descriptions[organisation]!,
+        scoreWithInterval(score),
+        tokens(used.total),
+      ]),
+      emphasised: [reports.length - 1],
+    },
+    screen,
+  )
+  return [
+    '',
+    table.trimEnd(),
+    '',
+    verdict(comparison),
+    `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
+    '',
+    'A question that it never saw, the organisation that it built, and the answer:',
+    '',
+    ...quoted(example.task.question),
+    '',
+    drawGraph(example.graph, { columns: Math.min(screen.columns, 100) }).trimEnd(),
+    '',
+    `  ${printable(typeof example.answer === 'string' ? firstLines(example.answer) : JSON.stringify(example.answer))}`,
+    '',
+    'Where to look next (in a checkout, write `npm run -s magic --` for `magic`):',
+    `  magic show ${run}                       how it learned, and which graphs it builds`,
+    `  magic ask ${run} "your question"        ask it something`,
+    `  magic compare ${run} --base untrained   the table again, with differences`,
+    '  magic init my-task                     your own questions',
+    '',
+  ].join('\n')
+}
+
+function verdict({ rows, reports }: DemoComparison): string {
+  const { against } = rows.at(-1)!
+  const { difference, low, high } = against!
+  const gain = differenceWithInterval({ mean: difference, low, high })
+  const group = reports.find(({ organisation }) => organisation === 'all-group')!
+  const share = reports.at(-1)!.tokens.total / group.tokens.total
+  const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
+  return `The trained policy ${word} the untrained one: ${gain} points [95 %, paired bootstrap], with ${Math.round(share * 100)} % of all-group's tokens.`
+}
+
+function quoted(question: string): string[] {
+  return printable(question)
+    .split('\n')
+    .slice(0, 12)
+    .map((line) => `  ${line}`)
+}
+
+function firstLines(text: string): string {
+  return text.split('\n').slice(0, 12).join('\n  ')
+}
+
+function demoJson({ training, comparison }: DemoResult, { seed }: DemoOptions, ms: number): unknown {
+  const base = { simulated: true, seed, seconds: ms / 1000, training }
+  if (comparison === undefined) return base
+  const { rows, reports, example } = comparison
+  const trained = rows.at(-1)!
+  const group = reports.find(({ organisation }) => organisation === 'all-group')!
+  return {
+    ...base,
+    organisations: rows.map((row) => ({ ...row, label: descriptions[row.organisation] })),
+    trainedBeatsUntrained: trained.against!.low > 0,
+    fewerTokensThanAllGroup: trained.tokens.total < group.tokens.total,
+    example: { question: example.task.question, graph: example.graph, answer: example.answer ?? null },
+  }
+}

@@ -1,0 +1,28 @@
+import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
+import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import { listRuns } from '../runs/list-runs.ts'
+import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
+import { type EncoderSource, openEncoder } from './job.ts'
+
+/** A run that is there, by its name or path; where it is not, the error names those that are. */
+export function existingRun(name: string, runsDir: string | undefined): RunFolder {
+  const runs = runsDir ?? defaultRunsFolder()
+  const folder = findRun(name, runs)
+  if (folder.exists) return folder
+  const others = listRuns(runs).map((run) => run.name)
+  const known =
+    others.length === 0
+      ? `There are none in ${runs} yet: \`magic train\` makes one.`
+      : `Those in ${runs}: ${others.slice(0, 10).join(', ')}${others.length > 10 ? ' and more' : ''}.`
+  throw new RunError(`There is no run ${name.includes('/') ? folder.path : `'${name}'`}. ${known}`)
+}
+
+/** The text encoder that a run was trained with, from the folder where its files were then. */
+export async function encoderOfRun(
+  { encoder, source }: RunRecord,
+  say: (text: string) => void,
+): Promise<FrozenTextEncoder> {
+  if (encoder.name === lexicalEncoder.name) return lexicalEncoder
+  const from = source?.['encoder'] as EncoderSource | undefined
+  return openEncoder(typeof from === 'object' ? from : 'minilm', say)
+}

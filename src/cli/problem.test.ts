@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { DataError } from '../benchmarks/data-error.ts'
+import { NonFiniteUpdateError } from '../learning/policy-update.ts'
+import { LedgerDamagedError, LedgerFullError, LedgerLockedError } from '../ledger/ledger-error.ts'
+import { RunLock, RunLockedError } from '../ledger/run-lock.ts'
+import { CheckpointError, CheckpointWriteError } from '../policy/checkpoint.ts'
+import { ConfigurationError } from '../runs/configuration-error.ts'
+import { DiskError } from '../runs/disk-error.ts'
+import { ModelRefusedError } from '../runs/model-refused.ts'
+import { ModelUnreachableError } from '../runs/model-unreachable.ts'
+import { RunError } from '../runs/run-folder.ts'
+import { TaskSetError } from '../tasks/task-set.ts'
+import { explain, UsageError } from './problem.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'magic-problem-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+  code: 'ENOSPC',
+  syscall: 'write',
+})
+const nonFinite = new NonFiniteUpdateError('the gradient of head.weight', Number.NaN)
+
+test.each([
+  [new UsageError('x'), 2],
+  [new ConfigurationError('magic.config.ts', ['x']), 2],
+  [new DataError('is odd.', { file: 'a.jsonl', row: 3 }), 2],
+  [new TaskSetError('x'), 2],
+  [new RunError('x'), 2],
+  [new CheckpointError('folder', 'x'), 2],
+  [new LedgerDamagedError('ledger.sqlite', 'x'), 2],
+  [new RunLockedError('runs/a', undefined), 1],
+  [new LedgerLockedError('ledger.sqlite', 5000), 1],
+  [new ModelUnreachableError('q1', undefined), 1],
+  [nonFinite, 1],
+  [new RunError('Update 3 was not applied.', { cause: nonFinite }), 1],
+  [new ModelRefusedError('unauthorized', 'No such key'), 5],
+  [new LedgerFullError('ledger.sqlite', 4096), 6],
+  [new CheckpointWriteError('folder', new Map(), full), 6],
+  [new DiskError('events.jsonl', 12, full), 6],
+])('%s ends with %d and without a trace', (error, code) => {
+  expect(explain(error)).toEqual({ message: error.message, code })
+})
+
+test('what nobody foresaw keeps its trace', () => {
+  const { message, code } = explain(new TypeError('x is not a function'))
+  expect(message).toContain('    at ')
+  expect(code).toBe(1)
+})
+
+test('a path that cannot be used is named, with what is wrong and what to do', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const error = await mkdir(join(file, 'inside')).catch((reason) => reason)
+  expect(explain(error)).toEqual({
+    message: `${join(file, 'inside')} cannot be made as a folder: a part of the path is a file, not a folder (ENOTDIR). Choose another folder, and try again.`,
+    code: 6,
+  })
+})
+
+test('a write that finds no room tells the need, although the system names no path', async () => {
+  const device = await open('/dev/full', 'w')
+  const error = await device.write('x').catch((reason) => reason)
+  await device.close()
+  expect(explain(error).code).toBe(6)
+  expect(explain(error).message).toContain('no room')
+})
+
+test('a lock that cannot be written is a matter of the disk', async () => {
+  const error = await RunLock.acquire(join(folder, 'none')).catch((reason) => reason)
+  expect(explain(error).code).toBe(6)
+  expect(explain(error).message).toContain('lock.sqlite')
+})

@@ -1,0 +1,135 @@
+import { join, relative, resolve } from 'node:path'
+import type { Cap } from '../runs/budget.ts'
+import type { BudgetSettings } from '../runs/budget-settings.ts'
+import { defaultRunsFolder } from '../runs/run-folder.ts'
+import type { TrainingResult } from '../runs/train.ts'
+import { duration, money, tokens } from './display/numbers.ts'
+import { type Screen, shownText } from './display/screen.ts'
+import { sparkline } from './display/sparkline.ts'
+import { counted } from './terminal-text.ts'
+import { moneyText, type TrainingTally } from './training-view.ts'
+
+export interface FinishedTraining {
+  readonly result: TrainingResult
+  readonly tally: TrainingTally
+  readonly isSimulated: boolean
+  readonly caps: BudgetSettings
+}
+
+/** The end of a training as data. */
+export function trainingJson({ result, tally, isSimulated }: FinishedTraining): object {
+  const { folder, ...rest } = result
+  return {
+    run: runWord(folder),
+    folder,
+    simulated: isSimulated,
+    ...rest,
+    score: { first: tally.firstScore ?? null, last: tally.lastScore ?? null },
+    reused: { calls: tally.reusedCalls, tokens: tally.reusedTokens },
+  }
+}
+
+/** The end of a training for people, and where to look next. */
+export function trainingText(training: FinishedTraining, screen: Screen): string {
+  const { result, tally, caps, isSimulated } = training
+  const { spent } = result
+  const used = [
+    counted(spent.calls, 'call'),
+    `${tokens(spent.input + spent.output)} tokens`,
+    `${tokens(tally.reusedTokens)} more reused`,
+    moneyText(spent, caps, isSimulated),
+    duration(spent.minutes * 60_000),
+  ]
+  const lines: (readonly [name: string, text: string | undefined])[] = [
+    ['run', runWord(result.folder)],
+    ['ended', endText(result, caps)],
+    ['', overshootText(result)],
+    ['score', scoreText(tally, screen)],
+    ['', tally.scores.length === 0 ? undefined : scoreCaveat(isSimulated)],
+    ['used', used.join(', ')],
+    ['', spent.unknown === 0 ? undefined : unknownText(spent.unknown)],
+    ['kept in', result.folder],
+  ]
+  return [
+    ...lines.flatMap(([name, text]) =>
+      text === undefined ? [] : [`${name.padEnd('kept in'.length)}  ${shownText(text, screen)}`],
+    ),
+    '',
+    'Next:',
+    ...steps(result).map((line) => `  ${shownText(line, screen)}`),
+    '',
+  ].join('\n')
+}
+
+function scoreCaveat(isSimulated: boolean): string {
+  return `${isSimulated ? 'simulated, and ' : ''}on the questions that it learns from, while exploring`
+}
+
+function unknownText(calls: number): string {
+  return `partly estimated: the server told no token counts for ${counted(calls, 'call')}`
+}
+
+function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally, screen: Screen): string {
+  if (first === undefined || last === undefined) return 'none: no update was done'
+  // Where they overlap, the two would seem to be compared.
+  if (scores.length < first.n + last.n)
+    return `${last.mean.toFixed(3)} (mean of the last ${counted(last.n, 'update')})`
+  const curve = sparkline(scores, screen, { width: 16, smoothing: last.n })
+  return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
+}
+
+const capFlags: Readonly<Record<Cap, string>> = {
+  cost: '--max-cost',
+  tokens: '--max-tokens',
+  calls: '--max-calls',
+  minutes: '--max-minutes',
+}
+
+function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {
+  if (status === 'finished') return `finished, ${counted(updates, 'update')}`
+  const where = `after ${done} of ${counted(updates, 'update')}`
+  return cap === undefined
+    ? `interrupted ${where}`
+    : `stopped ${where}, at the cap ${capFlags[cap.name]} ${caps[cap.name]}`
+}
+
+function overshootText({ cap, spent: { cost } }: TrainingResult): string | undefined {
+  if (cap === undefined || cap.overshoot === 0) return undefined
+  const { name, overshoot } = cap
+  const amount =
+    name === 'cost' && cost !== 'unpriced'
+      ? money({ amount: overshoot, currency: cost.currency })
+      : name === 'minutes'
+        ? duration(overshoot * 60_000)
+        : `${tokens(overshoot)} ${name}`
+  return `and ${amount} more, since an update is finished first`
+}
+
+function steps({ status, folder, cap }: TrainingResult): string[] {
+  const run = runWord(folder)
+  const commands: (readonly [command: string, what: string])[] =
+    status === 'finished'
+      ? [
+          [`magic eval ${run} --split test`, 'scores it on questions it has not seen'],
+          [`magic show ${run}`, 'curves, and the graphs that it builds'],
+          [`magic ask ${run} "question"`, 'asks it'],
+        ]
+      : [
+          [
+            `magic resume ${run}${cap === undefined ? '' : ` ${capFlags[cap.name]} N`}`,
+            cap === undefined ? 'goes on from there' : 'goes on, with N above the cap there was',
+          ],
+          [`magic show ${run}`, 'how far it has come'],
+        ]
+  const width = Math.max(...commands.map(([command]) => command.length))
+  return commands.map(([command, what]) => `${command.padEnd(width)}  ${what}`)
+}
+
+/** How a command line names a run: by its name where runs are looked for, else by its path. */
+export function runWord(folder: string): string {
+  const name = relative(resolve(defaultRunsFolder()), folder)
+  if (!name.includes('/') && name !== '' && name !== '..') return name
+  const path = relative('.', folder)
+  const short = path.startsWith('..') ? folder : path.includes('/') ? path : join('.', path)
+  return /^[\w./~-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`
+}

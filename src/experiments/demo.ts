@@ -1,0 +1,104 @@
+import type { ChatModel } from '../execution/models/chat-model.ts'
+import type { ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { Task } from '../library/task.ts'
+import { type ComparedOrganisation, compareOrganisations } from '../runs/compare-organisations.ts'
+import { type EvaluatedOrganisation, evaluate } from '../runs/evaluate.ts'
+import { chainOrganisation, directOrganisation, type Organisation } from '../runs/organisation.ts'
+import { type TrainingEvent, type TrainingResult, train } from '../runs/train.ts'
+import { loadPolicy } from '../runs/trained-policy.ts'
+import { presets } from '../runs/training-settings.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+
+/** How many synthetic questions the demo learns from, and how many it is examined on. */
+export const demoSizes = { train: 100, test: 300 } as const
+
+/** A free model on this machine takes all that comes. */
+const concurrency = 32
+
+export interface DemoOptions {
+  readonly seed: number
+  readonly set: TaskSet
+  readonly model: ChatModel
+  readonly sandbox: ProgramSandbox | null
+  readonly folder: string
+  readonly source: JsonObject
+  readonly onTraining: (event: TrainingEvent) => void
+  readonly onQuestion: (organisation: string, done: number, total: number) => void
+  readonly signal: AbortSignal
+}
+
+export interface DemoResult {
+  readonly training: TrainingResult
+  /** Absent where the training was interrupted. */
+  readonly comparison?: DemoComparison
+}
+
+export interface DemoComparison {
+  readonly reports: readonly EvaluatedOrganisation[]
+  /** Against the untrained policy. */
+  readonly rows: readonly ComparedOrganisation[]
+  /** A held-out question as the trained policy answered it. */
+  readonly example: {
+    readonly task: Task
+    readonly graph: AgentGraph
+    readonly answer: JsonValue | undefined
+  }
+}
+
+/**
+ * The whole job on the synthetic questions: trains a policy, then examines it on questions that it never saw, beside the
+ * untrained policy, fixed organisations, and itself held to single agents or to groups.
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const { seed, set, model, sandbox, folder, source, signal } = options
+  const training = await train({
+    set,
+    model,
+    sandbox,
+    folder,
+    source,
+    signal,
+    concurrency,
+    settings: { ...presets.demo, seed },
+    encoder: lexicalEncoder,
+    onEvent: options.onTraining,
+  })
+  if (training.status !== 'finished') return { training }
+  const trained = await loadPolicy(folder, { encoder: lexicalEncoder })
+  const untrained = await loadPolicy(folder, { encoder: lexicalEncoder, update: 0 })
+  const { maxUnits, maxDepth } = trained.run.training
+  const organisations: Organisation[] = [
+    directOrganisation(),
+    chainOrganisation(set.library, { maxUnits, maxDepth }),
+    untrained.organisation(),
+    trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }),
+    trained.organisation({ name: 'all-group', restriction: 'all-group' }),
+    trained.organisation(),
+  ]
+  const reports: EvaluatedOrganisation[] = []
+  for (const organisation of organisations) {
+    const onRecord = (_: unknown, { done, total }: { done: number; total: number }) =>
+      options.onQuestion(organisation.name, done, total)
+    const about = { seed, update: trained.update }
+    reports.push(
+      await evaluate({ set, model, sandbox, folder, organisation, about, concurrency, onRecord, signal }),
+    )
+    signal.throwIfAborted()
+  }
+  const rows = compareOrganisations(reports, { base: 2, seed })
+  return {
+    training,
+    comparison: { reports, rows, example: await exampleOf(reports.at(-1)!, set, organisations.at(-1)!) },
+  }
+}
+
+/** The first question with a right answer from more than one unit: one that shows an organisation at work. */
+async function exampleOf(report: EvaluatedOrganisation, set: TaskSet, organisation: Organisation) {
+  const shown =
+    report.records.find(({ score, graph }) => score === 1 && graph.units.length > 1) ?? report.records[0]!
+  const task = splitOf(set, 'test').tasks.find(({ id }) => id === shown.task)!
+  return { task, graph: await organisation.graphFor(task), answer: shown.answer }
+}

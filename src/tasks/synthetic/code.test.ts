@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { decodeTests } from '../../benchmarks/program-tests.ts'
+import type { LivecodebenchReference } from '../../benchmarks/reference.ts'
+import { SandboxPool } from '../../execution/sandbox/pool.ts'
+import { codeString } from '../../library/answer-contract.ts'
+import { scoreProgram } from '../../scoring/code/score-program.ts'
+import { code } from './code.ts'
+import { questionSequence } from './question-sequence.ts'
+
+// Two rounds over all templates, one for each split.
+const questions = questionSequence(7, 'code', code, 2 * code.length)
+
+test('there are many templates, and a round uses each of them', () => {
+  expect(code.length).toBeGreaterThanOrEqual(25)
+  const trained = questions.filter((_, number) => number % 2 === 0)
+  const names = trained.map(({ reference }) => {
+    const { program } = reference as LivecodebenchReference
+    return program.mode === 'function' ? program.entryPoint.replace(/^(second|third|fourth)_/, '') : ''
+  })
+  expect(new Set(names).size).toBe(code.length)
+})
+
+test('tests are as many as promised, and the hidden ones are others than the public ones', () => {
+  for (const { task, reference } of questions) {
+    const hidden = decodeTests((reference as LivecodebenchReference).privateTests)
+    const open = task.publicTests!
+    expect(open.length).toBeGreaterThanOrEqual(2)
+    expect(open.length).toBeLessThanOrEqual(3)
+    expect(hidden.length).toBeGreaterThanOrEqual(6)
+    expect(hidden.length).toBeLessThanOrEqual(12)
+    expect(new Set([...open, ...hidden].map(({ input }) => input)).size).toBe(open.length + hidden.length)
+  }
+})
+
+test('the question does not show the program', () => {
+  for (const { task, solution } of questions) {
+    const [, ...body] = (solution.answer as string).trim().split('\n')
+    const shown = JSON.stringify(task)
+    for (const line of body)
+      if (/ return \w+ | in |lambda/.test(line)) expect(shown).not.toContain(line.trim())
+  }
+})
+
+test('there are wrong programs for every question, all different', () => {
+  for (const { solution } of questions) {
+    const programs = [solution.answer, ...solution.wrong!]
+    expect(programs.length).toBeGreaterThanOrEqual(3)
+    expect(programs.length).toBeLessThanOrEqual(5)
+    expect(new Set(programs).size).toBe(programs.length)
+    for (const program of programs) expect(codeString.check(program).verdict).toBe('fits')
+  }
+})
+
+test('in the sandbox every solution passes and every wrong program fails', { timeout: 240_000 }, async () => {
+  const pool = new SandboxPool({ concurrency: 2 })
+  const verdicts = await Promise.all(
+    questions.flatMap(({ reference, solution }) =>
+      [solution.answer, ...solution.wrong!].map(async (program, index) => {
+        const { status } = await scoreProgram(pool, program, reference as LivecodebenchReference)
+        const wanted = index === 0 ? status === 'passed' : /failed_tests|runtime_error/.test(status)
+        return wanted ? undefined : { status, program }
+      }),
+    ),
+  )
+  expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([])
+})

@@ -1,0 +1,75 @@
+import { writeSync } from 'node:fs'
+import {
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  requestDigest,
+} from '../../src/execution/models/chat-model.ts'
+import { evaluationDigest } from '../../src/ledger/evaluation.ts'
+import type { LedgerFileOptions } from '../../src/ledger/ledger-file.ts'
+import { SqliteLedger } from '../../src/ledger/sqlite.ts'
+
+/** What a training process has told of itself before it ended, however it ended. */
+export interface Facts {
+  /** Digests of requests, once per attempt. */
+  readonly asked: readonly string[]
+  /** Digests of requests whose answers the ledger has acknowledged. */
+  readonly kept: ReadonlySet<string>
+  /** Digests of evaluations that the ledger has acknowledged. */
+  readonly evaluated: ReadonlySet<string>
+  /** Updates whose checkpoints are surely written: one's is while the next update is under way. */
+  readonly updates: number
+}
+
+export type Tell = (line: string) => void
+
+/** Says a fact straight to the descriptor: it is heard even if the next instant is the last. */
+export const sayAloud: Tell = (line) => void writeSync(1, `${line}\n`)
+
+export function parseFacts(text: string): Facts {
+  // What a kill has left of a last line is no fact.
+  const facts = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split(' '))
+  const all = (what: string) => facts.flatMap(([name, value]) => (name === what ? [value!] : []))
+  return {
+    asked: all('asked'),
+    kept: new Set(all('kept')),
+    evaluated: new Set(all('evaluated')),
+    updates: Math.max(0, ...all('update').map((update) => Number(update) - 1)),
+  }
+}
+
+/** The same model, telling what it is asked. */
+export function tellingModel(model: ChatModel, tell: Tell): ChatModel {
+  return {
+    identity: model.identity,
+    ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+      tell(`asked ${requestDigest(model.identity, request)}`)
+      return model.ask(request, signal)
+    },
+  }
+}
+
+/** From here on ledgers tell what they have acknowledged, and have these limits: the trainer opens its own. */
+export function watchLedgers(tell: Tell, limits: LedgerFileOptions): Disposable {
+  const { open } = SqliteLedger
+  const { keep, keepReply } = SqliteLedger.prototype
+  SqliteLedger.open = (path, options = {}) => open.call(SqliteLedger, path, { ...limits, ...options })
+  SqliteLedger.prototype.keepReply = async function (this: SqliteLedger, ...given) {
+    await keepReply.apply(this, given)
+    tell(`kept ${given[0]}`)
+  }
+  SqliteLedger.prototype.keep = async function (this: SqliteLedger, ...given) {
+    const kept = await keep.apply(this, given)
+    tell(`evaluated ${evaluationDigest(given[0])}`)
+    return kept
+  }
+  return {
+    [Symbol.dispose]() {
+      SqliteLedger.open = open
+      Object.assign(SqliteLedger.prototype, { keep, keepReply })
+    },
+  }
+}

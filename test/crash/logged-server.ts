@@ -1,0 +1,60 @@
+// node logged-server.ts LOG [SETTINGS]: the simulated model as a server of its own, which writes down when it was asked what
+// and when it had answered. It says its URL and runs until it is ended.
+import { createHash } from 'node:crypto'
+import { openSync, writeSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Simulator } from '../../src/execution/models/simulated/simulator.ts'
+import { completionJson, errorJson, readBody } from '../../src/execution/models/simulated/wire.ts'
+import { knownTasks } from '../../src/tasks/known-tasks.ts'
+import { tinyTaskSet } from '../tiny-task-set.ts'
+
+export interface LoggedServerSettings {
+  readonly latencyMs?: number
+  /** After so many answers the key `first` is refused; others are not. */
+  readonly revokeAfter?: number
+}
+
+const [log, settings = '{}'] = process.argv.slice(2)
+const { latencyMs = 0, revokeAfter = Number.POSITIVE_INFINITY } = JSON.parse(settings) as LoggedServerSettings
+const simulator = new Simulator({ tasks: knownTasks(tinyTaskSet), seed: 1 })
+const file = openSync(log!, 'a')
+const json = { 'content-type': 'application/json' }
+let answers = 0
+
+const server = createServer(async (request, response) => {
+  response.on('error', () => {})
+  const body = await read(request)
+  if (body === undefined) return
+  const digest = createHash('sha256').update(body).digest('hex')
+  if (answers >= revokeAfter && request.headers.authorization === 'Bearer first') {
+    writeSync(file, `refused ${digest}\n`)
+    response.writeHead(401, json).end(errorJson('The key was revoked.', 'invalid_request_error'))
+    return
+  }
+  writeSync(file, `asked ${digest}\n`)
+  const reading = readBody(body)
+  if ('problem' in reading) return void response.writeHead(400, json).end()
+  const completion = simulator.complete(reading.request, reading.seed)
+  if (latencyMs > 0) await wait(latencyMs * (0.5 + Math.random()))
+  if (response.destroyed) return
+  answers += 1
+  response.writeHead(200, json).end(completionJson(completion, digest), () => {
+    writeSync(file, `answered ${digest}\n`)
+  })
+})
+server.listen(0, '127.0.0.1', () => {
+  writeSync(1, `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1\n`)
+})
+
+/** Nothing where the client went away. */
+async function read(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  } catch {
+    return undefined
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

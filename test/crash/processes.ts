@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type Facts, parseFacts } from './facts.ts'
+import type { LoggedServerSettings } from './logged-server.ts'
+import type { TrainRunSettings } from './small-training.ts'
+
+const script = (name: string) => new URL(name, import.meta.url).pathname
+
+/** The simulated model in a process of its own, which no crash of a trainer touches. */
+export class LoggedServer {
+  readonly url: string
+  readonly #process: ChildProcess
+  readonly #log: string
+
+  private constructor(process: ChildProcess, url: string, log: string) {
+    this.#process = process
+    this.url = url
+    this.#log = log
+  }
+
+  static async start(log: string, settings: LoggedServerSettings = {}): Promise<LoggedServer> {
+    const words = [script('logged-server.ts'), log, JSON.stringify(settings)]
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [bytes] = (await once(child.stdout!, 'data')) as [Buffer]
+    return new LoggedServer(child, String(bytes).trim(), log)
+  }
+
+  /** Digests of the bodies that it was asked, answered or refused, in order. */
+  log(what: 'asked' | 'answered' | 'refused'): string[] {
+    const lines = readFileSync(this.#log, 'utf8').split('\n')
+    return lines.flatMap((line) => (line.startsWith(`${what} `) ? [line.slice(what.length + 1)] : []))
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.#process, 'close')
+    this.#process.kill('SIGKILL')
+    await ended
+  }
+}
+
+export interface TrainerEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly facts: Facts
+  readonly errors: string
+}
+
+/** A training in a process of its own. */
+export class Trainer {
+  readonly process: ChildProcess
+  readonly ended: Promise<TrainerEnd>
+  #said = ''
+
+  constructor(
+    folder: string,
+    url: string,
+    settings: TrainRunSettings = {},
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    const words = [script('train-run.ts'), folder, url, JSON.stringify(settings)]
+    const env = { ...process.env, ...environment }
+    this.process = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    let errors = ''
+    this.process.stdout!.on('data', (bytes: Buffer) => {
+      this.#said += bytes
+    })
+    this.process.stderr!.on('data', (bytes: Buffer) => {
+      errors += bytes
+    })
+    this.ended = once(this.process, 'close').then(([code, signal]) => ({
+      code,
+      signal,
+      facts: this.facts,
+      errors,
+    }))
+  }
+
+  get facts(): Facts {
+    return parseFacts(this.#said)
+  }
+
+  /** Sends a signal once so many calls were asked, or when it has ended before. */
+  async signalAfter(asked: number, signal: NodeJS.Signals): Promise<void> {
+    let isOver = false
+    const over = this.ended.then(() => {
+      isOver = true
+    })
+    while (!isOver && this.facts.asked.length < asked)
+      await Promise.race([once(this.process.stdout!, 'data'), over])
+    this.process.kill(signal)
+  }
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openModel } from '../../src/execution/models/open-model.ts'
+import type { LedgerFileOptions } from '../../src/ledger/ledger-file.ts'
+import { lexicalEncoder } from '../../src/library/encoder/lexical-encoder.ts'
+import type { BudgetSettings } from '../../src/runs/budget-settings.ts'
+import { RunFolder } from '../../src/runs/run-folder.ts'
+import { type TrainingResult, train } from '../../src/runs/train.ts'
+import { tinyTaskSet } from '../tiny-task-set.ts'
+import { sayAloud, type Tell, tellingModel, watchLedgers } from './facts.ts'
+
+export interface TrainRunSettings {
+  readonly updates?: number
+  readonly concurrency?: number
+  readonly requestReuse?: boolean
+  readonly budget?: BudgetSettings
+  readonly ledger?: Pick<LedgerFileOptions, 'maxPages' | 'patienceMs'>
+}
+
+export const smallSettings = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 } as const
+
+/** A training of seconds, in a folder, with a model behind a URL: begun, or resumed where it was begun before. */
+export async function trainSmall(
+  folder: string,
+  url: string,
+  settings: TrainRunSettings & { readonly signal?: AbortSignal; readonly tell?: Tell } = {},
+): Promise<TrainingResult> {
+  const { updates = 3, concurrency = 4, requestReuse = true, budget, signal, tell = sayAloud } = settings
+  using _ = watchLedgers(tell, settings.ledger ?? {})
+  const apiKeyEnv = process.env['CRASH_KEY'] === undefined ? {} : { apiKeyEnv: 'CRASH_KEY' }
+  const model = openModel({ preset: 'vllm', model: 'simulated', baseURL: url, ...apiKeyEnv })
+  try {
+    return await train({
+      set: tinyTaskSet,
+      model: tellingModel(model, tell),
+      folder,
+      settings: { ...smallSettings, updates, requestReuse },
+      concurrency,
+      encoder: lexicalEncoder,
+      sandbox: null,
+      resume: new RunFolder(folder).exists,
+      ...(budget === undefined ? {} : { budget }),
+      ...(signal === undefined ? {} : { signal }),
+      onEvent: (event) => {
+        if (event.type === 'update') tell(`update ${event.update + 1}`)
+      },
+    })
+  } finally {
+    await model.close()
+  }
+}
+
+/** All that a run ends with and that must not depend on what happened to it, by file. */
+export function outcome(folder: string): ReadonlyMap<string, string> {
+  const run = new RunFolder(folder)
+  const last = run.checkpoints().at(-1) ?? 0
+  const checkpoint = ['policy.safetensors', 'optimizer.safetensors', 'state.json'].map(
+    (name) => [name, join(run.checkpointPath(last), name)] as const,
+  )
+  const files = [...checkpoint, ['trajectories.jsonl', run.trajectoriesFile] as const]
+  return new Map(files.map(([name, path]) => [name, readFileSync(path, 'latin1')]))
+}

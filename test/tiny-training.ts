@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ChatModel, ChatReply, ChatRequest } from '../src/execution/models/chat-model.ts'
+import { SimulatedModel } from '../src/execution/models/simulated/simulated-model.ts'
+import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
+import { RunFolder } from '../src/runs/run-folder.ts'
+import { type TrainingResult, type TrainOptions, train } from '../src/runs/train.ts'
+import type { GivenTrainingSettings } from '../src/runs/training-settings.ts'
+import { knownTasks } from '../src/tasks/known-tasks.ts'
+import { tinyTaskSet } from './tiny-task-set.ts'
+
+export const tinySettings: GivenTrainingSettings = {
+  hidden: 8,
+  trajectories: 2,
+  probes: 1,
+  maxUnits: 2,
+  updates: 3,
+}
+
+/** Knows all answers of the tiny set. */
+export const tinyModel: ChatModel = new SimulatedModel({ tasks: knownTasks(tinyTaskSet), seed: 1 })
+
+/** A model that asks another one, in a way of its own. */
+export function modelAround(
+  ask: (request: ChatRequest, signal: AbortSignal | undefined, number: number) => Promise<ChatReply>,
+): ChatModel & { readonly calls: number } {
+  let calls = 0
+  return {
+    identity: tinyModel.identity,
+    get calls() {
+      return calls
+    },
+    ask(request, signal) {
+      calls += 1
+      return ask(request, signal, calls)
+    },
+  }
+}
+
+/** A training of less than a second in a folder; resumed where it was begun before. */
+export function trainTiny(folder: string, options: Partial<TrainOptions> = {}): Promise<TrainingResult> {
+  return train({
+    set: tinyTaskSet,
+    model: tinyModel,
+    folder,
+    settings: tinySettings,
+    encoder: lexicalEncoder,
+    sandbox: null,
+    resume: new RunFolder(folder).exists,
+    ...options,
+  })
+}
+
+/** The bytes of a run's newest weights and moments, and its trajectories. */
+export function learned(folder: string): { weights: Buffer; moments: Buffer; trajectories: string } {
+  const run = new RunFolder(folder)
+  const place = run.checkpointPath(run.checkpoints().at(-1)!)
+  return {
+    weights: readFileSync(join(place, 'policy.safetensors')),
+    moments: readFileSync(join(place, 'optimizer.safetensors')),
+    trajectories: readFileSync(run.trajectoriesFile, 'utf8'),
+  }
+}
