@@ -23,10 +23,10 @@ beforeAll(async () => {
     settings: { hidden: 16, updates: 3, probes: 1 },
   })
   await job.close()
-}, 60_000)
+}, 120_000)
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
-const seconds = 60_000
+const seconds = 120_000
 
 /** The same run under another name, with other facts in its record. */
 function copyOfSmall(name: string, facts: object): void {

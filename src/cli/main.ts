@@ -3,11 +3,13 @@ import { Command, CommanderError } from 'commander'
 import { askCommand } from './ask.ts'
 import { compareCommand } from './compare.ts'
 import { dataCommand } from './data.ts'
+import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { estimateCommand } from './estimate.ts'
 import { evalCommand } from './eval.ts'
 import { exitCode, exitCodeHelp } from './exit-code.ts'
 import { graphCommand } from './graph.ts'
+import { initCommand } from './init.ts'
 import { explain } from './problem.ts'
 import { resumeCommand } from './resume.ts'
 import { runCommand } from './run.ts'
@@ -26,6 +28,8 @@ const program = new Command('magic')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
 for (const command of [
+  demoCommand(),
+  initCommand(),
   trainCommand(),
   resumeCommand(),
   estimateCommand(),

@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { Cap } from '../runs/budget.ts'
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
@@ -130,6 +130,6 @@ export function runWord(folder: string): string {
   const name = relative(resolve(defaultRunsFolder()), folder)
   if (!name.includes('/') && name !== '' && name !== '..') return name
   const path = relative('.', folder)
-  const short = path.startsWith('..') ? folder : path.includes('/') ? path : join('.', path)
+  const short = path.startsWith('..') ? folder : path.includes('/') ? path : `./${path}`
   return /^[\w./~-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`
 }

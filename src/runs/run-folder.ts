@@ -82,6 +82,10 @@ export class RunFolder {
     return join(this.path, 'ledger.sqlite')
   }
 
+  get callsFile(): string {
+    return join(this.path, 'calls.log')
+  }
+
   get membershipFile(): string {
     return join(this.path, 'membership.json')
   }

@@ -14,7 +14,7 @@ export async function spentBefore(
   eventsFile: string,
   ledger: Pick<EvaluationLedger, 'spending'>,
   price: Price | undefined,
-): Promise<{ spent: Spent; untold: TokenUsage }> {
+): Promise<{ spent: Spent; untold: TokenUsage; answers: number }> {
   const last = existsSync(eventsFile) ? (readLines(eventsFile).at(-1) as UpdateRecord | undefined) : undefined
   const then = last?.spent ?? nothingSpent(price)
   const untold = last?.untold ?? { input: 0, cachedInput: 0, output: 0 }
@@ -38,5 +38,5 @@ export async function spentBefore(
     : costOf(now, price, new Date())
   const unknown = Math.max(then.unknown, answered.unknown)
   const calls = Math.max(then.calls, answered.calls)
-  return { spent: { calls, ...now, unknown, cost, minutes: then.minutes }, untold }
+  return { spent: { calls, ...now, unknown, cost, minutes: then.minutes }, untold, answers: answered.calls }
 }

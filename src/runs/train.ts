@@ -22,6 +22,7 @@ import { membership } from '../tasks/membership.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { Budget, type Cap, type Spent } from './budget.ts'
 import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
+import { CallJournal } from './call-journal.ts'
 import { LineFile } from './durable-file.ts'
 import { failPoint } from './fail-point.ts'
 import { MeteredModel } from './metered-model.ts'
@@ -70,7 +71,13 @@ export interface TrainOptions {
 export type TrainingEvent =
   | { readonly type: 'note'; readonly text: string }
   | ({ readonly type: 'check' } & Check)
-  | { readonly type: 'start'; readonly record: RunRecord; readonly done: number }
+  | {
+      readonly type: 'start'
+      readonly record: RunRecord
+      readonly done: number
+      /** Calls that were in flight when the run was killed or stopped: their answers are lost, and those still needed are asked for again. */
+      readonly inFlight: number
+    }
   | UpdateRecord
 
 export interface TrainingResult {
@@ -197,6 +204,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   const isStale = (line: unknown) => ((line as Partial<UpdateRecord>).update ?? -1) >= begunWith
   const events = new LineFile(folder.eventsFile, isStale)
   const trajectories = new LineFile(folder.trajectoriesFile, isStale)
+  const journal = new CallJournal(folder.callsFile)
   const ledger = await SqliteLedger.open(folder.ledgerFile)
   // A state is written while the next update's calls are under way. Who is killed meanwhile makes that update again, with the
   // ledger's answers.
@@ -208,9 +216,12 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   try {
     const price = priceOf(parts.model.identity, parts.settings.prices)
     const before = await spentBefore(folder.eventsFile, ledger, price)
-    const budget = new Budget(prepared.budget, price, before.spent, before.untold)
+    const inFlight = journal.takeInFlight(before.answers)
+    // They may have been charged, and nobody has heard how much.
+    const spent = { ...before.spent, unknown: before.spent.unknown + inFlight }
+    const budget = new Budget(prepared.budget, price, spent, before.untold)
     const evaluator = new TrainingEvaluator({
-      parts: { ...parts, model: new MeteredModel(parts.model, budget) },
+      parts: { ...parts, model: new MeteredModel(parts.model, budget, journal) },
       ledger,
       requestReuse: settings.requestReuse,
       signal: abandon.signal,
@@ -222,7 +233,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     const queries: { id: string; embedding: Float32Array }[] = []
     for (const task of tasks)
       queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
-    options.onEvent?.({ type: 'start', record, done })
+    options.onEvent?.({ type: 'start', record, done, inFlight })
     goOn()
     let start = performance.now()
     const onUpdate = async (finished: FinishedUpdate) => {
@@ -288,6 +299,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     await written.catch(() => {})
     events.close()
     trajectories.close()
+    journal.close()
     await ledger.close()
   }
 }

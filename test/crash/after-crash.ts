@@ -8,9 +8,9 @@ import { type Facts, parseFacts } from './facts.ts'
 import { outcome, type TrainRunSettings, trainSmall } from './small-training.ts'
 
 export interface AfterCrash {
-  /** Calls whose answers nobody had acknowledged when the process ended. */
+  /** Calls whose answers nobody had acknowledged when the process ended, as the resumed run tells. */
   readonly inFlight: number
-  /** Those of them that were made again. */
+  /** Calls that were made again; without the self-check's, which a run that has not begun yet makes once more. */
   readonly repeated: number
 }
 
@@ -29,7 +29,7 @@ export async function assertRecovers(
   const lines: string[] = []
   const { status, done } = await trainSmall(folder, url, { ...settings, tell: (line) => lines.push(line) })
   if (status !== 'finished') throw new Error(`resumed, the run is ${status} after ${done} updates`)
-  const asked = parseFacts(`${lines.join('\n')}\n`).asked
+  const { asked, inFlight } = parseFacts(`${lines.join('\n')}\n`)
   const again = asked.filter((digest) => facts.kept.has(digest))
   if (again.length > 0)
     throw new Error(`${again.length} calls were made again although their answers were kept`)
@@ -37,9 +37,12 @@ export async function assertRecovers(
     if (content !== reference.get(file)) throw new Error(`${file} is another one than without the crash`)
   for await (const { name, ok, detail } of verify({ folder: new RunFolder(folder), set: tinyTaskSet }))
     if (!ok) throw new Error(`afterwards '${name}' is wrong: ${detail}`)
-  const before = new Set(facts.asked)
-  const inFlight = before.size - [...before].filter((digest) => facts.kept.has(digest)).length
-  return { inFlight, repeated: asked.filter((digest) => before.has(digest)).length }
+  const [echo, ...before] = facts.asked
+  const unanswered = new Set(before.filter((digest) => digest !== echo && !facts.failed.has(digest)))
+  const repeated = asked.filter((digest) => unanswered.has(digest)).length
+  if (repeated > inFlight)
+    throw new Error(`${repeated} calls were repeated, but ${inFlight} told to be in flight`)
+  return { inFlight, repeated }
 }
 
 async function assertNothingLost(folder: string, { kept, evaluated, updates }: Facts): Promise<void> {

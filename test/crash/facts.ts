@@ -13,12 +13,16 @@ import { SqliteLedger } from '../../src/ledger/sqlite.ts'
 export interface Facts {
   /** Digests of requests, once per attempt. */
   readonly asked: readonly string[]
+  /** Digests of requests that were not answered; to make them again is to repeat nothing. */
+  readonly failed: ReadonlySet<string>
   /** Digests of requests whose answers the ledger has acknowledged. */
   readonly kept: ReadonlySet<string>
   /** Digests of evaluations that the ledger has acknowledged. */
   readonly evaluated: ReadonlySet<string>
   /** Updates whose checkpoints are surely written: one's is while the next update is under way. */
   readonly updates: number
+  /** How many calls the run said that an earlier kill had caught in flight. */
+  readonly inFlight: number
 }
 
 export type Tell = (line: string) => void
@@ -35,8 +39,10 @@ export function parseFacts(text: string): Facts {
   const all = (what: string) => facts.flatMap(([name, value]) => (name === what ? [value!] : []))
   return {
     asked: all('asked'),
+    failed: new Set(all('failed')),
     kept: new Set(all('kept')),
     evaluated: new Set(all('evaluated')),
+    inFlight: Number(all('in-flight')[0] ?? 0),
     updates: Math.max(0, ...all('update').map((update) => Number(update) - 1)),
   }
 }
@@ -45,9 +51,12 @@ export function parseFacts(text: string): Facts {
 export function tellingModel(model: ChatModel, tell: Tell): ChatModel {
   return {
     identity: model.identity,
-    ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
-      tell(`asked ${requestDigest(model.identity, request)}`)
-      return model.ask(request, signal)
+    async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+      const digest = requestDigest(model.identity, request)
+      tell(`asked ${digest}`)
+      const reply = await model.ask(request, signal)
+      if (!reply.ok && reply.kind !== 'cancelled') tell(`failed ${digest}`)
+      return reply
     },
   }
 }

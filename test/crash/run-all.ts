@@ -78,15 +78,17 @@ async function places(): Promise<void> {
 async function diskCalls(mode: 'kill' | 'enospc' | 'eio'): Promise<void> {
   const matrix = sharedPath('tools', 'crash_matrix.py')
   if (!existsSync(matrix)) return void console.log('crash_matrix.py is not here: no crashes at disk calls')
-  const node = (name: string) => `${process.execPath} ${new URL(name, import.meta.url).pathname}`
+  const node = (script: URL) => `${process.execPath} ${script.pathname}`
+  const run = node(new URL('train-run.ts', import.meta.url))
+  const verify = node(new URL('verify.ts', import.meta.url))
   const words = [
     ...[matrix, '--mode', mode, '--max', String(Math.ceil(points / 25))],
     // Node itself ends when its own threads cannot wake each other by `write`, so that one can be killed at but not fail.
     ...(mode === 'kill'
       ? []
       : ['--calls', 'openat,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,unlinkat,mkdir']),
-    ...['--run', `${node('train-run.ts')} {dir} ${server.url}`],
-    ...['--verify', `${node('verify.ts')} {dir} ${server.url} ${reference}`],
+    ...['--run', `${run} {dir} ${server.url}`],
+    ...['--verify', `${verify} {dir} ${server.url} ${reference}`],
   ]
   const child = spawn('python3', words, { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''

@@ -42,6 +42,7 @@ export async function trainSmall(
       ...(budget === undefined ? {} : { budget }),
       ...(signal === undefined ? {} : { signal }),
       onEvent: (event) => {
+        if (event.type === 'start') tell(`in-flight ${event.inFlight}`)
         if (event.type === 'update') tell(`update ${event.update + 1}`)
       },
     })

@@ -9,7 +9,6 @@ import {
 import { selectRoles } from '../../library/define-library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
-import { builtInTools } from '../../library/tool-name.ts'
 import { referenceScorer } from '../reference-scorer.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { arithmetic } from './arithmetic.ts'
@@ -84,7 +83,8 @@ export function syntheticTaskSet(options: SyntheticOptions = {}): TaskSet<Refere
     metric: 'accuracy',
     library: selectRoles(paperLibrary, roles),
     // Between them the families have something for every role and every tool.
-    profile: { id: 'synthetic', roles, tools: builtInTools },
+    // Nothing here needs a program of one's own but the programs themselves, which public_code runs.
+    profile: { id: 'synthetic', roles, tools: ['calculator', 'public_code', 'table_reader'] },
     scorer: { ...scorer, solution: (reference) => solutions.get(reference) ?? scorer.solution?.(reference) },
     splits: { train: split(0, train), test: split(1, test) },
     selection: { recipe: 'generated', seed, train, test, families },
