@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { type DemoComparison, type DemoResult, demoSizes, runDemo } from '../experiments/demo.ts'
+import {
+  type DemoComparison,
+  type DemoResult,
+  demoFamilies,
+  demoSizes,
+  runDemo,
+} from '../experiments/demo.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from './display/numbers.ts'
@@ -63,7 +69,13 @@ async function demo(options: DemoOptions): Promise<number> {
   const screen = screenOf(process.stderr)
   const view = new TrainingView({ progress, screen, isSimulated: true, caps: {}, folder })
   const signal = interruptSignal((text) => view.note(text))
-  const source = { tasks: 'synthetic', trainSize: demoSizes.train, testSize: demoSizes.test, taskSeed: seed }
+  const source = {
+    tasks: 'synthetic',
+    trainSize: demoSizes.train,
+    testSize: demoSizes.test,
+    taskSeed: seed,
+    families: demoFamilies,
+  }
   const job = await openJob(source, { simulatedSeed: seed }, (text) => view.note(text))
   try {
     const result = await runDemo({

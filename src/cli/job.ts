@@ -1,8 +1,7 @@
 import type { ChatModel } from '../execution/models/chat-model.ts'
-import { priceOf } from '../execution/models/prices.ts'
 import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
-import { executionSettings } from '../execution/settings.ts'
+import type { executionSettings } from '../execution/settings.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import { chooseEncoder } from '../library/encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
@@ -156,11 +155,6 @@ export async function openEncoder(
   })
   say(message)
   return encoder
-}
-
-/** What a call of the job's model costs, where that is known. */
-export function priceOfJob({ model, execution }: Pick<Job, 'model' | 'execution'>) {
-  return priceOf(model.identity, executionSettings.parse(execution ?? {}).prices)
 }
 
 /** The tasks of a run and the configuration that they came from, for commands that ask no model. */

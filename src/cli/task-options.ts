@@ -11,7 +11,11 @@ import type { Study } from '../tasks/benchmark/studies.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
-import { syntheticFamilies, syntheticTaskSet } from '../tasks/synthetic/synthetic-task-set.ts'
+import {
+  type SyntheticFamily,
+  syntheticFamilies,
+  syntheticTaskSet,
+} from '../tasks/synthetic/synthetic-task-set.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
@@ -27,6 +31,8 @@ export interface TaskSource {
   readonly data?: string
   readonly answer?: (typeof answerKinds)[number]
   readonly taskSeed?: number
+  /** Of the synthetic questions; all that this machine can score by default. */
+  readonly families?: readonly SyntheticFamily[]
 }
 
 export interface OpenedTasks {
@@ -106,10 +112,13 @@ async function openBuiltIn(name: string, source: TaskSource): Promise<Opened> {
   return { set, notes: typeof deviation === 'string' ? [deviation] : [] }
 }
 
-/** Programs can only be asked for where they can be run. */
-export async function openSynthetic({ trainSize, testSize, taskSeed }: TaskSource): Promise<Opened> {
-  const { kind } = await sandboxAvailability(new SandboxPool())
-  const families = syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
+async function openSynthetic({
+  trainSize,
+  testSize,
+  taskSeed,
+  families: given,
+}: TaskSource): Promise<Opened> {
+  const families = given ?? (await scorableFamilies())
   const set = syntheticTaskSet({
     seed: taskSeed ?? 0,
     train: trainSize ?? usualSizes.train,
@@ -118,7 +127,13 @@ export async function openSynthetic({ trainSize, testSize, taskSeed }: TaskSourc
   })
   const without =
     'Without bubblewrap the programming questions are left out: their tests could not be run. `magic doctor` says how to get it.'
-  return { set, notes: families.length < syntheticFamilies.length ? [without] : [] }
+  return { set, notes: given === undefined && families.length < syntheticFamilies.length ? [without] : [] }
+}
+
+/** Programs can only be asked for where they can be run. */
+async function scorableFamilies(): Promise<readonly SyntheticFamily[]> {
+  const { kind } = await sandboxAvailability(new SandboxPool())
+  return syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
 }
 
 async function openOwn(source: TaskSource, configuration: Configuration | undefined): Promise<Opened> {

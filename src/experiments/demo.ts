@@ -10,13 +10,22 @@ import { chainOrganisation, directOrganisation, type Organisation } from '../run
 import { type TrainingEvent, type TrainingResult, train } from '../runs/train.ts'
 import { loadPolicy } from '../runs/trained-policy.ts'
 import { presets } from '../runs/training-settings.ts'
+import type { SyntheticFamily } from '../tasks/synthetic/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
-export const demoSizes = { train: 100, test: 300 } as const
+export const demoSizes = { train: 75, test: 500 } as const
 
-/** A free model on this machine takes all that comes. */
-const concurrency = 32
+/** Without programs, so that it shows the same on a machine that has no sandbox to run them in. */
+export const demoFamilies: readonly SyntheticFamily[] = [
+  'arithmetic',
+  'choice',
+  'table-claim',
+  'table-arithmetic',
+]
+
+/** A free model on this machine takes all that comes; answers that come together are kept by one write to the disk. */
+const concurrency = 128
 
 export interface DemoOptions {
   readonly seed: number
@@ -63,6 +72,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     signal,
     concurrency,
     settings: { ...presets.demo, seed },
+    // The texts of a hundred thousand simulated messages are of no use to anybody.
+    execution: { traceContent: false },
     encoder: lexicalEncoder,
     onEvent: options.onTraining,
   })

@@ -1,7 +1,7 @@
+import { SingleFlight } from '../execution/single-flight.ts'
 import type { Trace } from '../execution/trace.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest, isSettled } from './evaluation.ts'
 import type { EvaluationLedger } from './evaluation-ledger.ts'
-import { SingleFlight } from '../execution/single-flight.ts'
 
 export interface Evaluated {
   readonly evaluation: Evaluation

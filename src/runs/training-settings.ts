@@ -47,11 +47,11 @@ export const presets = {
    */
   demo: {
     passes: 2,
-    updates: 150,
-    trajectories: 16,
+    trajectories: 24,
     learningRate: 2e-3,
     hidden: 128,
-    rewards: { epsilon: 0.5, tokenPenalty: 5e-6 },
+    entropyWeight: 0.01,
+    rewards: { epsilon: 0.5, tokenPenalty: 3e-6 },
   },
 } as const satisfies Record<string, GivenTrainingSettings>
 

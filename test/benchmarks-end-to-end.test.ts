@@ -1,0 +1,47 @@
+// All eight benchmarks from the official files to the paper's metric, on the simulated model.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { benchmarks } from '../src/benchmarks/benchmark.ts'
+import { benchmarkNames } from '../src/benchmarks/catalogue.ts'
+import { SimulatedModel } from '../src/execution/models/simulated/simulated-model.ts'
+import { openProgramSandbox } from '../src/execution/sandbox/program-sandbox.ts'
+import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
+import { evaluate } from '../src/runs/evaluate.ts'
+import { RunFolder } from '../src/runs/run-folder.ts'
+import { train } from '../src/runs/train.ts'
+import { loadPolicy } from '../src/runs/trained-policy.ts'
+import { verify } from '../src/runs/verify.ts'
+import { benchmarkTaskSet } from '../src/tasks/benchmark/benchmark-task-set.ts'
+import { knownTasks } from '../src/tasks/known-tasks.ts'
+import { describeShared, sharedPath } from './shared.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'magic-benchmarks-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describeShared('benchmarks, end to end', () => {
+  test.each(benchmarkNames)('%s', { timeout: 120_000 }, async (name) => {
+    const set = await benchmarkTaskSet(name, { data: sharedPath('data'), train: 3, test: 8 })
+    const model = new SimulatedModel({ tasks: knownTasks(set) })
+    const sandbox = await openProgramSandbox()
+    const folder = join(root, name)
+    const settings = { hidden: 8, updates: 2, probes: 1 }
+    const trained = await train({ set, model, folder, settings, encoder: lexicalEncoder, sandbox })
+    expect(trained).toMatchObject({ status: 'finished', done: 2 })
+    const { splits, files } = JSON.parse(readFileSync(join(folder, 'membership.json'), 'utf8'))
+    expect(splits.test).toEqual(set.splits['test']!.tasks.map(({ id }) => id))
+    for (const { sha256 } of files) expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+
+    const organisation = (await loadPolicy(folder, { encoder: lexicalEncoder })).organisation()
+    const report = await evaluate({ set, model, organisation, folder, sandbox })
+    expect(report).toMatchObject({ metric: benchmarks[name].metric, complete: true, n: splits.test.length })
+    // The simulated model knows the answers, and hits some of them.
+    expect(report.score.mean).toBeGreaterThan(0)
+    if (name === 'tatqa') expect(Object.keys(report.measures)).toContain('em')
+    expect(existsSync(join(report.folder!, 'records.jsonl'))).toBe(true)
+    for await (const { name: what, ok, detail } of verify({ folder: new RunFolder(folder), set, sandbox }))
+      expect(ok, `${what}: ${detail}`).toBe(true)
+    sandbox.pool?.close()
+  })
+})
