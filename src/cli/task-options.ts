@@ -29,6 +29,9 @@ export interface TaskSource {
   readonly testSize?: number
   readonly study?: Study
   readonly data?: string
+  /** Splits of a benchmark to draw from, instead of the paper's. */
+  readonly trainSplit?: string
+  readonly testSplit?: string
   readonly answer?: (typeof answerKinds)[number]
   readonly taskSeed?: number
   /** Of the synthetic questions; all that this machine can score by default. */
@@ -57,6 +60,8 @@ export function addTaskOptions(command: Command): Command {
     .addOption(
       new Option('--study <name>', "a benchmark's selection in the paper").choices(['q1', 'q2', 'q3']),
     )
+    .option('--train-split <name>', "a benchmark's split to learn from, instead of the paper's")
+    .option('--test-split <name>', "a benchmark's split to hold out, instead of the paper's")
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
     .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))
     .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
@@ -64,7 +69,7 @@ export function addTaskOptions(command: Command): Command {
 
 /** The options of a command as a source; paths become absolute, so that a resume finds them from anywhere. */
 export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
-  const { config, trainSize, testSize, study, data, answer, taskSeed } = options
+  const { config, trainSize, testSize, study, data, trainSplit, testSplit, answer, taskSeed } = options
   const isFile = tasks !== undefined && !isBuiltIn(tasks)
   const given = {
     tasks: isFile ? resolve(tasks) : tasks,
@@ -73,6 +78,8 @@ export function taskSource(tasks: string | undefined, options: TaskSource): Task
     testSize,
     study,
     data: data === undefined ? undefined : resolve(data),
+    trainSplit,
+    testSplit,
     answer,
     taskSeed,
   }
@@ -99,7 +106,11 @@ interface Opened {
 }
 
 async function openBuiltIn(name: string, source: TaskSource): Promise<Opened> {
-  const { trainSize, testSize, taskSeed, study, data } = source
+  const { trainSize, testSize, taskSeed, study, data, trainSplit, testSplit } = source
+  const split = {
+    ...(trainSplit === undefined ? {} : { train: trainSplit }),
+    ...(testSplit === undefined ? {} : { test: testSplit }),
+  }
   if (name === 'synthetic') return openSynthetic(source)
   const set = await benchmarkTaskSet(name as BenchmarkName, {
     ...(data === undefined ? {} : { data }),
@@ -107,6 +118,7 @@ async function openBuiltIn(name: string, source: TaskSource): Promise<Opened> {
     ...(taskSeed === undefined ? {} : { seed: taskSeed }),
     ...(trainSize === undefined ? {} : { train: trainSize }),
     ...(testSize === undefined ? {} : { test: testSize }),
+    ...(Object.keys(split).length === 0 ? {} : { split }),
   })
   const { deviation } = set.selection
   return { set, notes: typeof deviation === 'string' ? [deviation] : [] }

@@ -7,17 +7,34 @@ export interface CountedCalls extends TokenUsage {
   readonly calls: number
 }
 
+export interface RequestCacheOptions {
+  /**
+   * Goes before every digest. With that of an evaluation as scope, replies serve this evaluation only: a resumed run does not
+   * pay for them again although different graphs share none.
+   */
+  readonly scope?: string
+  /** Hears of every answer that is on the disk, under its key, before it is handed on. */
+  readonly onKept?: (key: string, answer: ChatAnswer) => void
+}
+
 /**
  * Hands the ledger's replies to the executor, for training only: an evaluation of a policy never gets one of these.
  * It counts answered calls. What failed attempts used, and what calls in flight shared, stands in the executions.
  */
 export class LedgerRequestCache implements RequestCache {
   readonly #ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>
+  readonly #scope: string
+  readonly #onKept: RequestCacheOptions['onKept']
   #made: CountedCalls = nothing
   #reused: CountedCalls = nothing
 
-  constructor(ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>) {
+  constructor(
+    ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>,
+    { scope = '', onKept }: RequestCacheOptions = {},
+  ) {
     this.#ledger = ledger
+    this.#scope = scope
+    this.#onKept = onKept
   }
 
   /** Calls that were made and answered. */
@@ -31,14 +48,16 @@ export class LedgerRequestCache implements RequestCache {
   }
 
   async get(digest: string): Promise<ChatAnswer | undefined> {
-    const known = await this.#ledger.findReply(digest)
+    const known = await this.#ledger.findReply(this.#scope + digest)
     if (known !== undefined) this.#reused = plus(this.#reused, known)
     return known
   }
 
   async set(digest: string, answer: ChatAnswer): Promise<void> {
     this.#made = plus(this.#made, answer)
-    await this.#ledger.keepReply(digest, answer)
+    const key = this.#scope + digest
+    await this.#ledger.keepReply(key, answer)
+    this.#onKept?.(key, answer)
   }
 }
 

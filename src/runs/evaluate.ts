@@ -8,6 +8,7 @@ import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/pr
 import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
+import { RunLock } from '../ledger/run-lock.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { Budget } from './budget.ts'
 import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
@@ -87,7 +88,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     limit: new CallLimit(concurrency),
   })
   const header = headerOf(executor, options)
-  const store = options.folder === undefined ? undefined : openStore(options.folder, header)
+  const store = options.folder === undefined ? undefined : await openStore(options.folder, header)
   try {
     options.onStart?.([...(store?.done.values() ?? [])], header.tasks)
     const report = await evaluateOrganisation({
@@ -110,7 +111,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
     return { ...whole, folder: store.folder }
   } finally {
-    store?.records.close()
+    store?.close()
   }
 }
 
@@ -155,7 +156,7 @@ function headerOf(
 }
 
 /** The folder of an evaluation that was begun and not ended, or a new one. */
-function openStore(run: string | RunFolder, header: EvaluationHeader) {
+async function openStore(run: string | RunFolder, header: EvaluationHeader) {
   const { evaluationsFolder } = typeof run === 'string' ? new RunFolder(run) : run
   const base = `${header.split}-${header.organisation}`.replace(/[^a-zA-Z0-9_-]+/g, '-').slice(0, 60)
   for (let number = 1; ; number += 1) {
@@ -166,9 +167,15 @@ function openStore(run: string | RunFolder, header: EvaluationHeader) {
       writeWhole(join(folder, 'evaluation.json'), `${JSON.stringify(header, null, 2)}\n`)
     } else if (existsSync(join(folder, 'report.json')) && isComplete(folder)) continue
     else if (!isDeepStrictEqual(readHeader(folder), header)) continue
+    // Two at work on one evaluation would both ask all that is left.
+    const lock = await RunLock.acquire(folder)
     const records = new LineFile(join(folder, 'records.jsonl'))
     const done = (readLines(records.path) as QuestionRecord[]).map((record) => [record.task, record] as const)
-    return { folder, records, done: new Map(done) }
+    const close = () => {
+      records.close()
+      lock.release()
+    }
+    return { folder, records, done: new Map(done), close }
   }
 }
 

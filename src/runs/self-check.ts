@@ -47,6 +47,8 @@ export async function* selfCheck(options: {
   const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
   yield { name: 'scorer', detail: await checkScorer(set, means) }
   yield { name: 'price', detail: checkPrice(model, parts, budget) }
+  // Who may spend nothing asks nothing.
+  if (Object.values(budget).includes(0)) return
   yield { name: 'model', detail: await checkModel(parts, signal) }
 }
 

@@ -2,7 +2,6 @@ import type { ChatAnswer } from '../execution/models/chat-model.ts'
 import { addCosts, type Cost } from '../execution/models/prices.ts'
 import { addUsage, noUsage, type Usage } from '../execution/models/usage.ts'
 import { rememberTools } from '../execution/remembered-tools.ts'
-import type { RequestCache } from '../execution/request-cache.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Evaluation } from '../learning/update.ts'
@@ -10,6 +9,7 @@ import { evaluateOnce } from '../ledger/evaluate-once.ts'
 import { type EvaluationKey, evaluationDigest, evaluationOf } from '../ledger/evaluation.ts'
 import type { EvaluationLedger } from '../ledger/evaluation-ledger.ts'
 import { ledgerObservations } from '../ledger/ledger-observations.ts'
+import { LedgerRequestCache } from '../ledger/ledger-request-cache.ts'
 import type { Task } from '../library/task.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -43,7 +43,7 @@ export class TrainingEvaluator {
   readonly #tasks: ReadonlyMap<string, Task>
   readonly #references: ReadonlyMap<string, unknown>
   readonly #versions = new Map<string, string>()
-  readonly #shared: RecordingCache
+  readonly #shared: LedgerRequestCache
   readonly #running = new Set<Promise<unknown>>()
   #paths = new CallPaths()
   #sums = emptySums()
@@ -67,7 +67,7 @@ export class TrainingEvaluator {
     const { tasks, references } = splitOf(parts.set, 'train')
     this.#tasks = new Map(tasks.map((task) => [task.id, task]))
     this.#references = references
-    this.#shared = new RecordingCache(ledger, '', (digest, ms) => this.#paths.made(digest, ms))
+    this.#shared = this.#cache('')
     const end = () => this.#stop.abort(signal?.reason)
     if (signal?.aborted === true) end()
     signal?.addEventListener('abort', end, { once: true })
@@ -138,8 +138,7 @@ export class TrainingEvaluator {
 
   async #run(graph: AgentGraph, task: Task, key: EvaluationKey, signal: AbortSignal) {
     const scope = this.#reuse ? '' : `${evaluationDigest(key)}.`
-    const record = (digest: string, ms: number) => this.#paths.made(digest, ms)
-    const cache = this.#reuse ? this.#shared : new RecordingCache(this.#ledger, scope, record)
+    const cache = this.#reuse ? this.#shared : this.#cache(scope)
     const onEvent = this.#paths.listener(scope)
     const execution = await this.#executor.run(graph, task, { signal, cache, onEvent })
     this.#count(execution)
@@ -149,6 +148,14 @@ export class TrainingEvaluator {
     }
     const score = await this.#executor.score(execution, this.#references.get(task.id), signal)
     return { evaluation: evaluationOf(execution, score), trace: execution.trace }
+  }
+
+  #cache(scope: string): LedgerRequestCache {
+    const onKept = (key: string, { durationMs }: ChatAnswer) => {
+      this.#paths.made(key, durationMs)
+      failPoint('after:call')
+    }
+    return new LedgerRequestCache(this.#ledger, { scope, onKept })
   }
 
   #count({ usage, reused, cost }: { usage: Usage; reused: Usage; cost: Cost }): void {
@@ -175,36 +182,5 @@ function emptySums() {
     usage: noUsage as Usage,
     reused: noUsage as Usage,
     cost: undefined as Cost | undefined,
-  }
-}
-
-/**
- * Replies by request in the ledger. With a scope they serve one evaluation only, so that a resumed run does not pay for
- * them again although different graphs share none.
- */
-class RecordingCache implements RequestCache {
-  readonly #ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>
-  readonly #scope: string
-  readonly #onMade: (digest: string, durationMs: number) => void
-
-  constructor(
-    ledger: Pick<EvaluationLedger, 'findReply' | 'keepReply'>,
-    scope: string,
-    onMade: (digest: string, durationMs: number) => void,
-  ) {
-    this.#ledger = ledger
-    this.#scope = scope
-    this.#onMade = onMade
-  }
-
-  get(digest: string): Promise<ChatAnswer | undefined> {
-    return this.#ledger.findReply(this.#scope + digest)
-  }
-
-  async set(digest: string, answer: ChatAnswer): Promise<void> {
-    const key = this.#scope + digest
-    this.#onMade(key, answer.durationMs)
-    await this.#ledger.keepReply(key, answer)
-    failPoint('after:call')
   }
 }
