@@ -10,12 +10,13 @@ import type { Configuration } from '../runs/configuration.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
 import { knownTasks } from '../tasks/known-tasks.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
+import { isSimulatedModel } from './evaluation-table.ts'
 import {
   type ModelOptions,
   type ModelSource,
   modelSource,
   openChosenModel,
-  openSource,
+  sourceOfRun,
 } from './model-options.ts'
 import { UsageError } from './problem.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './task-options.ts'
@@ -63,7 +64,7 @@ export async function openJob(
   return {
     ...(await surroundings(set, configuration, options, say)),
     model: answering,
-    isSimulated: model.kind === 'simulated' && options.replay === undefined,
+    isSimulated: isSimulated(answering),
     source: { tasks, model } satisfies JobSource as unknown as JsonObject,
     close,
   }
@@ -82,16 +83,13 @@ export async function reopenJob(
   const source = run.source as unknown as JobSource
   const opened = await openTasks(source.tasks)
   const { set, configuration } = opened
-  const isOther = options.model !== undefined || options.replay !== undefined || options.record !== undefined
-  const model = isOther ? modelSource(options) : withKey(source.model, options)
-  const { model: answering, close } = isOther
-    ? await openChosenModel(options, knownTasks(set), model)
-    : await openSource(model, knownTasks(set))
+  const model = sourceOfRun(source.model, options)
+  const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
   return {
     ...(await surroundings(set, configuration, { concurrency: run.concurrency, ...options }, say)),
     execution: run.execution,
     model: answering,
-    isSimulated: model.kind === 'simulated',
+    isSimulated: isSimulated(answering),
     source: source as unknown as JsonObject,
     close,
   }
@@ -123,15 +121,9 @@ function modelOf(configuration: Configuration | undefined) {
   return settings
 }
 
-/** The key may be elsewhere by now: that is what a revoked one is replaced by. */
-function withKey(source: ModelSource, { apiKeyEnv, apiKeyFile }: JobOptions): ModelSource {
-  if (source.kind === 'simulated' || (apiKeyEnv === undefined && apiKeyFile === undefined)) return source
-  const { apiKeyEnv: _, apiKeyFile: __, ...settings } = source.settings
-  const key = {
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-    ...(apiKeyFile === undefined ? {} : { apiKeyFile }),
-  }
-  return { kind: 'endpoint', settings: { ...settings, ...key } }
+/** By who answers, or did when it was recorded: what a recording of the simulated model says is simulated, too. */
+function isSimulated({ identity: { provider, model } }: ChatModel): boolean {
+  return isSimulatedModel(`${provider}/${model}`)
 }
 
 /** The sandbox of this machine; without one, tools that run programs are off, and somebody is told. */

@@ -1,8 +1,9 @@
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { ChatModel } from '../execution/models/chat-model.ts'
 import { type ModelSettings, modelSettings, openModel } from '../execution/models/open-model.ts'
-import { presets } from '../execution/models/presets.ts'
+import { type PresetName, presets } from '../execution/models/presets.ts'
 import { RecordingModel } from '../execution/models/recording.ts'
 import { ReplayModel } from '../execution/models/replay.ts'
 import type { FaultRates } from '../execution/models/simulated/faults.ts'
@@ -79,35 +80,52 @@ export type ModelSource =
     }
   | { readonly kind: 'endpoint'; readonly settings: ModelSettings }
 
-/** The flags, where any is given; else what the configuration says; else the simulated model. */
+/** The flags over what the configuration says; without either, the simulated model. */
 export function modelSource(options: ModelOptions, configured?: 'simulated' | ModelSettings): ModelSource {
   if (options.model === undefined && configured !== undefined && configured !== 'simulated')
-    return { kind: 'endpoint', settings: configured }
+    return endpointSource(configured, options)
   const { model: preset = simulatedModelName } = options
-  if (preset === simulatedModelName) {
-    const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
-      (name) => options[name] !== undefined,
-    )
-    if (idle !== undefined) {
-      const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-      throw new UsageError(
-        `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
-      )
-    }
-    const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
-    return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
-  }
+  if (preset !== simulatedModelName) return endpointSource({ preset: preset as PresetName }, options)
+  refuseEndpointFlags(options)
+  const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
+  return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
+}
+
+/** The model of a run, unless flags name another one. What they say about the run's own endpoint counts, such as another key. */
+export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSource {
+  if (options.model !== undefined || options.replay !== undefined) return modelSource(options)
+  if (source.kind === 'endpoint') return endpointSource(source.settings, options)
+  refuseEndpointFlags(options)
+  return source
+}
+
+function endpointSource(given: ModelSettings, options: ModelOptions): ModelSource {
   const { modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
+  const { apiKeyEnv: _, apiKeyFile: __, ...keyless } = given
+  // A new place of the key counts instead of the old one, whichever of the two it was.
+  const isElsewhere = apiKeyEnv !== undefined || apiKeyFile !== undefined
   const settings = modelSettings.safeParse({
-    preset,
+    ...(isElsewhere ? keyless : given),
     ...(modelName !== undefined && { model: modelName }),
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
     ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-    ...(apiKeyFile !== undefined && { apiKeyFile }),
+    // So that a resume finds it from anywhere.
+    ...(apiKeyFile !== undefined && { apiKeyFile: resolve(apiKeyFile) }),
     ...(allowUnsafeBaseUrl === true && { allowUnsafeBaseURL: true }),
   })
   if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
   return { kind: 'endpoint', settings: settings.data }
+}
+
+function refuseEndpointFlags(options: ModelOptions): void {
+  const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
+    (name) => options[name] !== undefined,
+  )
+  if (idle === undefined) return
+  const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  throw new UsageError(
+    `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
+  )
 }
 
 /** `known`: what the simulated model is told, unless a file of tasks is named. */
@@ -137,7 +155,7 @@ export async function openChosenModel(
   }
 }
 
-export async function openSource(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
+async function openSource(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
   if (source.kind === 'simulated') {
     const { seed, latencyMs, faults } = source
     return openSimulated({ tasks: known, seed, latencyMs, faults })

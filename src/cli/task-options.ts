@@ -150,19 +150,21 @@ async function scorableFamilies(): Promise<readonly SyntheticFamily[]> {
 
 async function openOwn(source: TaskSource, configuration: Configuration | undefined): Promise<Opened> {
   const { tasks, answer, taskSeed } = source
-  if (tasks !== undefined) {
-    if (!isQuestionFile(tasks))
-      throw new UsageError(
-        `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
-      )
-    const set = await ownTaskSet({
-      files: tasks,
-      ...(answer === undefined ? {} : { answer }),
-      ...(taskSeed === undefined ? {} : { seed: taskSeed }),
-    })
-    return { set, notes: set.notes }
+  if (tasks !== undefined && !isQuestionFile(tasks))
+    throw new UsageError(
+      `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
+    )
+  const flags = {
+    ...(answer === undefined ? {} : { answer }),
+    ...(taskSeed === undefined ? {} : { seed: taskSeed }),
   }
-  const set = configuration === undefined ? undefined : await ownTasksOf(configuration)
+  // A file that is named takes the place of the configuration's; how its answers are scored, and by whom found, stays.
+  const set =
+    configuration !== undefined
+      ? await ownTasksOf({ ...configuration, ...(tasks === undefined ? {} : { tasks }) }, flags)
+      : tasks === undefined
+        ? undefined
+        : await ownTaskSet({ files: tasks, ...flags })
   if (set !== undefined) return { set, notes: set.notes }
   throw new UsageError(
     'Say what to learn: a question file, `synthetic` or a benchmark; or set `tasks` in magic.config.ts (`magic init` writes one).',

@@ -61,7 +61,11 @@ export function givenTraining(
 ): GivenTrainingSettings {
   const { preset, set = [], requestReuse, ...flags } = options
   const named = presets[preset ?? configuration?.preset ?? 'paper']
-  const given: Record<string, unknown> = { ...named, ...configuration?.training }
+  const own = configuration?.training
+  const given: Record<string, unknown> = { ...named, ...own }
+  // Of its rewards, too, the configuration says only what differs from the preset.
+  if ('rewards' in named && own?.rewards !== undefined)
+    given['rewards'] = { ...named.rewards, ...own.rewards }
   for (const field of Object.keys(trainingSettings.shape) as (keyof typeof flags)[])
     if (flags[field] !== undefined) given[field] = flags[field]
   // Commander makes it true where the flag is not there.

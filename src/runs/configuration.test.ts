@@ -177,6 +177,7 @@ describe('the fields', () => {
     ],
     [{ tasks: { train: 'a.jsonl' } }, 'tasks: must be a question file, { train, test }'],
     [{ tasks: 'gsm8k', answer: 'text' }, "answer: 'gsm8k' has its own answers and scoring."],
+    [{ tasks: 'gsm8k', profile: { tools: [] } }, "profile: 'gsm8k' has its own roles and tools."],
     [{ answer: 'integer' }, 'answer: Invalid option: expected one of "option"|'],
     [{ contract: {} }, 'contract: must be an answer contract; schemaContract'],
     [{ scorer: 'f1' }, 'scorer: must be a function (answer, reference) => score'],

@@ -33,12 +33,18 @@ export async function loadConfiguration(given = '.'): Promise<Configuration> {
   return resolveConfiguration(await importConfiguration(file), file)
 }
 
-/** The task set of a configuration that brings its own questions; undefined where it names a built-in set, or none. */
-export async function ownTasksOf(configuration: Configuration): Promise<OwnTaskSet | undefined> {
+/**
+ * The task set of a configuration that brings its own questions; undefined where it names a built-in set, or none. What is
+ * given besides counts before what the configuration says.
+ */
+export async function ownTasksOf(
+  configuration: Configuration,
+  besides: Pick<OwnTaskOptions, 'answer' | 'seed'> = {},
+): Promise<OwnTaskSet | undefined> {
   const { tasks: questions, name, answer, tolerance, contract, scorer, library, profile } = configuration
   if (questions === undefined || isBuiltInTaskSet(questions)) return undefined
   const given = { name, answer, tolerance, contract, scorer, library, profile }
-  const options = withoutUndefined(given) as OwnTaskOptions
+  const options = { ...(withoutUndefined(given) as OwnTaskOptions), ...besides }
   return typeof questions === 'object' && 'load' in questions
     ? questions.load(options)
     : ownTaskSet({ ...options, files: questions })
@@ -104,6 +110,11 @@ function refuseConflicts({ tasks: questions, tools = [], ...rest }: MagicConfigu
     if (idle !== undefined)
       throw new ConfigurationError(file, [
         `${idle}: '${questions}' has its own answers and scoring. Remove the field, or give question files of your own.`,
+      ])
+    const unheard = (['library', 'profile'] as const).find((field) => rest[field] !== undefined)
+    if (unheard !== undefined)
+      throw new ConfigurationError(file, [
+        `${unheard}: '${questions}' has its own roles and tools. Remove the field, or give question files of your own.`,
       ])
   }
   const names = tools.map(({ name }) => name)

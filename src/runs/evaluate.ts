@@ -169,13 +169,20 @@ async function openStore(run: string | RunFolder, header: EvaluationHeader) {
     else if (!isDeepStrictEqual(readHeader(folder), header)) continue
     // Two at work on one evaluation would both ask all that is left.
     const lock = await RunLock.acquire(folder)
-    const records = new LineFile(join(folder, 'records.jsonl'))
-    const done = (readLines(records.path) as QuestionRecord[]).map((record) => [record.task, record] as const)
-    const close = () => {
-      records.close()
+    try {
+      const records = new LineFile(join(folder, 'records.jsonl'))
+      const done = (readLines(records.path) as QuestionRecord[]).map(
+        (record) => [record.task, record] as const,
+      )
+      const close = () => {
+        records.close()
+        lock.release()
+      }
+      return { folder, records, done: new Map(done), close }
+    } catch (error) {
       lock.release()
+      throw error
     }
-    return { folder, records, done: new Map(done), close }
   }
 }
 

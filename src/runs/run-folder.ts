@@ -57,6 +57,11 @@ const runRecordSchema = z.object({
   updates: z.int().nonnegative(),
 })
 
+/** `membership.json`, as far as anybody here needs it: the ids of every split, in order. */
+const membershipSchema = z.object({ splits: z.record(z.string(), z.array(z.string())) })
+
+export type Membership = z.output<typeof membershipSchema>
+
 export type RunRecord = z.output<typeof runRecordSchema>
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
@@ -117,18 +122,11 @@ export class RunFolder {
   }
 
   readRecord(): RunRecord {
-    const path = join(this.path, 'run.json')
-    let content: unknown
-    try {
-      content = JSON.parse(readFileSync(path, 'utf8'))
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') throw new RunError(`${this.path} is no run: it has no run.json.`)
-      throw new RunError(`${path} cannot be read (${code ?? message}). Put a copy of it in its place.`)
-    }
-    const parsed = runRecordSchema.safeParse(content)
-    if (parsed.success) return parsed.data
-    throw new RunError(`${path} is damaged or of another version.\n${z.prettifyError(parsed.error)}`)
+    return this.#read(join(this.path, 'run.json'), runRecordSchema)
+  }
+
+  readMembership(): Membership {
+    return this.#read(this.membershipFile, membershipSchema)
   }
 
   /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */
@@ -205,6 +203,20 @@ export class RunFolder {
     } catch (error) {
       throw new DiskError(folder, 0, error as NodeJS.ErrnoException)
     }
+  }
+
+  #read<Content>(path: string, schema: z.ZodType<Content>): Content {
+    let content: unknown
+    try {
+      content = JSON.parse(readFileSync(path, 'utf8'))
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' && !this.exists) throw new RunError(`${this.path} is no run: it has no run.json.`)
+      throw new RunError(`${path} cannot be read (${code ?? message}). Put a copy of it in its place.`)
+    }
+    const parsed = schema.safeParse(content)
+    if (parsed.success) return parsed.data
+    throw new RunError(`${path} is damaged or of another version.\n${z.prettifyError(parsed.error)}`)
   }
 
   #checkpointFolder(update: number): string {

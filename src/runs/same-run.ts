@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RunError, type RunRecord } from './run-folder.ts'
+import { type Membership, RunError, type RunRecord } from './run-folder.ts'
 
 /** What a resume may change: it has no part in the weights. */
 const free = new Set<keyof RunRecord>([
@@ -21,6 +21,19 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
   if (differences.length === 0) return
   throw new RunError(
     `The run ${begun.name} cannot be resumed with what there is now:\n${differences.map((line) => `  ${line}`).join('\n')}\nPut back what has changed, or begin a new run.`,
+  )
+}
+
+/**
+ * Refuses training questions in another order, which no digest of them tells: each update learns from the next one, so a
+ * run would end with other weights.
+ */
+export function assertSameOrder({ splits }: Membership, now: readonly { readonly id: string }[]): void {
+  const begun = splits['train'] ?? []
+  const place = now.findIndex(({ id }, index) => id !== begun[index])
+  if (place === -1 && begun.length === now.length) return
+  throw new RunError(
+    `The run cannot be resumed: its training questions stand in another order now. Question ${place + 1} was '${begun[place]}' and is '${now[place]?.id}'. Put them back in their order, or begin a new run.`,
   )
 }
 

@@ -1,4 +1,3 @@
-import type { ChatModel } from '../execution/models/chat-model.ts'
 import { stopsRun } from '../execution/models/failure.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { callModel } from '../execution/models/retry.ts'
@@ -30,7 +29,7 @@ export async function* selfCheck(options: {
   readonly signal?: AbortSignal
 }): AsyncGenerator<Check> {
   const { parts, budget, signal } = options
-  const { set, tools, model } = parts
+  const { set, tools } = parts
   yield { name: 'data', detail: checkData(set) }
   const pool = tools.sandbox?.pool
   const programs = countPrograms(set)
@@ -46,7 +45,7 @@ export async function* selfCheck(options: {
   }
   const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
   yield { name: 'scorer', detail: await checkScorer(set, means) }
-  yield { name: 'price', detail: checkPrice(model, parts, budget) }
+  yield { name: 'price', detail: checkPrice(parts, budget) }
   // Who may spend nothing asks nothing.
   if (Object.values(budget).includes(0)) return
   yield { name: 'model', detail: await checkModel(parts, signal) }
@@ -126,7 +125,11 @@ async function expectScore(
   )
 }
 
-function checkPrice(model: ChatModel, { settings }: ExecutorParts, { cost }: BudgetSettings): string {
+/** A cap in money that nothing can reach is none: it throws. */
+export function checkPrice(
+  { model, settings }: Pick<ExecutorParts, 'model' | 'settings'>,
+  { cost }: BudgetSettings,
+): string {
   const price = priceOf(model.identity, settings.prices)
   const name = `${model.identity.provider}/${model.identity.model}`
   if (price !== undefined)

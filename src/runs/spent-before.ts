@@ -14,7 +14,12 @@ export async function spentBefore(
   eventsFile: string,
   ledger: Pick<EvaluationLedger, 'spending'>,
   price: Price | undefined,
-): Promise<{ spent: Spent; untold: TokenUsage; answers: number }> {
+): Promise<{
+  readonly spent: Spent
+  readonly untold: TokenUsage
+  /** Calls whose answers are kept, or were used up by an update that is. */
+  readonly answers: number
+}> {
   const last = existsSync(eventsFile) ? (readLines(eventsFile).at(-1) as UpdateRecord | undefined) : undefined
   const then = last?.spent ?? nothingSpent(price)
   const untold = last?.untold ?? { input: 0, cachedInput: 0, output: 0 }
@@ -38,5 +43,5 @@ export async function spentBefore(
     : costOf(now, price, new Date())
   const unknown = Math.max(then.unknown, answered.unknown)
   const calls = Math.max(then.calls, answered.calls)
-  return { spent: { calls, ...now, unknown, cost, minutes: then.minutes }, untold, answers: answered.calls }
+  return { spent: { calls, ...now, unknown, cost, minutes: then.minutes }, untold, answers: calls }
 }

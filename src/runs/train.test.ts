@@ -73,6 +73,17 @@ describe('a run that goes well', () => {
     expect(model.calls).toBe(0)
   })
 
+  test('is not begun among the checkpoints of a run that has lost its record', async () => {
+    const folder = fresh()
+    await trainTiny(folder)
+    rmSync(join(folder, 'run.json'))
+    const settings = { ...tinySettings, seed: 7 }
+    await expect(trainTiny(folder, { settings, resume: false })).rejects.toThrow(
+      /has checkpoints but no run.json/,
+    )
+    expect(new RunFolder(folder).checkpoints()).toEqual([2, 3])
+  })
+
   test('can be resumed when it is finished, which asks nothing and changes nothing', async () => {
     const model = slowModel(0)
     const { status, spent } = await trainTiny(reference, { model })
@@ -220,9 +231,24 @@ describe('budgets', () => {
     const model = slowModel(0)
     const result = await trainTiny(folder, { model, budget: { calls: 0 } })
     expect(result).toMatchObject({ status: 'budget-reached', done: 0, spent: { calls: 0 } })
-    expect(model.calls).toBe(1) // the self-check's echo
+    expect(model.calls).toBe(0)
     await trainTiny(folder, { model })
     expectSameAsReference(folder)
+  })
+
+  test('answers that are not kept, above temperature 0, do not count as lost when the run goes on', async () => {
+    const folder = fresh()
+    const execution = { decoding: { temperature: 0.5 } }
+    await trainTiny(folder, { execution, budget: { calls: 1 } })
+    let inFlight: number | undefined
+    const { spent } = await trainTiny(folder, {
+      execution,
+      onEvent: (event) => {
+        if (event.type === 'start') inFlight = event.inFlight
+      },
+    })
+    expect(inFlight).toBe(0)
+    expect(spent.unknown).toBe(0)
   })
 
   test('one of exactly the sum lets the run finish', async () => {
@@ -300,6 +326,23 @@ describe('what would spoil the weights', () => {
     await expect(trainTiny(reference, { model })).rejects.toThrow(
       /model.model was "simulated" and is "another"/,
     )
+  })
+
+  test('the same questions in another order are refused: the next update would learn from another one', async () => {
+    const train = tinyTaskSet.splits['train']!
+    const tasks = [train.tasks[1]!, train.tasks[0]!, ...train.tasks.slice(2)]
+    const set = { ...tinyTaskSet, splits: { ...tinyTaskSet.splits, train: { ...train, tasks } } }
+    const resumed = trainTiny(reference, { set })
+    await expect(resumed).rejects.toThrow(RunError)
+    await expect(resumed).rejects.toThrow(/another order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
+  })
+
+  test('a cap in money that comes with a resume needs a price, too', async () => {
+    const before = readFileSync(join(reference, 'run.json'), 'utf8')
+    await expect(trainTiny(reference, { budget: { cost: 1 } })).rejects.toThrow(
+      /budget in money, but no price for simulated/,
+    )
+    expect(readFileSync(join(reference, 'run.json'), 'utf8')).toBe(before)
   })
 })
 

@@ -28,13 +28,18 @@ import { failPoint } from './fail-point.ts'
 import { MeteredModel } from './metered-model.ts'
 import { queryEmbedding } from './query-embedding.ts'
 import { RunError, RunFolder, type RunRecord } from './run-folder.ts'
-import { assertSameRun } from './same-run.ts'
-import { type Check, selfCheck } from './self-check.ts'
+import { assertSameOrder, assertSameRun } from './same-run.ts'
+import { type Check, checkPrice, selfCheck } from './self-check.ts'
 import { spentBefore } from './spent-before.ts'
 import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
 import { untrainedPolicy } from './trained-policy.ts'
 import { TrainingEvaluator } from './training-evaluator.ts'
-import { type GivenTrainingSettings, type TrainingSettings, trainingSettings } from './training-settings.ts'
+import {
+  type GivenTrainingSettings,
+  rewardsOf,
+  type TrainingSettings,
+  trainingSettings,
+} from './training-settings.ts'
 import { type UpdateRecord, updateRecord } from './update-record.ts'
 
 export interface TrainOptions {
@@ -120,6 +125,11 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
 }
 
 function assertNoRun(folder: RunFolder): void {
+  // Weights of a run whose record was lost: a new one must neither go on from them nor take their place.
+  if (!folder.exists && folder.checkpoints().length > 0)
+    throw new RunError(
+      `${folder.path} has checkpoints but no run.json. Put a copy of that back to resume, or choose another name.`,
+    )
   if (!folder.exists) return
   throw new RunError(
     `${folder.path} is a run already. Resume it (\`magic resume ${basename(folder.path)}\`), or choose another name.`,
@@ -187,6 +197,9 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   if (options.resume === true) {
     const begun = folder.readRecord()
     assertSameRun(begun, record)
+    assertSameOrder(folder.readMembership(), splitOf(set, 'train').tasks)
+    // A cap may be new. That the rest is right was seen when the run began.
+    checkPrice(parts, prepared.budget)
     folder.writeRecord({ ...begun, ...record, createdAt: begun.createdAt })
   } else {
     folder.create(record, { membership: membership(set), library: set.library })
@@ -275,9 +288,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
           updates: Math.max(1, updates),
         },
         restriction: settings.restriction,
-        rewards: settings.finalRewardOnly
-          ? { ...settings.rewards, alpha: 0, beta: 0, gammaR: 0 }
-          : settings.rewards,
+        rewards: rewardsOf(settings),
         evaluate: evaluator.evaluate,
         done,
         onUpdate,

@@ -36,6 +36,14 @@ export const trainingSettings = z.strictObject({
 export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
 
+/** The rewards that a training really has. */
+export function rewardsOf({
+  finalRewardOnly,
+  rewards,
+}: Pick<TrainingSettings, 'finalRewardOnly' | 'rewards'>): TrainingSettings['rewards'] {
+  return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
+}
+
 /** Settings under a name, for those who would not choose each of them. */
 export const presets = {
   /** What the paper trained with. */

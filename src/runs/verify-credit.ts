@@ -7,6 +7,7 @@ import type { EvaluationLedger } from '../ledger/evaluation-ledger.ts'
 import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import { readLines } from './durable-file.ts'
 import type { RunFolder, RunRecord } from './run-folder.ts'
+import { rewardsOf } from './training-settings.ts'
 import type { TrajectoryRecord } from './update-record.ts'
 
 /**
@@ -27,10 +28,13 @@ export async function verifyCredit(
   if (gap !== -1 || lines.length < (folder.checkpoints().at(-1) ?? 0))
     throw new Error(`those of update ${gap === -1 ? lines.length : gap} are missing`)
   const scoreOf = scoresIn(ledger, record, set)
+  const rewards = rewardsOf(record.training)
   let count = 0
   for (const { update, trajectories } of lines) {
     for (const [index, stored] of trajectories.entries()) {
-      const again = creditTrajectory(stored, stored.settings)
+      if (!isDeepStrictEqual(stored.settings, rewards))
+        throw new Error(`trajectory ${index} of update ${update} has other reward settings than the run`)
+      const again = creditTrajectory(stored, rewards)
       if (!isDeepStrictEqual(JSON.parse(JSON.stringify(again)), stored))
         throw new Error(`the credit of trajectory ${index} of update ${update} comes out differently`)
       for (const { graph, task, score } of scoresOf(again)) {

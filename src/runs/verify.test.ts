@@ -137,6 +137,19 @@ test('a changed score with fitting credit is found, by the ledger', async () => 
   )
 })
 
+test('credit that was computed with other reward settings than the run has is found', async () => {
+  const run = tampered((copy) =>
+    editTrajectories(copy, ([first, ...rest]) => {
+      const [one, ...others] = first!.trajectories
+      const changed = creditTrajectory(one!, { ...one!.settings, beta: 0.5 })
+      return [{ ...first!, trajectories: [changed, ...others] }, ...rest]
+    }),
+  )
+  expect(await wrongIn(run)).toEqual({
+    trajectories: 'trajectory 0 of update 0 has other reward settings than the run',
+  })
+})
+
 test('missing and damaged lines of trajectories are found', async () => {
   const shorter = tampered((copy) => editTrajectories(copy, (lines) => lines.slice(0, -1)))
   expect(await wrongIn(shorter)).toEqual({ trajectories: 'those of update 2 are missing' })
@@ -176,4 +189,45 @@ test('a changed answer of an evaluation is found', async () => {
   })
   const wrong = await wrongIn(run)
   expect(Object.values(wrong)).toEqual([expect.stringMatching(/scored 1 and now scores 0/)])
+})
+
+test('an evaluation that cannot be scored again is found, and does not end the verification', async () => {
+  const test = set.splits['test']!
+  const without = (id: string): TaskSet => ({
+    ...set,
+    splits: {
+      ...set.splits,
+      test: {
+        tasks: test.tasks.filter((task) => task.id !== id),
+        references: new Map([...test.references].filter(([key]) => key !== id)),
+      },
+    },
+  })
+  const gone = await wrongIn(new RunFolder(trained), without(test.tasks[3]!.id))
+  expect(Object.entries(gone)).toEqual([
+    ['data: test', 'tasks or references have changed'],
+    [expect.stringMatching(/^evaluation /), `there is no task '${test.tasks[3]!.id}' any more`],
+  ])
+  const broken = tampered((copy) => {
+    const { folder } = storedEvaluations(copy)[0]!
+    edit(join(folder, 'records.jsonl'), (text) => text.replace('"task":', '"task"'))
+  })
+  expect(await wrongIn(broken)).toEqual({ evaluations: expect.stringMatching(/^Line 1 of .* is damaged/) })
+})
+
+test('other words of a question, and a record that stands twice, are found in an evaluation', async () => {
+  const test = set.splits['test']!
+  const [first, ...rest] = test.tasks
+  const tasks = [{ ...first!, question: 'How many?' }, ...rest]
+  const reworded = { ...set, splits: { ...set.splits, test: { ...test, tasks } } }
+  expect(Object.values(await wrongIn(new RunFolder(trained), reworded))).toContain(
+    'the test questions or their references have changed since',
+  )
+  const twice = tampered((copy) => {
+    const { folder } = storedEvaluations(copy)[0]!
+    edit(join(folder, 'records.jsonl'), (text) => text + text.slice(0, text.indexOf('\n') + 1))
+  })
+  expect(Object.values(await wrongIn(twice))).toEqual([
+    '1 of its records are of questions that it has already',
+  ])
 })

@@ -7,7 +7,8 @@ import type { Tool } from '../execution/tools/tool.ts'
 import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import { storedEvaluations } from './evaluate.ts'
+import { type EvaluationHeader, storedEvaluations } from './evaluate.ts'
+import type { QuestionRecord } from './organisation-report.ts'
 import type { RunFolder, RunRecord } from './run-folder.ts'
 import { verifyCredit } from './verify-credit.ts'
 
@@ -40,8 +41,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Verificati
   yield* verifyCheckpoints(folder, record)
   const scores = new Rescoring(set, options)
   yield* verifyLedger(folder, record, set, scores)
-  for (const { folder: path, header, records } of storedEvaluations(folder))
-    yield await scores.records(`evaluation ${path}`, header.split, records)
+  yield* verifyEvaluations(folder, scores)
 }
 
 async function* verifyDigests(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
@@ -111,6 +111,17 @@ async function* verifyLedger(
   }
 }
 
+async function* verifyEvaluations(folder: RunFolder, scores: Rescoring): AsyncGenerator<Verification> {
+  let stored: ReturnType<typeof storedEvaluations>
+  try {
+    stored = storedEvaluations(folder)
+  } catch (error) {
+    return yield verdict('evaluations', false, (error as Error).message)
+  }
+  for (const { folder: path, header, records } of stored)
+    yield await attempt(`evaluation ${path}`, () => scores.records(header, records))
+}
+
 /** Scores stored answers again. */
 class Rescoring {
   readonly #set: TaskSet
@@ -139,19 +150,19 @@ class Rescoring {
     return `${count} stored answers score what they scored`
   }
 
-  async records(
-    name: string,
-    split: string,
-    records: readonly { task: string; answer?: JsonValue; score: number }[],
-  ): Promise<Verification> {
-    const references = this.#set.splits[split]?.references
-    if (references === undefined) return verdict(name, false, `there is no split '${split}' any more`)
+  async records({ split, data }: EvaluationHeader, records: readonly QuestionRecord[]): Promise<string> {
+    const { references } = splitOf(this.#set, split)
     for (const { task, answer, score } of records) {
+      if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
       const now = await this.#score(answer, references.get(task))
-      if (now !== score)
-        return verdict(name, false, `the answer to '${task}' scored ${score} and now scores ${now}`)
+      if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
     }
-    return verdict(name, true, `${records.length} answers score what they scored`)
+    // A question's own words may have changed where its score has not.
+    if (splitVersion(this.#set, split) !== data)
+      throw new Error(`the ${split} questions or their references have changed since`)
+    const twice = records.length - new Set(records.map(({ task }) => task)).size
+    if (twice > 0) throw new Error(`${twice} of its records are of questions that it has already`)
+    return `${records.length} answers score what they scored`
   }
 
   async #score(answer: JsonValue | undefined, reference: unknown): Promise<number> {
