@@ -81,19 +81,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const trained = await loadPolicy(folder, { encoder: lexicalEncoder })
   const untrained = await loadPolicy(folder, { encoder: lexicalEncoder, update: 0 })
   const { maxUnits, maxDepth } = trained.run.training
-  const organisations: Organisation[] = [
-    directOrganisation(),
-    chainOrganisation(set.library, { maxUnits, maxDepth }),
-    untrained.organisation(),
-    trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }),
-    trained.organisation({ name: 'all-group', restriction: 'all-group' }),
-    trained.organisation(),
+  const after = { seed, update: trained.update }
+  const organisations: readonly (readonly [Organisation, Record<string, number>])[] = [
+    [directOrganisation(), {}],
+    [chainOrganisation(set.library, { maxUnits, maxDepth }), {}],
+    [untrained.organisation(), { seed, update: 0 }],
+    [trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), after],
+    [trained.organisation({ name: 'all-group', restriction: 'all-group' }), after],
+    [trained.organisation(), after],
   ]
   const reports: EvaluatedOrganisation[] = []
-  for (const organisation of organisations) {
+  for (const [organisation, about] of organisations) {
     const onRecord = (_: unknown, { done, total }: { done: number; total: number }) =>
       options.onQuestion(organisation.name, done, total)
-    const about = { seed, update: trained.update }
     reports.push(
       await evaluate({ set, model, sandbox, folder, organisation, about, concurrency, onRecord, signal }),
     )
@@ -102,7 +102,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const rows = compareOrganisations(reports, { base: 2, seed })
   return {
     training,
-    comparison: { reports, rows, example: await exampleOf(reports.at(-1)!, set, organisations.at(-1)!) },
+    comparison: { reports, rows, example: await exampleOf(reports.at(-1)!, set, trained.organisation()) },
   }
 }
 

@@ -33,12 +33,17 @@ export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] 
     .toSorted((a, b) => a.begunAt - b.begunAt)
 }
 
-/** Of evaluations of the very same thing the last one that was completed, else the last. */
+/** Of evaluations of the very same thing the last of the longest that were completed, else the last. */
 export function latestEvaluations(all: readonly KeptEvaluation[]): KeptEvaluation[] {
   const same = Map.groupBy(all, ({ run, header: { organisation, about, split, model, data } }) =>
     JSON.stringify([run, organisation, about, split, model, data]),
   )
-  return [...same.values()].map((group) => group.findLast(({ report }) => report.complete) ?? group.at(-1)!)
+  return [...same.values()].map((group) => {
+    const complete = group.filter(({ report }) => report.complete)
+    // A short look at a few questions does not take the place of a whole evaluation.
+    const most = Math.max(...complete.map(({ report }) => report.n))
+    return complete.findLast(({ report }) => report.n === most) ?? group.at(-1)!
+  })
 }
 
 /** Names that tell evaluations apart: the organisation, and run, checkpoint, seed or model where they are not the same. */

@@ -199,6 +199,6 @@ function assertPriced({ caps, price }: Budget, { identity }: ChatModel): void {
   if (caps.cost === undefined || price !== undefined) return
   const name = `${identity.provider}/${identity.model}`
   throw new RunError(
-    `There is a budget in money, but no price for ${name}: give one under execution.prices["${name}"], or cap tokens or calls instead.`,
+    `There is a budget in money, but no price for ${name}: give one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
   )
 }

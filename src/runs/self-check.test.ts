@@ -110,7 +110,7 @@ describe('refused before anything is spent', () => {
 
   test('a budget in money for a model without a price', async () => {
     await expect(checks({ budget: { cost: 5 }, model: untouched })).rejects.toThrow(
-      /budget in money, but no price for simulated\/simulated: give one under execution.prices/,
+      /budget in money, but no price for simulated\/simulated: give one under model.prices/,
     )
   })
 })

@@ -136,7 +136,7 @@ export function checkPrice(
     return `${name}: ${price.input} and ${price.output} ${price.currency} per million tokens in and out (${price.asOf})`
   if (cost === undefined) return `${name} has no price: money is not counted`
   throw new RunError(
-    `There is a budget in money, but no price for ${name}: give one under execution.prices["${name}"], or cap tokens or calls instead.`,
+    `There is a budget in money, but no price for ${name}: give one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
   )
 }
 

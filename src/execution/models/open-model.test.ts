@@ -77,6 +77,7 @@ describe('what a person can mend is said with the remedy', () => {
       'allowUnsafeBaseURL',
     ],
     ['a field that the run sets', { extraBody: { messages: [] } }, 'set by the run'],
+    ['a key among the fields', { extraBody: { api_key: 'sk-1' } }, 'does not belong here'],
     ['an unknown preset', { preset: 'other' as PresetName }, 'deepseek'],
     ['an unknown setting', { apiKey: 'sk-secret' } as ModelSettings, 'apiKey'],
   ])('%s', (_, settings, remedy) => {

@@ -6,6 +6,8 @@ import { type Preset, type PresetName, presets } from './presets.ts'
 import { ApiKey, readKeyFile } from './secret.ts'
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]]
+const secretName =
+  /^(?:x[-_])?(?:api[-_]?key|authorization|access[-_]?token|auth[-_]?token|secret|password)$/i
 const ownFields = ['model', 'messages', 'stream', 'temperature', 'max_tokens', 'max_completion_tokens']
 
 /** Which model is asked, and where. Keys are named, never given. */
@@ -33,8 +35,12 @@ export const modelSettings = z.strictObject({
     .refine((body) => ownFields.every((name) => !Object.hasOwn(body, name)), {
       message: `these request fields are set by the run: ${ownFields.join(', ')}`,
     })
+    // What is here goes into run records and keys of the ledger.
+    .refine((body) => Object.keys(body).every((name) => !secretName.test(name)), {
+      message: 'a key does not belong here, since this is written down: use apiKeyEnv or apiKeyFile',
+    })
     .optional()
-    .describe('Further fields of the request body.'),
+    .describe('Further fields of the request body. They are kept in run records, so no secrets.'),
 })
 
 export type ModelSettings = z.input<typeof modelSettings>

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { openSimulated } from '../execution/models/simulated/open-simulated.ts'
+import { storedEvaluations } from '../runs/evaluate.ts'
+import { RunFolder } from '../runs/run-folder.ts'
+import { knownTasks } from '../tasks/known-tasks.ts'
+import { syntheticTaskSet } from '../tasks/synthetic/synthetic-task-set.ts'
+import { type DemoResult, demoFamilies, runDemo } from './demo.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'magic-demo-'))
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const set = syntheticTaskSet({ seed: 1, train: 4, test: 8, families: demoFamilies })
+
+/** The demo on a handful of questions: too few to learn from, enough to see that all of it runs. */
+async function smallDemo(
+  name: string,
+  signal: AbortSignal,
+): Promise<{ result: DemoResult; heard: string[] }> {
+  const { model, close } = await openSimulated({ tasks: knownTasks(set), seed: 1 })
+  const heard: string[] = []
+  try {
+    const result = await runDemo({
+      seed: 1,
+      set,
+      model,
+      sandbox: null,
+      folder: join(root, name),
+      source: {},
+      onTraining: ({ type }) => heard.push(type),
+      onQuestion: (organisation, done, total) => {
+        if (done === total) heard.push(organisation)
+      },
+      signal,
+    })
+    return { result, heard }
+  } finally {
+    await close()
+  }
+}
+
+test('trains through HTTP, examines six organisations, and comes out the same each time', async () => {
+  const { result, heard } = await smallDemo('first', new AbortController().signal)
+  expect(result.training).toMatchObject({ status: 'finished', done: 8, updates: 8 })
+  const names = ['direct', 'chain', 'untrained', 'all-atomic', 'all-group', 'trained']
+  expect(heard.filter((one) => names.includes(one))).toEqual(names)
+  const { reports, rows, example } = result.comparison!
+  expect(reports.map(({ organisation, n, complete }) => [organisation, n, complete])).toEqual(
+    names.map((name) => [name, 8, true]),
+  )
+  expect(rows[2]).not.toHaveProperty('against')
+  expect(rows[5]!.against).toMatchObject({ base: 'untrained', questions: 8 })
+  const unitsOf = (position: number) => reports[position]!.records.flatMap(({ graph }) => graph.units)
+  expect(unitsOf(3).every(({ realization }) => realization === 'atomic')).toBe(true)
+  expect(unitsOf(4).every(({ realization }) => realization === 'group')).toBe(true)
+  expect(set.splits['test']!.tasks).toContain(example.task)
+  expect(storedEvaluations(new RunFolder(join(root, 'first')))).toHaveLength(6)
+
+  const again = await smallDemo('second', new AbortController().signal)
+  const scores = (one: DemoResult) => one.comparison!.rows.map(({ score, tokens }) => [score, tokens])
+  expect(scores(again.result)).toEqual(scores(result))
+})
+
+test('a demo that is called off before it begins ends with the reason', async () => {
+  const controller = new AbortController()
+  controller.abort(new Error('enough'))
+  await expect(smallDemo('stopped', controller.signal)).rejects.toThrow('enough')
+})
