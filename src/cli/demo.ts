@@ -10,6 +10,7 @@ import {
 } from '../experiments/demo.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
+import { foldText } from './display/fold-text.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from './display/numbers.ts'
 import { type Screen, screenOf } from './display/screen.ts'
 import { terminalTable } from './display/table.ts'
@@ -119,6 +120,7 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
   if (comparison === undefined)
     return `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.\n`
   const { reports, example } = comparison
+  const room = Math.min(screen.columns, 100)
   const table = terminalTable(
     {
       columns: [
@@ -139,22 +141,27 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
     '',
     table.trimEnd(),
     '',
-    verdict(comparison),
-    `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
+    foldText(verdict(comparison), room),
+    foldText(
+      `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
+      room,
+    ),
     '',
     'A question that it never saw, the organisation that it built, and the answer:',
     '',
-    ...quoted(example.task.question),
+    ...quoted(example.task.question, room),
     '',
     drawGraph(example.graph, { columns: Math.min(screen.columns, 100) }).trimEnd(),
     '',
     `  ${printable(typeof example.answer === 'string' ? firstLines(example.answer) : JSON.stringify(example.answer))}`,
     '',
     'Where to look next (in a checkout, write `npm run -s magic --` for `magic`):',
-    `  magic show ${run}                       how it learned, and which graphs it builds`,
-    `  magic ask ${run} "your question"        ask it something`,
-    `  magic compare ${run} --base untrained   the table again, with differences`,
-    '  magic init my-task                     your own questions',
+    ...[
+      [`magic show ${run}`, 'how it learned, and its graphs'],
+      [`magic ask ${run} "your question"`, 'ask it something'],
+      [`magic compare ${run} --base untrained`, 'the table, with differences'],
+      ['magic init my-task', 'your own questions'],
+    ].map(([command, what]) => `  ${command!.padEnd(32 + run.length)}  ${what}`),
     '',
   ].join('\n')
 }
@@ -169,11 +176,11 @@ function verdict({ rows, reports }: DemoComparison): string {
   return `The trained policy ${word} the untrained one: ${gain} points [95 %, paired bootstrap], with ${Math.round(share * 100)} % of all-group's tokens.`
 }
 
-function quoted(question: string): string[] {
+function quoted(question: string, room: number): string[] {
   return printable(question)
     .split('\n')
     .slice(0, 12)
-    .map((line) => `  ${line}`)
+    .map((line) => `  ${foldText(line, room - 2, '  ')}`)
 }
 
 function firstLines(text: string): string {

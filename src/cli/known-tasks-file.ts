@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { DataError } from '../benchmarks/data-error.ts'
 import { readJsonLines } from '../benchmarks/records.ts'
@@ -5,6 +6,9 @@ import type { KnownTask } from '../execution/models/simulated/known-task.ts'
 import { plain } from '../execution/models/simulated/node-request.ts'
 import { questionKinds } from '../execution/models/simulated/question-kind.ts'
 import type { JsonValue } from '../library/json-value.ts'
+import { knownTasks } from '../tasks/known-tasks.ts'
+import { ownTaskSet } from '../tasks/own/own-task-set.ts'
+import { isQuestionFile } from '../tasks/own/question-file.ts'
 import { taskFileSchema } from './input-schema.ts'
 import { UsageError } from './problem.ts'
 
@@ -21,8 +25,12 @@ const row = z.strictObject({
   kind: z.enum(questionKinds).exactOptional(),
 })
 
-/** Reads tasks with their answers from JSON Lines. What is wrong is told with file, row and field. */
+/**
+ * Reads tasks with their answers: from a question file as `magic train` takes it, or from lines that also give a kind. What is
+ * wrong is told with file, row and field.
+ */
 export async function readKnownTasks(path: string): Promise<KnownTask[]> {
+  if (isQuestionFile(path) && holdsQuestions(path)) return knownTasks(await ownTaskSet({ files: path }))
   const known: KnownTask[] = []
   const rows = new Map<string, number>()
   try {
@@ -38,4 +46,20 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
     throw error
   }
   return known
+}
+
+/** CSV does, and lines whose first has a question of its own instead of a task around it. */
+function holdsQuestions(path: string): boolean {
+  if (!path.endsWith('.jsonl')) return true
+  const first = existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .find((line) => line.trim() !== '')
+    : undefined
+  try {
+    const value: unknown = JSON.parse(first ?? 'null')
+    return typeof value === 'object' && value !== null && 'question' in value
+  } catch {
+    return false
+  }
 }

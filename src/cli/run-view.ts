@@ -8,6 +8,7 @@ import { meanOf } from '../runs/statistics.ts'
 import type { TokenCount, UpdateRecord } from '../runs/update-record.ts'
 import { actionsMix } from './display/actions-mix.ts'
 import { drawChart } from './display/curve.ts'
+import { foldText } from './display/fold-text.ts'
 import { duration, percent, tokens } from './display/numbers.ts'
 import { type Screen, shownText } from './display/screen.ts'
 import { present, type Series, smoothed } from './display/series.ts'
@@ -64,19 +65,7 @@ function facts(overview: RunOverview, folder: RunFolder, screen: Screen): string
     ['state', stateText(overview, folder)],
   ]
   const heading = screen.paint('bold', shownText(`Run ${record.name}`, screen))
-  return `${[heading, ...lines.map(([name, text]) => `  ${name.padEnd(8)}  ${folded(shownText(text, screen), screen)}`)].join('\n')}\n`
-}
-
-/** Long lines go on below their beginning. */
-function folded(text: string, { columns }: Screen): string {
-  const room = Math.max(20, columns - 13)
-  const lines: string[] = ['']
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)!
-    if (last !== '' && last.length + 1 + word.length > room) lines.push(word)
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return lines.join(`\n${' '.repeat(12)}`)
+  return `${[heading, ...lines.map(([name, text]) => `  ${name.padEnd(8)}  ${foldText(shownText(text, screen), Math.max(20, screen.columns - 13), ' '.repeat(12))}`)].join('\n')}\n`
 }
 
 function settingsText(departures: readonly DifferingSetting[]): string {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { BenchmarkName } from '../benchmarks/benchmark.ts'
@@ -69,6 +70,8 @@ export function addTaskOptions(command: Command): Command {
 
 /** The options of a command as a source; paths become absolute, so that a resume finds them from anywhere. */
 export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
+  if (tasks === undefined && options.config === undefined && !hasConfiguration('.'))
+    throw new UsageError(nothingToLearn)
   const { config, trainSize, testSize, study, data, trainSplit, testSplit, answer, taskSeed } = options
   const isFile = tasks !== undefined && !isBuiltIn(tasks)
   const given = {
@@ -94,6 +97,13 @@ export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
     : openOwn(source, configuration))
   const set = shortened(opened.set, source)
   return { ...opened, set, source, ...(configuration === undefined ? {} : { configuration }) }
+}
+
+const nothingToLearn =
+  'Say what to learn: a question file (`magic train questions.jsonl`), `synthetic` or a benchmark; or set `tasks` in magic.config.ts (`magic init` writes one).'
+
+function hasConfiguration(folder: string): boolean {
+  return readdirSync(folder).some((name) => name.startsWith('magic.config.'))
 }
 
 function isBuiltIn(tasks: string): boolean {
@@ -166,9 +176,7 @@ async function openOwn(source: TaskSource, configuration: Configuration | undefi
         ? undefined
         : await ownTaskSet({ files: tasks, ...flags })
   if (set !== undefined) return { set, notes: set.notes }
-  throw new UsageError(
-    'Say what to learn: a question file, `synthetic` or a benchmark; or set `tasks` in magic.config.ts (`magic init` writes one).',
-  )
+  throw new UsageError(nothingToLearn)
 }
 
 /** The first of each split, as many as are wanted. */

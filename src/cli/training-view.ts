@@ -64,6 +64,7 @@ export class TrainingView {
   readonly #folder: string
   #tally = new TrainingTally()
   #hasStarted = false
+  #done = 0
 
   constructor(options: {
     readonly progress: Progress
@@ -98,10 +99,15 @@ export class TrainingView {
       const label = this.#isSimulated ? 'training (simulated)' : 'training'
       const { updates } = event.record
       if (event.done > 0) this.note(`Going on after ${event.done} of ${updates} updates.`)
+      this.#done = event.done
       this.#progress.start(updates, label, event.done)
+    } else if (event.type === 'working') {
+      this.#tally.spent = event.spent
+      this.#progress.update({ done: this.#done, fields: this.#fields() })
     } else {
       this.#tally.add(event)
-      this.#progress.update({ done: event.update + 1, fields: this.#fields() })
+      this.#done = event.update + 1
+      this.#progress.update({ done: this.#done, fields: this.#fields() })
     }
   }
 
@@ -117,12 +123,18 @@ export class TrainingView {
 
   #fields(): ProgressFields {
     const { lastScore, reusedTokens, spent } = this.#tally
-    if (lastScore === undefined || spent === undefined) return {}
+    if (spent === undefined) return {}
     const used = spent.input + spent.output
-    const { mean, n } = lastScore
     const { minutes } = this.#caps
     return {
-      score: { text: `score ${mean.toFixed(3)} (mean of ${n})`, value: mean },
+      ...(lastScore === undefined
+        ? {}
+        : {
+            score: {
+              text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`,
+              value: lastScore.mean,
+            },
+          }),
       // The label says already that it is simulated.
       money: {
         text: this.#isSimulated ? 'free' : moneyText(spent, this.#caps, false),

@@ -176,6 +176,36 @@ describe('failures count', () => {
     expect(report.failures).toEqual({ unanswered: 0, nodes: 16 })
   })
 
+  test('an endpoint that is gone is no wrong answer: the evaluation stops and what was answered is kept', async () => {
+    const clock = { now: () => 0, sleep: async () => {} }
+    const gone = new ScriptedModel((heard) =>
+      heard.message === undefined || taskOf(heard).id === ids[3]
+        ? failed('network', 'ECONNREFUSED')
+        : final('Counted.', rightAnswer(taskOf(heard))),
+    )
+    const heard: string[] = []
+    const onRecord = ({ task }: { task: string }) => void heard.push(task)
+    const stopped = evaluate(tinyExecutor({ model: gone, clock }), { onRecord, inFlight: 1 })
+    await expect(stopped).rejects.toThrow(/could not be reached .* ECONNREFUSED\. Check the endpoint/)
+    expect(heard).toEqual(ids.slice(0, 3))
+  })
+
+  test('a question that the network spoiled once is asked again, and both tries are paid for', async () => {
+    const clock = { now: () => 0, sleep: async () => {} }
+    let failures = 0
+    const shaky = new ScriptedModel((heard) => {
+      // All four attempts of the first try.
+      if (taskOf(heard).id === ids[0] && failures < 4) {
+        failures += 1
+        return failed('server_error')
+      }
+      return final('Counted.', rightAnswer(taskOf(heard)))
+    })
+    const report = await evaluate(tinyExecutor({ model: shaky, clock }), { inFlight: 1 })
+    expect(report.score.mean).toBe(1)
+    expect(report.records[0]!.usage).toMatchObject({ calls: 2, attempts: 5, failedAttempts: 4 })
+  })
+
   test('measures are means over all questions, those without an answer too', async () => {
     const model = new ScriptedModel((heard) =>
       taskOf(heard).id === ids[0] ? 'no JSON at all' : final('Counted.', rightAnswer(taskOf(heard))),

@@ -1,8 +1,11 @@
+import { addCosts } from '../execution/models/prices.ts'
+import { addUsage } from '../execution/models/usage.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import { evaluationOf } from '../ledger/evaluation.ts'
+import { type Evaluation, evaluationOf, isSettled } from '../ledger/evaluation.ts'
 import type { Task } from '../library/task.ts'
 import type { TaskSplit } from '../tasks/task-set.ts'
 import { ModelRefusedError } from './model-refused.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
 import type { TaskExecutor } from './task-executor.ts'
@@ -35,7 +38,7 @@ export interface EvaluationProgress {
 /**
  * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
  * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`; what `onRecord` heard until then can be given as `done` later.
+ * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; what `onRecord` heard until then can be given as `done` later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, organisation, onRecord, budget, done } = options
@@ -79,6 +82,16 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   })
 }
 
+/** A question that transport failures left without an answer is asked again so often, before the evaluation stops. */
+const rounds = 3
+
+type Spending = Pick<Evaluation, 'usage' | 'cost'>
+
+function added(before: Spending | undefined, { usage, cost }: Spending): Spending {
+  if (before === undefined) return { usage, cost }
+  return { usage: addUsage(before.usage, usage), cost: addCosts(before.cost, cost) }
+}
+
 /** Nothing where the signal cut it short: that is no result, good or bad. */
 async function recordOf(
   executor: TaskExecutor,
@@ -89,13 +102,24 @@ async function recordOf(
 ): Promise<QuestionRecord | undefined> {
   try {
     const graph = await organisation.graphFor(task)
-    const execution = await executor.run(graph, task, { signal })
-    if (execution.status === 'stopped')
-      throw new ModelRefusedError(execution.stop!.kind, execution.stop!.message)
-    if (execution.status === 'aborted') return undefined
-    const score = await executor.score(execution, reference, signal)
-    const { reused: _, ...evaluation } = evaluationOf(execution, score)
-    return { task: task.id, graph: graph.toJSON(), graphKey: graphKey(graph), ...evaluation }
+    let lost: Spending | undefined
+    for (let round = 1; ; round += 1) {
+      const execution = await executor.run(graph, task, { signal })
+      if (execution.status === 'stopped')
+        throw new ModelRefusedError(execution.stop!.kind, execution.stop!.message)
+      if (execution.status === 'aborted') return undefined
+      const spent = added(lost, execution)
+      // What a network or an overloaded server did is no answer, not even a wrong one; yet it has cost something.
+      if (execution.status === 'unanswered' && !isSettled(execution.trace)) {
+        if (round === rounds)
+          throw new ModelUnreachableError(task.id, execution.failures.find(({ reason }) => reason)?.reason)
+        lost = spent
+        continue
+      }
+      const score = await executor.score(execution, reference, signal)
+      const { reused: _, ...evaluation } = evaluationOf(execution, score)
+      return { task: task.id, graph: graph.toJSON(), graphKey: graphKey(graph), ...evaluation, ...spent }
+    }
   } catch (error) {
     // A scorer that runs programs throws the signal's reason.
     if (signal.aborted && error === signal.reason) return undefined

@@ -83,6 +83,8 @@ export type TrainingEvent =
       /** Calls that were in flight when the run was killed or stopped: their answers are lost, and those still needed are asked for again. */
       readonly inFlight: number
     }
+  /** About once a second while calls are made. */
+  | { readonly type: 'working'; readonly spent: Spent }
   | UpdateRecord
 
 export interface TrainingResult {
@@ -226,6 +228,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   const boundary = new AbortController()
   const grace = () => setTimeout(() => abandon.abort(options.signal!.reason), graceMs).unref()
   options.signal?.addEventListener('abort', grace, { once: true })
+  let pulse: NodeJS.Timeout | undefined
   try {
     const price = priceOf(parts.model.identity, parts.settings.prices)
     const before = await spentBefore(folder.eventsFile, ledger, price)
@@ -246,6 +249,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     const queries: { id: string; embedding: Float32Array }[] = []
     for (const task of tasks)
       queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
+    pulse = setInterval(() => options.onEvent?.({ type: 'working', spent: budget.spent }), 1000).unref()
     options.onEvent?.({ type: 'start', record, done, inFlight })
     goOn()
     let start = performance.now()
@@ -306,6 +310,7 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
       ...(cap === undefined ? {} : { cap: { name: cap, overshoot: budget.overshoot(cap) } }),
     }
   } finally {
+    clearInterval(pulse)
     options.signal?.removeEventListener('abort', grace)
     await written.catch(() => {})
     events.close()
