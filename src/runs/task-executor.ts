@@ -86,7 +86,7 @@ export class TaskExecutor {
     )
   }
 
-  /** A task of one of these splits, with its reference. */
+  /** A split of its task set. */
   split(name: string) {
     return splitOf(this.parts.set, name)
   }

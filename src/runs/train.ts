@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ExecutionClock } from '../execution/deadline.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
@@ -23,6 +23,7 @@ import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { Budget, type Cap, type Spent } from './budget.ts'
 import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
 import { CallJournal } from './call-journal.ts'
+import { type BegunRun, describeRun } from './describe-run.ts'
 import { LineFile } from './durable-file.ts'
 import { failPoint } from './fail-point.ts'
 import { MeteredModel } from './metered-model.ts'
@@ -31,7 +32,6 @@ import { RunError, RunFolder, type RunRecord } from './run-folder.ts'
 import { assertSameOrder, assertSameRun } from './same-run.ts'
 import { type Check, checkPrice, selfCheck } from './self-check.ts'
 import { spentBefore } from './spent-before.ts'
-import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
 import { untrainedPolicy } from './trained-policy.ts'
 import { TrainingEvaluator } from './training-evaluator.ts'
 import {
@@ -138,14 +138,7 @@ function assertNoRun(folder: RunFolder): void {
   )
 }
 
-interface Prepared {
-  readonly folder: RunFolder
-  readonly parts: ExecutorParts
-  readonly settings: TrainingSettings
-  readonly budget: BudgetSettings
-  readonly encoder: FrozenTextEncoder
-  readonly updates: number
-}
+type Prepared = Omit<BegunRun, 'name' | 'source'> & { readonly folder: RunFolder }
 
 async function prepare(folder: RunFolder, options: TrainOptions): Promise<Prepared> {
   const { set, model, concurrency = 8 } = options
@@ -186,7 +179,11 @@ async function check({ parts, budget }: Prepared, { signal, onEvent }: TrainOpti
 async function runIn(prepared: Prepared, options: TrainOptions): Promise<TrainingResult> {
   const { folder, parts, settings, encoder, updates } = prepared
   const { set } = parts
-  const record = recordOf(prepared, options)
+  const record = describeRun({
+    ...prepared,
+    name: basename(folder.path),
+    ...(options.source === undefined ? {} : { source: options.source }),
+  })
   const learner = await untrainedLearner(set, settings, encoder)
   const { policy } = learner
   const identity = { ...identityOf(record, learner), seed: settings.seed }
@@ -352,51 +349,4 @@ async function untrainedLearner(
 
 function identityOf({ library, encoder }: RunRecord, { policy }: PolicyLearner) {
   return { dimensions: policy.options.dimensions, library, encoder: encoder.fingerprint, arithmetic }
-}
-
-function recordOf(
-  { folder, parts, settings, budget, encoder, updates }: Prepared,
-  options: TrainOptions,
-): RunRecord {
-  const { set, model, limit } = parts
-  const { name, title, metric, library, profile } = set
-  const executor = new TaskExecutor(parts)
-  const contracts = Object.values(set.splits)
-    .flatMap(({ tasks }) => tasks)
-    .map((task) => [set.contractOf(task).name, executor.fingerprint(task)] as const)
-  return {
-    format: 'magic-run-1',
-    name: basename(folder.path),
-    createdAt: new Date().toISOString(),
-    version,
-    ...(options.source === undefined
-      ? {}
-      : { source: structuredClone(options.source) as RunRecord['source'] }),
-    tasks: {
-      name,
-      title,
-      metric,
-      splits: Object.fromEntries(
-        Object.entries(set.splits).map(([split, { tasks }]) => [
-          split,
-          { tasks: tasks.length, version: splitVersion(set, split) },
-        ]),
-      ),
-    },
-    library: library.fingerprint,
-    profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
-    encoder: { name: encoder.name, fingerprint: encoder.fingerprint },
-    model: structuredClone(model.identity) as RunRecord['model'],
-    executors: Object.fromEntries(contracts),
-    execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
-    training: settings,
-    budget,
-    concurrency: limit.limit,
-    arithmetic,
-    updates,
-  }
-}
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
 }
