@@ -16,8 +16,20 @@ export function magic(...words: string[]): Promise<Outcome> {
 
 /** The same with further environment variables. */
 export function magicWith(variables: Record<string, string>, ...words: string[]): Promise<Outcome> {
+  return start({ env: variables }, words)
+}
+
+/** The same in another folder. */
+export function magicIn(cwd: string, ...words: string[]): Promise<Outcome> {
+  return start({ cwd }, words)
+}
+
+function start(
+  { env = {}, cwd = process.cwd() }: { env?: Record<string, string>; cwd?: string },
+  words: readonly string[],
+): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, NO_COLOR: '1', ...variables }, maxBuffer: 1 << 26 }
+    const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env }, maxBuffer: 1 << 26 }
     execFile(process.execPath, [script, ...words], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
       resolve({ code, stdout, stderr })

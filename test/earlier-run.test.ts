@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { magicIn } from './magic.ts'
+
+// A run of an earlier version that its cap stopped after two of six updates, with an evaluation, as it was left on the disk.
+const earlier = fileURLToPath(new URL('__fixtures__/before-the-rebuild', import.meta.url))
+// The weights that the version which began the run ended with.
+const finalWeights = '09b9a46a7751bf78a2ebef6e3b66bfc584666a10b00e0616db1f71d5f0d94b08'
+
+const folder = mkdtempSync(join(tmpdir(), 'magic-earlier-'))
+cpSync(earlier, folder, { recursive: true })
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const magic = (...words: string[]) => magicIn(folder, ...words, '--runs-dir', '.')
+
+test('a run of an earlier version can be shown, verified, asked and compared', async () => {
+  const shown = await magic('show', 'half')
+  expect(shown.stderr).toBe('')
+  expect(shown.stdout).toContain('2 of 6')
+  expect(await magic('verify', 'half')).toMatchObject({ code: 0 })
+  expect(await magic('compare', 'half')).toMatchObject({ code: 0 })
+  const asked = await magic('ask', 'half', 'What is 6 times 7?', '--json')
+  expect(asked).toMatchObject({ code: 0 })
+  expect(JSON.parse(asked.stdout)).toHaveProperty('answer')
+})
+
+test('and resumed to the weights that it would have had then', async () => {
+  expect(await magic('resume', 'half', '--max-calls', '10000')).toMatchObject({ code: 0 })
+  const weights = readFileSync(join(folder, 'half/checkpoints/update-000006/policy.safetensors'))
+  expect(createHash('sha256').update(weights).digest('hex')).toBe(finalWeights)
+  expect(await magic('verify', 'half')).toMatchObject({ code: 0 })
+})
