@@ -176,6 +176,7 @@ async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
     }
     const flags = message
       .replaceAll('apiKeyFile', '--api-key-file')
+      .replaceAll('apiKeyEnv', '--api-key-env')
       .replaceAll('allowUnsafeBaseURL', '--allow-unsafe-base-url')
       .replace(
         'name the one that your server has loaded',

@@ -46,7 +46,14 @@ describe('never', () => {
     expect(() => checkBaseURL(url, true)).toThrow('cannot be used')
   })
 
-  test('credentials in the address are not repeated', () => {
-    expect(() => checkBaseURL('https://user:secret@example.com/')).toThrow(/^(?!.*secret)/)
+  test.each([
+    'https://user:secret@example.com/',
+    'https://example.com/v1?key=secret',
+    'https://example.com/v1/secret#secret',
+    'example.com/v1?key=secret',
+    'secret',
+    'gopher://example.com/?key=secret',
+  ])('%s is not repeated', (url) => {
+    expect(() => checkBaseURL(url)).toThrow(/^(?!.*secret)/)
   })
 })

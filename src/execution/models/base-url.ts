@@ -5,28 +5,33 @@ import { isIPv4, isIPv6 } from 'node:net'
  * link-local addresses are where clouds keep their credentials: both need the explicit flag.
  */
 export function checkBaseURL(text: string, allowUnsafe = false): URL {
-  if (!URL.canParse(text)) throw new BaseURLError(text, 'it is not a URL')
+  if (!URL.canParse(text)) throw new BaseURLError(undefined, 'it is not a URL, such as https://host/v1')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new BaseURLError(text, 'it is neither https: nor http:')
+    throw new BaseURLError(undefined, 'it is neither https: nor http:')
   if (url.username !== '' || url.password !== '')
-    throw new BaseURLError(url.origin, 'it holds credentials; give the key by environment variable or file')
-  if (url.search !== '' || url.hash !== '') throw new BaseURLError(text, 'it has a query or a fragment')
+    throw new BaseURLError(url, 'it holds credentials; give the key by environment variable or file')
+  if (url.search !== '' || url.hash !== '')
+    throw new BaseURLError(
+      url,
+      'it has a query or a fragment; give a key by environment variable or file, and leave out the rest',
+    )
   if (allowUnsafe) return url
   if (isLinkLocal(url.hostname))
-    throw new BaseURLError(text, 'its address is link-local; set allowUnsafeBaseURL if that is meant')
+    throw new BaseURLError(url, 'its address is link-local; set allowUnsafeBaseURL if that is meant')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new BaseURLError(
-      text,
+      url,
       'http: sends the key and every text in the clear; use https:, or set allowUnsafeBaseURL if that is meant',
     )
   return url
 }
 
+/** Names the origin only: people put keys into the other parts. */
 class BaseURLError extends Error {
   override name = 'BaseURLError'
-  constructor(url: string, problem: string) {
-    super(`The base URL ${url} cannot be used: ${problem}.`)
+  constructor(url: URL | undefined, problem: string) {
+    super(`The base URL${url === undefined ? '' : ` at ${url.origin}`} cannot be used: ${problem}.`)
   }
 }
 

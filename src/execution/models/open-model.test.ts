@@ -65,10 +65,18 @@ describe('presets', () => {
   })
 })
 
+test('a key given in place of the name of its variable is not repeated', () => {
+  expect(() => openModel({ preset: 'openai', apiKeyEnv: 'sk-canary-4711' }, {})).toThrow(/^(?!.*canary)/)
+})
+
 describe('what a person can mend is said with the remedy', () => {
   test.each<[string, ModelSettings, string]>([
     ['no key', {}, 'Set DEEPSEEK_API_KEY'],
-    ['no key in the named variable', { preset: 'ollama', model: 'm', apiKeyEnv: 'MY_KEY' }, 'Set MY_KEY'],
+    [
+      'no key in the named variable',
+      { preset: 'ollama', model: 'm', apiKeyEnv: 'MY_KEY' },
+      'Set the variable that apiKeyEnv names',
+    ],
     ['no key file', { apiKeyFile: '/nonexistent/key' }, 'ENOENT'],
     ['no model', { preset: 'ollama' }, 'name the one that your server has loaded'],
     [

@@ -77,19 +77,21 @@ function findKey(
   environment: NodeJS.ProcessEnv,
 ): string | undefined {
   if (apiKeyFile !== undefined) return readKeyFile(apiKeyFile)
-  const variable = apiKeyEnv ?? preset.apiKeyEnv
-  const key = environment[variable]?.trim()
+  const key = environment[apiKeyEnv ?? preset.apiKeyEnv]?.trim()
   if (key !== undefined && key !== '') return key
-  // A variable that was asked for by name is missed even where the provider does not need one.
-  if (preset.needsKey || apiKeyEnv !== undefined) throw new MissingKeyError(name, variable)
+  // A variable that was asked for by name is missed even where the provider does not need one. The name is not repeated:
+  // it may be the key, given by mistake.
+  if (apiKeyEnv !== undefined)
+    throw new MissingKeyError(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
+  if (preset.needsKey) throw new MissingKeyError(name, `Set ${preset.apiKeyEnv}`)
   return undefined
 }
 
 class MissingKeyError extends Error {
   override name = 'MissingKeyError'
-  constructor(preset: string, variable: string) {
+  constructor(preset: string, remedy: string) {
     super(
-      `No API key for ${preset}. Set ${variable}, name a key file with apiKeyFile, or run with the simulated model.`,
+      `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
     )
   }
 }

@@ -52,6 +52,32 @@ describe('redaction', () => {
       expect(clean).not.toContain(form)
   })
 
+  test('a key inside JSON inside JSON, at any depth and however its characters are escaped', () => {
+    const escapes = [
+      (text: string) => JSON.stringify(text).slice(1, -1),
+      (text: string) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
+      (text: string) =>
+        JSON.stringify(text)
+          .slice(1, -1)
+          .replace(/[&<>'/+]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+    ]
+    const nasty = fc.stringMatching(/^[!-~]{4,12}$/).map((text) => `${text}/"\\key"/\\\\${text}`)
+    fc.assert(
+      fc.property(nasty, fc.array(fc.constantFrom(...escapes), { maxLength: 4 }), (value, levels) => {
+        const text = levels.reduce((inner, escape) => escape(inner), `{"said":"${value}"}`)
+        const clean = new ApiKey(value, 'https://api.example.com').redact(`before ${text} after`)
+        expect(clean).toMatch(/^before .*said.*\[redacted\].* after$/)
+        let read = clean
+        for (const _ of levels)
+          read = read.replace(/\\(?:u(....)|(.))/g, (_all, hex, sign) =>
+            hex === undefined ? sign : String.fromCharCode(Number.parseInt(hex, 16)),
+          )
+        expect(read).not.toContain(value)
+        expect(read).not.toContain('key')
+      }),
+    )
+  })
+
   test('base64 of a text that holds the key somewhere', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (before, after) => {

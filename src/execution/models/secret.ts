@@ -29,7 +29,7 @@ export class ApiKey {
 
   redact(text: string): string {
     let clean = text
-    for (const spelling of this.#spellings) clean = clean.replaceAll(spelling, redacted)
+    for (const spelling of this.#spellings) clean = strikeOut(clean, spelling)
     return clean
   }
 
@@ -48,17 +48,47 @@ export class ApiKey {
 
 /** Longest first: a short spelling may be part of a longer one. */
 function spellings(key: string): string[] {
-  const json = JSON.stringify(key).slice(1, -1)
   const url = encodeURIComponent(key)
-  const all = [
-    key,
-    json,
-    json.replaceAll('/', '\\/'),
-    url,
-    url.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
-    ...base64Spellings(key),
-  ]
-  return [...new Set(all)].sort((a, b) => b.length - a.length)
+  const all = [key, url, url.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()), ...base64Spellings(key)]
+  return [...new Set(all.map((spelling) => withoutEscapes(spelling).text))]
+    .filter((spelling) => spelling !== '')
+    .sort((a, b) => b.length - a.length)
+}
+
+/** Strikes out a spelling, however often it was escaped as a JSON string inside a JSON string. */
+function strikeOut(text: string, spelling: string): string {
+  const plain = withoutEscapes(text)
+  let clean = ''
+  let end = 0
+  let at = plain.text.indexOf(spelling)
+  while (at !== -1) {
+    clean += text.slice(end, plain.startOf(at)) + redacted
+    end = plain.startOf(at + spelling.length)
+    at = plain.text.indexOf(spelling, at + spelling.length)
+  }
+  return clean + text.slice(end)
+}
+
+/**
+ * A text without its backslashes, and with `\u002f` as `/`: what is left is the same on every level of escaping. `startOf`
+ * tells where a character of it begins in the whole text, with the backslashes before it.
+ */
+function withoutEscapes(text: string): { text: string; startOf: (index: number) => number } {
+  if (!text.includes('\\')) return { text, startOf: (index) => index }
+  const kept: string[] = []
+  const starts: number[] = []
+  let start = 0
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '\\') continue
+    const code = at === start ? undefined : /^u([0-9a-f]{4})/i.exec(text.slice(at, at + 5))?.[1]
+    if (code !== undefined) at += 4
+    const character = code === undefined ? text[at]! : String.fromCharCode(Number.parseInt(code, 16))
+    if (character === '\\') continue
+    kept.push(character)
+    starts.push(start)
+    start = at + 1
+  }
+  return { text: kept.join(''), startOf: (index) => starts[index] ?? text.length }
 }
 
 /**
