@@ -119,7 +119,7 @@ describe('faults at given rates', () => {
     empty: 0.02,
     no_choices: 0.02,
     no_usage: 0.02,
-    '404': 0.01,
+    '408': 0.01,
     cut_off: 0.02,
   }
   /** The same faults in every run: a fraction from the number of the request. */
@@ -146,15 +146,15 @@ describe('faults at given rates', () => {
     const served = (...faults: Fault[]) =>
       server.attempts.filter(({ fault }) => faults.includes(fault)).length
     const total = addUsage(...executions.map(({ usage }) => usage))
-    const told = served('ok', 'no_choices', 'cut_off')
+    const told = served('ok', 'no_choices', 'cut_off', 'wrong_type')
     expect(total).toMatchObject({
       attempts: server.attempts.length,
-      failedAttempts: server.attempts.length - served('ok', 'no_usage', 'cut_off'),
+      failedAttempts: server.attempts.length - served('ok', 'no_usage', 'cut_off', 'wrong_type'),
       input: 100 * told,
       cachedInput: 40 * told,
       output: 10 * told,
       unknown:
-        served('hang', 'drip', 'truncate', 'truncate_chunked', 'wrong_type', 'html') +
+        served('hang', 'drip', 'truncate', 'truncate_chunked', 'html') +
         served('broken_json', 'broken_gzip', 'reset', 'empty', 'no_usage'),
     })
     // Each node of each graph made its one call, and has its packet.
@@ -190,12 +190,12 @@ describe('each fault at each part', () => {
     'huge_body',
     'gzip_bomb',
     'broken_gzip',
-    'wrong_type',
-    'no_type',
+    '408',
     'html',
     'empty',
     'no_content',
     'error_in_200',
+    'error_in_choice',
     'broken_json',
     'not_utf8',
     'no_choices',
@@ -243,36 +243,60 @@ describe('each fault at each part', () => {
     )
   })
 
-  test.each<Fault>(['400', '404', '413', '422', 'redirect'])('%s is not tried again', async (fault) => {
+  test.each<Fault>(['400', '413', '418', '422'])('%s once is no failure', async (fault) => {
     server.script(fault)
     const model = openModel(5000)
     const execution = await execute(model, single)
     await model.close()
     expect(execution).toMatchObject({
       status: 'answered',
-      usage: { calls: 2, attempts: 2, failedAttempts: 1 },
+      failures: [],
+      usage: { calls: 2, attempts: 3, failedAttempts: 1 },
     })
+  })
+
+  test.each<Fault>(['wrong_type', 'no_type'])('%s is an answer, paid for once', async (fault) => {
+    server.plan(() => fault)
+    const model = openModel(5000)
+    const execution = await execute(model, single)
+    await model.close()
+    expect(execution).toMatchObject({ status: 'answered', usage: { attempts: 2, failedAttempts: 0 } })
   })
 })
 
 describe('what stops a run', () => {
-  test.each<Fault>(['401', '402', '403', 'quota_429', 'echo_key_in_error'])('%s', async (fault) => {
-    // A server of its own: calls that are cancelled may reach it late.
-    const refusing = await startServer()
-    // The first node answers; of the three workers at once, each is refused or cancelled.
-    refusing.plan((number) => (number === 0 ? 'ok' : fault))
-    events.length = 0
-    const model = openModel(5000, refusing.url)
+  test.each<Fault>(['401', '402', '403', '404', 'redirect', 'quota_429', 'echo_key_in_error'])(
+    '%s',
+    async (fault) => {
+      // A server of its own: calls that are cancelled may reach it late.
+      const refusing = await startServer()
+      // The first node answers; of the three workers at once, each is refused or cancelled.
+      refusing.plan((number) => (number === 0 ? 'ok' : fault))
+      events.length = 0
+      const model = openModel(5000, refusing.url)
+      const execution = await execute(model, graph)
+      await model.close()
+      await refusing.close()
+      expect(execution.status).toBe('stopped')
+      expect(execution).not.toHaveProperty('answer')
+      expect(execution.packets[0]!.status).toBe('ok')
+      expect(refusing.attempts.length).toBeLessThanOrEqual(4)
+      expect(execution.usage).toMatchObject({ attempts: 4, failedAttempts: 3 })
+      expectNoKey(execution, events, String(execution.stop!.message))
+      if (fault === 'echo_key_in_error') expect(execution.stop!.message).toContain('[redacted]')
+    },
+  )
+
+  test.each<Fault>(['400', '413', '418', '422'])('%s to everything', async (fault) => {
+    const gone = await startServer()
+    gone.plan((number) => (number === 0 ? 'ok' : fault))
+    const model = openModel(5000, gone.url)
     const execution = await execute(model, graph)
     await model.close()
-    await refusing.close()
-    expect(execution.status).toBe('stopped')
-    expect(execution).not.toHaveProperty('answer')
-    expect(execution.packets[0]!.status).toBe('ok')
-    expect(refusing.attempts.length).toBeLessThanOrEqual(4)
-    expect(execution.usage).toMatchObject({ attempts: 4, failedAttempts: 3 })
-    expectNoKey(execution, events, String(execution.stop!.message))
-    if (fault === 'echo_key_in_error') expect(execution.stop!.message).toContain('[redacted]')
+    await gone.close()
+    expect(execution).toMatchObject({ status: 'stopped', stop: { kind: 'rejects_all' } })
+    // The first node, three workers, and one control call.
+    expect(gone.attempts.length).toBeLessThanOrEqual(5)
   })
 })
 

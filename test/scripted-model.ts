@@ -30,7 +30,12 @@ export interface HeardMessage extends JsonObject {
 /** Text alone is a whole answer that used 10 input tokens, 4 of them cached, and 5 output tokens. */
 export type Scripted = string | Partial<ChatAnswer> | ChatFailure
 
-/** A model in this process that says what it is told to, and remembers what it was asked. */
+/** The call that shows whether an endpoint that has rejected a request is alive: it ends in blanks. */
+export function isControl({ user }: ChatRequest): boolean {
+  return user !== user.trimEnd()
+}
+
+/** A model in this process that says what it is told to, and remembers what it was asked. It is always alive. */
 export class ScriptedModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'scripted', model: 'm', options: {} }
   readonly heard: Heard[] = []
@@ -43,6 +48,7 @@ export class ScriptedModel implements ChatModel {
   }
 
   async ask(raw: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+    if (isControl(raw)) return reply('ready')
     const message = JSON.parse(raw.user) as Heard['message']
     const heard = { raw, executor: message['executor'] as unknown as Heard['executor'], message }
     this.heard.push(heard)

@@ -3,7 +3,7 @@ import { freemem, tmpdir } from 'node:os'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { paperDecoding } from '../execution/models/chat-model.ts'
-import { type FailureKind, stopsRun } from '../execution/models/failure.ts'
+import { type FailureKind, isRefusal } from '../execution/models/failure.ts'
 import { presets } from '../execution/models/presets.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
@@ -155,7 +155,7 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
 }
 
 function remedyFor(kind: FailureKind): string {
-  if (stopsRun(kind)) return 'Check the key, its permissions and the account.'
+  if (isRefusal(kind)) return 'Check the key, its permissions and the account.'
   if (kind === 'network' || kind === 'timeout')
     return 'Check --base-url, and that the server is running and can be reached.'
   return 'Check --model-name and --base-url.'

@@ -1,8 +1,10 @@
 import type { Execution } from '../execution/execution.ts'
+import { isRefusal } from '../execution/models/failure.ts'
 import type { Cost } from '../execution/models/prices.ts'
 import type { Usage } from '../execution/models/usage.ts'
 import type { Trace } from '../execution/trace.ts'
 import { visibleText } from '../graph/render/picture.ts'
+import { isSettled } from '../ledger/evaluation.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { exitCode } from './exit-code.ts'
 import { counted, printable } from './terminal-text.ts'
@@ -64,10 +66,11 @@ function costText(cost: Cost, simulated: boolean): string {
   return simulated ? 'free' : 'unpriced: the price table does not have this model'
 }
 
-export function executionCode({ status }: Execution): number {
+export function executionCode({ status, stop, trace }: Execution): number {
   if (status === 'answered') return exitCode.done
-  if (status === 'stopped') return exitCode.refused
-  return status === 'aborted' ? exitCode.interrupted : exitCode.failed
+  if (status === 'aborted') return exitCode.interrupted
+  if (stop !== undefined) return isRefusal(stop.kind) ? exitCode.refused : exitCode.unreachable
+  return status === 'unanswered' && !isSettled(trace) ? exitCode.unreachable : exitCode.failed
 }
 
 /** An answer as it goes to standard output. */

@@ -35,7 +35,7 @@ test.each([
   [new LedgerDamagedError('ledger.sqlite', 'x'), 2],
   [new RunLockedError('runs/a', undefined), 1],
   [new LedgerLockedError('ledger.sqlite', 5000), 1],
-  [new ModelUnreachableError('q1', undefined), 1],
+  [new ModelUnreachableError('It is gone'), 7],
   [nonFinite, 1],
   [new RunError('Update 3 was not applied.', { cause: nonFinite }), 1],
   [new ModelRefusedError('unauthorized', 'No such key'), 5],

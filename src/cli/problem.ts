@@ -44,13 +44,13 @@ type Kind = abstract new (...given: never[]) => Error
 /** What a person can act on, by exit code; the first that fits counts. Anything else is our mistake, and keeps its stack trace. */
 const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
   [exitCode.refused, [ModelRefusedError]],
+  [exitCode.unreachable, [ModelUnreachableError]],
   [exitCode.disk, [DiskError, CheckpointWriteError, LedgerFullError, LedgerUnwritableError]],
   [
     exitCode.failed,
     [
       HubUnavailableError,
       LedgerLockedError,
-      ModelUnreachableError,
       NonFiniteError,
       NonFiniteUpdateError,
       NothingEvaluatedError,

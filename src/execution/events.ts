@@ -52,7 +52,7 @@ interface AnnouncedNode {
 
 /**
  * `unanswered`: it ran to its end without a valid answer. `stopped`: the model refused in a way that no other call can
- * mend (key, money, permission).
+ * mend (key, money, permission), or is gone.
  */
 export type ExecutionStatus = 'answered' | 'unanswered' | 'stopped' | 'timed_out' | 'aborted'
 

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryGraph } from '../../test/arbitrary-graph.ts'
 import { ManualClock, settled } from '../../test/manual-clock.ts'
-import { failed, fitting, type Heard, type Scripted, ScriptedModel } from '../../test/scripted-model.ts'
+import {
+  failed,
+  fitting,
+  type Heard,
+  isControl,
+  type Scripted,
+  ScriptedModel,
+} from '../../test/scripted-model.ts'
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { expandedCounts } from '../graph/expansion.ts'
@@ -401,7 +408,7 @@ describe('accounting', () => {
           const ask = model.ask.bind(model)
           model.ask = async (request, signal) => {
             const reply = await ask(request, signal)
-            attempts.push(reply)
+            if (!isControl(request)) attempts.push(reply)
             return reply
           }
           const settings = executionSettings.parse({ prices: { 'scripted/m': price } })

@@ -4,6 +4,7 @@ import { setAlarm } from './deadline.ts'
 import { Announcer } from './events.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { processCallLimit } from './models/call-limit.ts'
+import { canaryOf } from './models/canary.ts'
 import type { ChatFailure } from './models/chat-model.ts'
 import { systemClock } from './models/clock.ts'
 import { stopsRun } from './models/failure.ts'
@@ -94,6 +95,7 @@ class GraphExecution {
         budgets: settings.budgets,
       },
       model: new TimedModel(model, settings.attemptSeconds, signal, clock),
+      canary: canaryOf(model),
       limit,
       clock,
       signal,

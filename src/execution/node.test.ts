@@ -256,9 +256,10 @@ test('a failed node still hands on what its tool found', async () => {
 })
 
 test('a failed call is a failure of its node, told without the server’s words', async () => {
-  const { packet, model, execution } = await runNode('a', [failed('rejected', 'HTTP 404: no such model')])
-  expect(packet).toMatchObject({ status: 'model_failure', reason: 'rejected: HTTP 404: no such model' })
-  expect(model.askedOf('finalizer')[0]!.raw.user).not.toContain('404')
+  const tooLong = failed('rejected', 'HTTP 413: too long')
+  const { packet, model, execution } = await runNode('a', [tooLong, tooLong, tooLong, tooLong])
+  expect(packet).toMatchObject({ status: 'model_failure', reason: 'rejected: HTTP 413: too long' })
+  expect(model.askedOf('finalizer')[0]!.raw.user).not.toContain('413')
   expect(execution.status).toBe('answered')
 })
 
@@ -287,7 +288,8 @@ describe('the finalizer and the direct path get one call', () => {
       model,
       tools,
     })
-    expect(model.askedOf(part).length).toBe(1)
+    expect(execution.packets.at(-1)!.node).toBe(part)
+    expect(execution.trace.nodes.at(-1)!.calls.length).toBe(1)
     expect(execution.packets.at(-1)!.status).toBe(status)
     expect(execution.status).toBe('unanswered')
     expect(execution).not.toHaveProperty('answer')

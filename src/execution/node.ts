@@ -4,6 +4,7 @@ import type { Task } from '../library/task.ts'
 import type { ExecutionClock } from './deadline.ts'
 import type { Announcer } from './events.ts'
 import type { CallLimit } from './models/call-limit.ts'
+import type { Canary } from './models/canary.ts'
 import { type ChatAnswer, type ChatModel, requestDigest } from './models/chat-model.ts'
 import { callModel } from './models/retry.ts'
 import type { NodeStatus, Packet } from './packet.ts'
@@ -25,6 +26,7 @@ export interface NodeSurroundings {
   readonly settings: ExecutionSettings
   readonly texts: CommonTexts
   readonly model: ChatModel
+  readonly canary: Canary
   readonly limit: CallLimit
   readonly clock: ExecutionClock
   readonly signal: AbortSignal
@@ -106,12 +108,14 @@ export class NodeExecution {
   }
 
   async #ask(): Promise<Asked> {
-    const { texts, model, limit, clock, signal, settings, cache, tally, announcer, elapsed } = this.#around
+    const { texts, model, canary, limit, clock, signal, settings, cache, tally, announcer, elapsed } =
+      this.#around
     const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
     const chat = { system: request.system.text, user, decoding: settings.decoding }
     const startMs = elapsed()
     const span = this.#telemetry?.startCall(chat)
-    const call = () => callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock })
+    const call = () =>
+      callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock, canary })
     const ask = span === undefined ? call : () => span.within(call)
     const digest = cache === undefined ? undefined : requestDigest(model.identity, chat)
     const asked =

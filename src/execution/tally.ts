@@ -21,7 +21,8 @@ export class Tally {
 
   add({ reply, attempts, usage }: Call, reused: boolean): void {
     if (reused) {
-      if (reply.ok) addTo(this.reused, { ...noUsage, ...reply.usage, calls: 1 })
+      // A rejection counts as a call whoever made it, so that what an evaluation used does not depend on that.
+      if (reply.ok || reply.kind === 'rejected') addTo(this.reused, { ...noUsage, ...reply.usage, calls: 1 })
       return
     }
     addTo(this.made, usage)

@@ -3,6 +3,7 @@ import type { JsonValue } from '../library/json-value.ts'
 import type { ExecutionStatus } from './events.ts'
 import { boundedText, boundedValue } from './length-budget.ts'
 import type { ChatReply, ModelIdentity } from './models/chat-model.ts'
+import type { FailureKind } from './models/failure.ts'
 import type { Cost } from './models/prices.ts'
 import type { Usage } from './models/usage.ts'
 import type { CallRecord, NodeRun, ToolRecord } from './node.ts'
@@ -65,7 +66,9 @@ export interface TracedCall {
   readonly request: TracedRequest
   /** The reply's text. */
   readonly reply?: string
-  /** The answer of an identical request was used. */
+  /** Why there is none. Attempts do not tell: another execution may have made them. */
+  readonly failure?: FailureKind
+  /** The outcome of an identical request was used. */
   readonly reused?: true
   readonly startMs: number
   readonly durationMs: number
@@ -123,6 +126,7 @@ function traceCall(record: CallRecord, texts: TextTable, content: boolean): Trac
       closing: texts.keepAll(request.closing),
     },
     ...(reply.ok && content ? { reply: boundedText(reply.text, longestReply) } : {}),
+    ...(reply.ok ? {} : { failure: reply.kind }),
     ...(reused ? { reused: true as const } : {}),
     startMs: rounded(startMs),
     durationMs: rounded(durationMs),

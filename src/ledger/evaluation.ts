@@ -77,10 +77,8 @@ export function isSettled({ status, nodes }: Pick<Trace, 'status' | 'nodes'>): b
 
 function isSettledNode({ status, calls }: TracedNode): boolean {
   if (status !== 'model_failure') return status !== 'aborted'
-  // A request that the server refuses for what it says is refused again. A failure that another execution's call met has no
-  // attempts here, so its kind is not known: no result either.
-  const last = calls.at(-1)?.attempts.at(-1)
-  return last !== undefined && !last.ok && last.kind === 'rejected'
+  // A request that a living endpoint rejects for what it says is rejected again.
+  return calls.at(-1)?.failure === 'rejected'
 }
 
 /** One name for all four parts. They are listed as JSON, so that no two lists have the same text. */

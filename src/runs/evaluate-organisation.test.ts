@@ -14,6 +14,7 @@ import {
   type OrganisationEvaluation,
 } from './evaluate-organisation.ts'
 import { ModelRefusedError } from './model-refused.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
 import {
   chainOrganisation,
   directOrganisation,
@@ -204,6 +205,32 @@ describe('failures count', () => {
     const report = await evaluate(tinyExecutor({ model: shaky, clock }), { inFlight: 1 })
     expect(report.score.mean).toBe(1)
     expect(report.records[0]!.usage).toMatchObject({ calls: 2, attempts: 5, failedAttempts: 4 })
+  })
+
+  test('so is one whose other nodes made good what the network spoiled', async () => {
+    const clock = { now: () => 0, sleep: async () => {} }
+    let failures = 0
+    const shaky = new ScriptedModel((heard) => {
+      if (heard.executor.role === 'logic_reasoner' && taskOf(heard).id === ids[0] && failures < 4) {
+        failures += 1
+        return failed('bad_response')
+      }
+      return fitting(heard, 'Counted.', rightAnswer(taskOf(heard)))
+    })
+    const organisation = parallelOrganisation(library)
+    const report = await evaluate(tinyExecutor({ model: shaky, clock }), { organisation })
+    expect(failures).toBe(4)
+    expect(report.failures).toEqual({ unanswered: 0, nodes: 0 })
+  })
+
+  test('a question that is not answered in time is no wrong answer either', async () => {
+    const silent = new ScriptedModel(() => new Promise<never>(() => {}))
+    const settings = executionSettings.parse({ executionSeconds: 0.01 })
+    const records: unknown[] = []
+    const onRecord = (record: unknown) => void records.push(record)
+    const stopped = evaluate(tinyExecutor({ model: silent, settings }), { onRecord })
+    await expect(stopped).rejects.toThrow(ModelUnreachableError)
+    expect(records).toEqual([])
   })
 
   test('measures are means over all questions, those without an answer too', async () => {

@@ -4,7 +4,7 @@ import { graphKey } from '../graph/graph-key.ts'
 import { type Evaluation, evaluationOf, isSettled } from '../ledger/evaluation.ts'
 import type { Task } from '../library/task.ts'
 import type { TaskSplit } from '../tasks/task-set.ts'
-import { ModelRefusedError } from './model-refused.ts'
+import { stopError } from './model-refused.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
@@ -82,8 +82,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   })
 }
 
-/** A question that transport failures left without an answer is asked again so often, before the evaluation stops. */
-const rounds = 3
+/** A question whose execution transport failures spoiled is asked again so often, before the evaluation stops. */
+const rounds = 5
 
 type Spending = Pick<Evaluation, 'usage' | 'cost'>
 
@@ -105,14 +105,16 @@ async function recordOf(
     let lost: Spending | undefined
     for (let round = 1; ; round += 1) {
       const execution = await executor.run(graph, task, { signal })
-      if (execution.status === 'stopped')
-        throw new ModelRefusedError(execution.stop!.kind, execution.stop!.message)
+      if (execution.stop !== undefined) throw stopError(execution.stop)
       if (execution.status === 'aborted') return undefined
       const spent = added(lost, execution)
       // What a network or an overloaded server did is no answer, not even a wrong one; yet it has cost something.
-      if (execution.status === 'unanswered' && !isSettled(execution.trace)) {
-        if (round === rounds)
-          throw new ModelUnreachableError(task.id, execution.failures.find(({ reason }) => reason)?.reason)
+      if (!isSettled(execution.trace)) {
+        if (execution.status === 'timed_out' || round === rounds)
+          throw ModelUnreachableError.afterRetries(
+            task.id,
+            execution.failures.find(({ reason }) => reason)?.reason,
+          )
         lost = spent
         continue
       }

@@ -1,4 +1,13 @@
-import type { FailureKind } from '../execution/models/failure.ts'
+import type { ChatFailure } from '../execution/models/chat-model.ts'
+import { type FailureKind, isRefusal } from '../execution/models/failure.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
+
+/** What a failure that stops a run is told as. */
+export function stopError({ kind, message }: ChatFailure): ModelRefusedError | ModelUnreachableError {
+  return isRefusal(kind)
+    ? new ModelRefusedError(kind, message)
+    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`)
+}
 
 /** The model refuses every call until a person has acted, so whatever runs on it ends at once. */
 export class ModelRefusedError extends Error {

@@ -1,10 +1,18 @@
-/** All attempts of all rounds failed on the way. Nothing is lost: the run can be resumed when the endpoint answers again. */
+/** The endpoint is gone or not to be reached. Nothing is lost: the run can be resumed when it answers again. */
 export class ModelUnreachableError extends Error {
   override name = 'ModelUnreachableError'
-  constructor(task: string, reason: string | undefined) {
-    const why = reason === undefined ? '' : ` The last failure: ${reason.replace(/[.!?]?$/, '.')}`
+
+  constructor(problem: string) {
     super(
-      `The model could not be reached for an answer about task '${task}', after all retries.${why} Check the endpoint (\`magic doctor\`) and resume, or repeat the command: what was answered is kept.`,
+      `${problem.replace(/[.!?]?$/, '.')} Check the endpoint (\`magic doctor\`) and resume, or repeat the command: what was answered is kept.`,
+    )
+  }
+
+  /** All attempts of all rounds failed on the way. */
+  static afterRetries(task: string, reason: string | undefined): ModelUnreachableError {
+    const why = reason === undefined ? '' : ` The last failure: ${reason}`
+    return new ModelUnreachableError(
+      `The model could not be reached for an answer about task '${task}', after all retries.${why}`,
     )
   }
 }

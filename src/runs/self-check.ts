@@ -1,10 +1,12 @@
+import { ordinaryRequest } from '../execution/models/canary.ts'
 import { stopsRun } from '../execution/models/failure.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { callModel } from '../execution/models/retry.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { type ScoringMeans, type TaskSet, TaskSetError, type TaskSplit } from '../tasks/task-set.ts'
 import type { BudgetSettings } from './budget-settings.ts'
-import { ModelRefusedError } from './model-refused.ts'
+import { stopError } from './model-refused.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
 import { RunError } from './run-folder.ts'
 import type { ExecutorParts } from './task-executor.ts'
 
@@ -144,17 +146,15 @@ async function checkModel(
   { model, settings: { decoding }, clock }: ExecutorParts,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const user = JSON.stringify({ task: 'Reply with {"analysis": "ready", "answer": null} and nothing else.' })
-  const request = { system: 'You check that a connection works. Reply in JSON.', user, decoding }
-  const { reply } = await callModel(model, request, {
+  const { reply } = await callModel(model, ordinaryRequest(decoding), {
     ...(signal === undefined ? {} : { signal }),
     ...(clock === undefined ? {} : { clock }),
   })
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`
   if (reply.kind === 'cancelled') throw signal?.reason ?? new Error(reply.message)
-  if (stopsRun(reply.kind)) throw new ModelRefusedError(reply.kind, reply.message)
-  throw new RunError(
-    `The model does not answer (${reply.kind}: ${reply.message}). \`magic doctor\` with the same flags looks closer. Nothing was spent.`,
+  if (stopsRun(reply.kind)) throw stopError(reply)
+  throw new ModelUnreachableError(
+    `The model does not answer (${reply.kind}: ${reply.message.replace(/[.!?]$/, '')})`,
   )
 }

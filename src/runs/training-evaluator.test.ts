@@ -93,6 +93,39 @@ test('one that is spoiled again and again ends with what to do', async () => {
   expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 5, replies: 0 })
 })
 
+test('graphs that share a rejected request all have their result, and it counts the same for all', async () => {
+  const model = modelAround(async (request, signal) => {
+    await new Promise(setImmediate)
+    return request.user.includes('"part":"finalizer"') || request.user !== request.user.trimEnd()
+      ? tinyModel.ask(request, signal)
+      : failure('rejected')
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  const others = parts.set.library.roles.slice(1, 10)
+  const graphs = others.map(({ id }) => AgentGraph.of([unit(first), unit(id)]))
+  const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
+  expect(new Set(evaluated.map(({ usage }) => usage.calls))).toEqual(new Set([3]))
+  expect(await ledger.size()).toMatchObject({ evaluations: 9, traces: 9 })
+})
+
+test('an endpoint that rejects everything stops everything, and nothing of it is stored', async () => {
+  const model = modelAround(async (request, signal, number) => {
+    await new Promise(setImmediate)
+    return number <= 6 ? tinyModel.ask(request, signal) : failure('rejected')
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  const tasks = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0', 'ferry-0', 'pages-0']
+  const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
+  await evaluator.ended()
+  const { evaluations } = await ledger.size()
+  expect(evaluated.filter(({ status }) => status === 'fulfilled').length).toBe(evaluations)
+  for (const one of evaluated)
+    if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(ModelUnreachableError)
+  for await (const { evaluation } of ledger.entries()) expect(evaluation.failures).toEqual([])
+  // Four in flight, a control call, and one for those that were rejected after it was begun.
+  expect(model.calls).toBeLessThanOrEqual(6 + 4 + 2)
+})
+
 test('a refusal stops everything at once', async () => {
   const model = modelAround(async (request, signal, number) => {
     await new Promise(setImmediate)

@@ -14,7 +14,7 @@ import type { Task } from '../library/task.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
 import { failPoint } from './fail-point.ts'
-import { ModelRefusedError } from './model-refused.ts'
+import { stopError } from './model-refused.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
 
@@ -132,7 +132,7 @@ export class TrainingEvaluator {
       }
       this.#stop.signal.throwIfAborted()
       if (status === 'timed_out' || round === rounds)
-        throw new ModelUnreachableError(task.id, failures.find(({ reason }) => reason !== undefined)?.reason)
+        throw ModelUnreachableError.afterRetries(task.id, failures.find(({ reason }) => reason)?.reason)
     }
   }
 
@@ -144,7 +144,7 @@ export class TrainingEvaluator {
     this.#count(execution)
     if (execution.status === 'stopped' && execution.stop !== undefined) {
       await this.#ledger.keepTrace(execution.trace)
-      throw new ModelRefusedError(execution.stop.kind, execution.stop.message)
+      throw stopError(execution.stop)
     }
     const score = await this.#executor.score(execution, this.#references.get(task.id), signal)
     return { evaluation: evaluationOf(execution, score), trace: execution.trace }

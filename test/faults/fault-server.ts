@@ -28,12 +28,12 @@ export interface HealthyAnswer {
 
 /**
  * A chat endpoint on loopback that misbehaves on demand: by a script, one fault per request and `ok` when it is over, or
- * by a function of the request's number.
+ * by a function of the request's number and body.
  */
 export class FaultServer {
   readonly attempts: LoggedAttempt[] = []
   readonly #server: Server
-  #plan: (number: number) => Fault = () => 'ok'
+  #plan: (number: number, body: string) => Fault = () => 'ok'
   #answer: (body: string) => HealthyAnswer = (body) => ({
     content: '{"analysis":"x","answer":"A"}',
     promptTokens: body.length,
@@ -59,7 +59,7 @@ export class FaultServer {
     this.plan((number) => faults[number] ?? 'ok')
   }
 
-  plan(plan: (number: number) => Fault): void {
+  plan(plan: (number: number, body: string) => Fault): void {
     this.attempts.length = 0
     this.#plan = plan
   }
@@ -81,7 +81,7 @@ export class FaultServer {
       return // the client went away
     }
     const body = Buffer.concat(chunks).toString()
-    const fault = this.#plan(this.attempts.length)
+    const fault = this.#plan(this.attempts.length, body)
     const { method = '', url: path = '', headers } = request
     this.attempts.push({ time: Date.now(), method, path, headers, body, fault })
     const context: Context = { response, headers, answer: this.#answer(body) }
@@ -102,16 +102,25 @@ export type NamedFault = keyof typeof faults
 export type Fault = NamedFault | `429_after_${string}`
 
 const json = { 'content-type': 'application/json' }
-const bomb = () => gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '), { level: 9 })
+/** So that a test need not wait for the attempts. */
+const atOnce = { 'retry-after': '0' }
+/** Made when it is first needed, and once: it takes a while. */
+let packed: Buffer | undefined
+const bomb = () => {
+  packed ??= gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '), { level: 9 })
+  return packed
+}
 
 const faults = {
   ok: ({ response, answer }) => sendJson(response, completion(answer)),
-  '400': ({ response }) => sendError(response, 400, 'unknown parameter'),
+  '400': ({ response }) => sendError(response, 400, 'unknown parameter', atOnce),
   '401': ({ response }) => sendError(response, 401, 'invalid key'),
   '402': ({ response }) => sendError(response, 402, 'insufficient balance'),
   '403': ({ response }) => sendError(response, 403, 'not for you'),
   '404': ({ response }) => sendError(response, 404, 'no such model'),
+  '408': ({ response }) => sendError(response, 408, 'too slow', atOnce),
   '413': ({ response }) => sendError(response, 413, 'too long'),
+  '418': ({ response }) => sendError(response, 418, 'I am a teapot'),
   '422': ({ response }) => sendError(response, 422, 'invalid parameter'),
   '429': ({ response }) => sendError(response, 429, 'slow down'),
   '500': ({ response }) => sendError(response, 500, 'internal error'),
@@ -182,6 +191,8 @@ const faults = {
   no_content: ({ response }) => response.writeHead(204).end(),
   error_in_200: ({ response }) =>
     sendJson(response, JSON.stringify({ error: { message: 'upstream failed' } })),
+  error_in_choice: ({ response, answer }) =>
+    sendJson(response, completion(answer).replace('"finish_reason":"stop"', '"finish_reason":"error"')),
   quota_in_200: ({ response }) =>
     sendJson(response, JSON.stringify({ error: { message: 'none left', code: 'insufficient_quota' } })),
   broken_json: ({ response, answer }) => sendJson(response, completion(answer).slice(0, -7)),

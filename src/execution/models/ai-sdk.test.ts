@@ -121,7 +121,9 @@ describe('failures', () => {
   test.each<[number, string, string]>([
     [401, '', 'unauthorized'],
     [402, '', 'payment_required'],
-    [404, '', 'rejected'],
+    [404, '', 'not_found'],
+    [408, '', 'server_error'],
+    [422, '', 'rejected'],
     [429, '', 'rate_limited'],
     [429, '{"error":{"message":"x","code":"insufficient_quota"}}', 'quota_exhausted'],
     [500, '', 'server_error'],

@@ -1,29 +1,57 @@
 /** Why a call gave no answer. */
 export type FailureKind =
   | TransportFailure
-  | RunStopper
+  | Refusal
+  | Disappearance
   | 'rejected'
-  | 'redirected'
   | 'not_recorded'
   | 'cancelled'
 
-/** It may work the next time. `bad_response`: the body was not what a chat endpoint sends (HTML, empty, cut off, too long). */
-type TransportFailure = 'network' | 'timeout' | 'bad_response' | 'rate_limited' | 'server_error'
+/**
+ * It may work the next time. `bad_response`: the body was not what a chat endpoint sends (HTML, empty, cut off, too long).
+ * `erratic`: rejected, but the endpoint does not always reject this, or could not show that it is alive.
+ */
+type TransportFailure = 'network' | 'timeout' | 'bad_response' | 'rate_limited' | 'server_error' | 'erratic'
 
-/** No other call can succeed until a person has acted. */
-type RunStopper = 'unauthorized' | 'payment_required' | 'forbidden' | 'quota_exhausted'
+/** No other call can succeed until a person has acted: key, money, permission. */
+type Refusal = 'unauthorized' | 'payment_required' | 'forbidden' | 'quota_exhausted'
 
-const transport = new Set<FailureKind>(['network', 'timeout', 'bad_response', 'rate_limited', 'server_error'])
-const stoppers = new Set<FailureKind>(['unauthorized', 'payment_required', 'forbidden', 'quota_exhausted'])
+/** The model is not, or no longer, behind this address. `rejects_all`: it rejects even what it answered before. */
+type Disappearance = 'not_found' | 'redirected' | 'rejects_all'
+
+const transport: ReadonlySet<FailureKind> = new Set<TransportFailure>([
+  'network',
+  'timeout',
+  'bad_response',
+  'rate_limited',
+  'server_error',
+  'erratic',
+])
+const refusals: ReadonlySet<FailureKind> = new Set<Refusal>([
+  'unauthorized',
+  'payment_required',
+  'forbidden',
+  'quota_exhausted',
+])
+const disappearances: ReadonlySet<FailureKind> = new Set<Disappearance>([
+  'not_found',
+  'redirected',
+  'rejects_all',
+])
 const maybeCharged = new Set<FailureKind>(['network', 'timeout', 'bad_response', 'cancelled'])
 
 export function isRetryable(kind: FailureKind): boolean {
   return transport.has(kind)
 }
 
-/** The run must stop at once; it can be resumed after the key, the balance or the permission has changed. */
+/** The run must stop at once; it can be resumed after a person has mended what is wrong. */
 export function stopsRun(kind: FailureKind): boolean {
-  return stoppers.has(kind)
+  return refusals.has(kind) || disappearances.has(kind)
+}
+
+/** The endpoint is there, but it wants another key, more money or a permission. */
+export function isRefusal(kind: FailureKind): boolean {
+  return refusals.has(kind)
 }
 
 /** The server may have done the work and charge for it although no usage came back. An HTTP error is not charged. */
@@ -48,6 +76,8 @@ export function failureOfStatus(status: number, error: ServerError, quotaIsRate 
   if (status === 401) return 'unauthorized'
   if (status === 402 || error.code === 'Arrearage') return 'payment_required'
   if (status === 403) return 'forbidden'
+  if (status === 404 || status === 410) return 'not_found'
+  if (status === 408 || status === 425) return 'server_error'
   if (status === 429) return !quotaIsRate && isSpent(error) ? 'quota_exhausted' : 'rate_limited'
   if (status >= 300 && status < 400) return 'redirected'
   if (status >= 400 && status < 500) return 'rejected'

@@ -84,8 +84,10 @@ describe('every fault, asked once', () => {
     ['401', 'unauthorized'],
     ['402', 'payment_required'],
     ['403', 'forbidden'],
-    ['404', 'rejected'],
+    ['404', 'not_found'],
+    ['408', 'server_error'],
     ['413', 'rejected'],
+    ['418', 'rejected'],
     ['422', 'rejected'],
     ['429', 'rate_limited'],
     ['429_after_7', 'rate_limited'],
@@ -102,12 +104,11 @@ describe('every fault, asked once', () => {
     ['broken_gzip', 'bad_response'],
     ['not_gzip', 'bad_response'],
     ['odd_encoding', 'bad_response'],
-    ['wrong_type', 'bad_response'],
-    ['no_type', 'bad_response'],
     ['html', 'bad_response'],
     ['empty', 'bad_response'],
     ['no_content', 'bad_response'],
     ['error_in_200', 'bad_response'],
+    ['error_in_choice', 'bad_response'],
     ['broken_json', 'bad_response'],
     ['not_utf8', 'bad_response'],
     ['no_choices', 'bad_response'],
@@ -120,6 +121,11 @@ describe('every fault, asked once', () => {
     expect(reply).toMatchObject({ ok: false, kind })
     expect(server.attempts.map((attempt) => attempt.path)).toEqual(['/v1/chat/completions'])
     expectNoCanary(reply)
+  })
+
+  test.each<Fault>(['wrong_type', 'no_type'])('%s: a completion is an answer all the same', async (fault) => {
+    server.script(fault)
+    expect(await open().ask(request)).toMatchObject({ ok: true, text: '{"analysis":"x","answer":"A"}' })
   })
 
   test.each<Fault>(['hang', 'hang_body', 'drip', 'drip_headers'])(

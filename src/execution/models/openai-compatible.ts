@@ -72,20 +72,15 @@ export class OpenAICompatibleModel implements ChatModel {
     if (!('answer' in exchange)) return this.#failure(exchange.kind, exchange.message, exchange.status)
     const { answer } = exchange
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
-    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(answer.contentType))
-      return this.#failure(
-        'bad_response',
-        `The answer is ${answer.contentType || 'untyped'}, not JSON.`,
-        answer.status,
-      )
     const reading = readCompletion(answer.body)
+    // Whatever its type says: a completion that was paid for is an answer.
     if ('completion' in reading) return this.#completed(request, reading.completion)
     // An error behind a 200 is as good as one behind a 503, unless it says that the quota is spent.
     const spent = reading.error && failureOfStatus(429, reading.error, this.#settings.quotaIsRate)
     const kind = spent === 'quota_exhausted' ? spent : 'bad_response'
     const { usage } = reading.usage
     return {
-      ...this.#failure(kind, reading.problem, answer.status),
+      ...this.#failure(kind, `${reading.problem} (${answer.contentType || 'untyped'})`, answer.status),
       ...(usage === undefined ? {} : { usage }),
     }
   }

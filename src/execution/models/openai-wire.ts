@@ -54,6 +54,8 @@ export function readCompletion(body: string): CompletionReading {
   const choice = element(field(json, 'choices'))
   const message = field(choice, 'message')
   const content = field(message, 'content')
+  if (field(choice, 'finish_reason') === 'error')
+    return { problem: readError(choice)?.message ?? 'The model broke off with an error.', usage }
   // `null` is how some servers say that nothing was generated; then the model, not the transport, has failed.
   if (typeof content !== 'string' && content !== null)
     return { problem: 'The body is no chat completion.', usage }

@@ -79,14 +79,14 @@ describe('what is tried again', () => {
     expect(reply.ok || reply.kind === 'timeout').toBe(true)
   })
 
-  test.each<Fault>(['400', '404', '413', '422', 'redirect'])('not %s', async (fault) => {
+  test.each<Fault>(['400', '413', '418', '422'])('not %s', async (fault) => {
     const { reply, requests, sleeps } = await call(fault)
     expect(reply.ok).toBe(false)
     expect([requests, sleeps.length]).toEqual([1, 0])
     expect(!reply.ok && stopsRun(reply.kind)).toBe(false)
   })
 
-  test.each<Fault>(['401', '402', '403', 'quota_429', 'echo_key_in_error'])(
+  test.each<Fault>(['401', '402', '403', '404', 'redirect', 'quota_429', 'echo_key_in_error'])(
     'not %s, which stops the run',
     async (fault) => {
       const { reply, requests } = await call(fault)
@@ -227,7 +227,7 @@ describe('accounting', () => {
     })
     const ended = (kind: string) => calls.filter(({ reply }) => outcome(reply) === kind).length
     expect(ended('ok')).toBe(served('ok', 'no_usage'))
-    expect(ended('rejected')).toBe(served('404'))
+    expect(ended('not_found')).toBe(served('404'))
   })
 })
 

@@ -1,4 +1,5 @@
 import { type CallLimit, processCallLimit } from './call-limit.ts'
+import { type Canary, erratic } from './canary.ts'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { isRetryable } from './failure.ts'
@@ -17,6 +18,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   readonly clock?: Clock
   readonly waits?: readonly number[]
+  /** With it, a rejection must be confirmed before it is believed: by all attempts, and by the canary. */
+  readonly canary?: Canary
 }
 
 /** A call with all its attempts. `reply` is the last one's. */
@@ -33,8 +36,8 @@ interface Attempt {
 }
 
 /**
- * Asks a model, again if the transport failed. A slot of the limit is held during an attempt and given back while waiting
- * for the next.
+ * Asks a model, again if the transport failed, and at once if a rejection is to be confirmed. A slot of the limit is held
+ * during an attempt and given back while waiting for the next.
  */
 export async function callModel(
   model: ChatModel,
@@ -42,6 +45,7 @@ export async function callModel(
   options: CallOptions = {},
 ): Promise<Call> {
   const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
+  const { canary } = options
   const attempts: Attempt[] = []
   const done = (reply: ChatReply): Call => ({
     reply,
@@ -52,18 +56,30 @@ export async function callModel(
     const release = await limit.acquire(priority, signal)
     if (release === undefined) return done(cancelled)
     const startedAt = clock.now()
+    const wasRejected = attempts.some(isRejected)
     let reply: ChatReply
     try {
       reply = await model.ask(request, signal)
+      if (!wasRejected && canary !== undefined)
+        reply = await canary.judge(request, reply, (control) => model.ask(control, signal), signal)
     } finally {
       release()
     }
     attempts.push({ reply, startedAt })
+    if (reply.ok && wasRejected) canary?.doubt()
     const wait = waits[attempts.length - 1]
-    if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)
+    const isUnconfirmed = canary !== undefined && isRejected({ reply })
+    if (wait === undefined)
+      return done(isUnconfirmed && !attempts.every(isRejected) ? erratic(reply as ChatFailure) : reply)
+    if (isUnconfirmed) continue
+    if (reply.ok || !isRetryable(reply.kind)) return done(reply)
     await clock.sleep(readRetryAfter(reply.retryAfter, clock.now()) ?? wait, signal)
     if (signal?.aborted === true) return done(cancelled)
   }
+}
+
+function isRejected({ reply }: Pick<Attempt, 'reply'>): boolean {
+  return !reply.ok && reply.kind === 'rejected'
 }
 
 const cancelled: ChatFailure = {
