@@ -101,11 +101,11 @@ test('graphs that share a rejected request all have their result, and it counts 
       : failure('rejected')
   })
   const { evaluator, ledger } = evaluatorOn(model)
-  const others = parts.set.library.roles.slice(1, 10)
-  const graphs = others.map(({ id }) => AgentGraph.of([unit(first), unit(id)]))
+  const others = parts.set.library.roles.slice(1)
+  const graphs = others.flatMap(({ id }) => [one.add(unit(id)), one.add(unit(id, [0]))])
   const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
-  expect(new Set(evaluated.map(({ usage }) => usage.calls))).toEqual(new Set([3]))
-  expect(await ledger.size()).toMatchObject({ evaluations: 9, traces: 9 })
+  expect(new Set(evaluated.map(({ usage }) => usage!.calls))).toEqual(new Set([3]))
+  expect(await ledger.size()).toMatchObject({ evaluations: graphs.length, traces: graphs.length })
 })
 
 test('an endpoint that rejects everything stops everything, and nothing of it is stored', async () => {
