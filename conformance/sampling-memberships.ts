@@ -1,7 +1,7 @@
 // The study subsets of memberships.json. An entry's recipe follows from its name and fields, its sizes from the
 // lists it expects, its pool from the files it names.
 import { join } from 'node:path'
-import { type BenchmarkName, benchmarks, loadSplit } from '../src/benchmarks/benchmark.ts'
+import { type BenchmarkName, benchmarks, loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
 import {
   ablationSeed,
   d1Digest,
@@ -13,7 +13,7 @@ import {
   q2Partition,
   q3Selection,
   tableOf,
-} from '../src/benchmarks/memberships.ts'
+} from '../src/tasks/studies/memberships.ts'
 import type { CaseResult } from './case.ts'
 import { findData } from './data-folder.ts'
 import { difference } from './difference.ts'

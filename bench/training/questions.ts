@@ -1,8 +1,8 @@
-import type { NumberTextReference } from '../../src/benchmarks/reference.ts'
 import { numericString } from '../../src/library/answer-contract.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
 import type { Task } from '../../src/library/task.ts'
 import { deriveRandom } from '../../src/numerics/random.ts'
+import type { NumberTextReference } from '../../src/tasks/benchmarks/reference.ts'
 import { referenceScorer } from '../../src/tasks/reference-scorer.ts'
 import type { TaskSet } from '../../src/tasks/task-set.ts'
 

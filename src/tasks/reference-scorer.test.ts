@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { oneAtATime } from '../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../test/shared.ts'
-import type { HumanevalReference, LivecodebenchReference, Reference } from '../benchmarks/reference.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
-import { benchmarkTaskSet } from './benchmark/benchmark-task-set.ts'
+import type { HumanevalReference, LivecodebenchReference, Reference } from './benchmarks/reference.ts'
 import { knownTasks } from './known-tasks.ts'
 import { referenceScorer } from './reference-scorer.ts'
+import { benchmarkTaskSet } from './studies/benchmark-task-set.ts'
 import { splitOf } from './task-set.ts'
 
 oneAtATime()

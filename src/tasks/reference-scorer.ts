@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
+import type { JsonValue } from '../library/json-value.ts'
 import type {
   HumanevalReference,
   LivecodebenchReference,
   ProgramSolution,
   Reference,
-} from '../benchmarks/reference.ts'
-import type { JsonValue } from '../library/json-value.ts'
-import { type ProgramScore, scoreProgram } from '../scoring/code/score-program.ts'
-import { scoreAnswer } from '../scoring/score-answer.ts'
+} from './benchmarks/reference.ts'
+import { type ProgramScore, scoreProgram } from './scoring/code/score-program.ts'
+import { scoreAnswer } from './scoring/score-answer.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from './task-set.ts'
 
 type ProgramReference = HumanevalReference | LivecodebenchReference

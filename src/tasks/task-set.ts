@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import type { DataFile } from '../benchmarks/data-file.ts'
-import { dataVersion } from '../benchmarks/data-version.ts'
 import type { SandboxPool } from '../execution/sandbox/pool.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
-import type { Score } from '../scoring/scorer.ts'
+import { dataVersion } from './data-version.ts'
+import type { Score } from './scoring/scorer.ts'
+import type { DataFile } from './sources/data-file.ts'
 
 /**
  * One kind of task: questions with references, what an answer must look like, how it is scored, and who may work on it. The

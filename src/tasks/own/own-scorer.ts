@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { AnswerContract } from '../../library/answer-contract.ts'
 import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
-import { scoreNumber } from '../../scoring/number.ts'
-import { invalidAnswer, type Score } from '../../scoring/scorer.ts'
-import { scoreText } from '../../scoring/text.ts'
 import { referenceScorer } from '../reference-scorer.ts'
+import { scoreNumber } from '../scoring/number.ts'
+import { invalidAnswer, type Score } from '../scoring/scorer.ts'
+import { scoreText } from '../scoring/text.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
 import type { GivenReference, OwnReference } from './own-reference.ts'
 
