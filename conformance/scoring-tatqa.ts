@@ -1,7 +1,7 @@
 import { pythonNumberText } from '../src/numerics/python-float.ts'
-import type { TatqaAnswerType, TatqaReference } from '../src/tasks/benchmarks/reference.ts'
 import { tatqaAnswers } from '../src/tasks/benchmarks/tatqa.ts'
 import { scoreD1Tatqa } from '../src/tasks/scoring/d1-tatqa.ts'
+import type { TatqaAnswerType, TatqaReference } from '../src/tasks/scoring/reference.ts'
 import { measureTatqa, noMeasures, scoreTatqa, type TatqaMeasures } from '../src/tasks/scoring/tatqa.ts'
 import { JsonNumber } from '../src/tasks/sources/records.ts'
 import { difference } from './difference.ts'

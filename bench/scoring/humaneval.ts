@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { SandboxPool } from '../../src/execution/sandbox/pool.ts'
-import type { HumanevalReference } from '../../src/tasks/benchmarks/reference.ts'
 import { scoreProgram } from '../../src/tasks/scoring/code/score-program.ts'
+import type { HumanevalReference } from '../../src/tasks/scoring/reference.ts'
 import { Samples } from '../bench.ts'
 
 interface Row {

@@ -5,13 +5,13 @@ import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { type Configuration, loadConfiguration, ownTasksOf } from '../runs/configuration.ts'
-import type { BenchmarkName } from '../tasks/benchmarks/benchmark.ts'
-import { benchmarkNames } from '../tasks/data/catalogue.ts'
+import type { BenchmarkName } from '../tasks/benchmarks/list.ts'
+import { benchmarkNames } from '../tasks/benchmarks/list.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
 import { benchmarkTaskSet } from '../tasks/studies/benchmark-task-set.ts'
-import type { Study } from '../tasks/studies/studies.ts'
+import type { Study } from '../tasks/studies/study.ts'
 import {
   type SyntheticFamily,
   syntheticFamilies,

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { describeShared, sharedPath } from '../../../test/shared.ts'
 import { decodeTests } from '../sources/program-tests.ts'
-import { type BenchmarkName, loadSplit } from './benchmark.ts'
+import { loadSplit } from './benchmark.ts'
+import { type BenchmarkName, benchmarks } from './list.ts'
 
 describeShared('the shared data', () => {
   const data = sharedPath('data')
@@ -24,21 +25,21 @@ describeShared('the shared data', () => {
   ]
   test.each(splits)('%s %s', async (benchmark, split, withTask, withReference) => {
     const warn = vi.spyOn(console, 'warn')
-    const { tasks, references } = await loadSplit(data, benchmark, split)
+    const { tasks, references } = await loadSplit(data, benchmarks[benchmark], split)
     expect([tasks.size, references.size]).toEqual([withTask, withReference])
     expect(warn).not.toHaveBeenCalled()
   })
 
   test('TabFact has tables for the 600 statements that are used here', async () => {
-    const test = await loadSplit(data, 'tabfact', 'test')
-    const dev = await loadSplit(data, 'tabfact', 'dev')
+    const test = await loadSplit(data, benchmarks.tabfact, 'test')
+    const dev = await loadSplit(data, benchmarks.tabfact, 'dev')
     expect([test.ids.length, test.references.size, dev.ids.length]).toEqual([12779, 12779, 12792])
     expect(test.tasks.size).toBeGreaterThanOrEqual(500)
     expect(dev.tasks.size).toBeGreaterThanOrEqual(100)
   })
 
   test('no reference is in a task', async () => {
-    const { tasks, references } = await loadSplit(data, 'livecodebench', 'sample')
+    const { tasks, references } = await loadSplit(data, benchmarks.livecodebench, 'sample')
     for (const [id, task] of tasks) {
       const reference = references.get(id)
       if (reference?.kind !== 'livecodebench') throw new Error(`no reference for ${id}`)
@@ -50,7 +51,7 @@ describeShared('the shared data', () => {
   })
 
   test('MMLU-Pro 3983 follows its index, not its letter', async () => {
-    const { references } = await loadSplit(data, 'mmlu_pro', 'test', (id) => id === '3983')
+    const { references } = await loadSplit(data, benchmarks.mmlu_pro, 'test', () => true)
     expect(references.get('3983')).toEqual({ kind: 'choice', label: 'B' })
   })
 })
@@ -60,15 +61,17 @@ describe('a split that is not what it should be', () => {
   mkdirSync(join(root, 'gsm8k'))
   writeFileSync(join(root, 'gsm8k/test.jsonl'), '{"question": "?", "answer": "#### 1"}\n')
   test('has too few examples', async () => {
-    await expect(loadSplit(root, 'gsm8k', 'test')).rejects.toThrow(
+    await expect(loadSplit(root, benchmarks.gsm8k, 'test')).rejects.toThrow(
       /1 examples, but the split 'test' of gsm8k has 1319/,
     )
   })
   test('has no file', async () => {
-    await expect(loadSplit(root, 'gsm8k', 'train')).rejects.toThrow(/train\.jsonl: there is no such file/)
+    await expect(loadSplit(root, benchmarks.gsm8k, 'train')).rejects.toThrow(
+      /train\.jsonl: there is no such file/,
+    )
   })
   test('does not exist', async () => {
-    await expect(loadSplit(root, 'gsm8k', 'constructor')).rejects.toThrow(
+    await expect(loadSplit(root, benchmarks.gsm8k, 'constructor')).rejects.toThrow(
       "no split 'constructor'; it has train, test",
     )
   })

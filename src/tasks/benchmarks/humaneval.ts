@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { codeString } from '../../library/answer-contract.ts'
 import { readRows } from '../sources/records.ts'
-import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
+import { type Benchmark, oneFile } from './benchmark.ts'
+import { codeProfile } from './roles.ts'
 
 const row = z.object({
   task_id: z.string().min(1),
@@ -10,21 +12,45 @@ const row = z.object({
   canonical_solution: z.string().optional(),
 })
 
-/** The prompt is the question. `test` and `canonical_solution`, which goes on where the prompt ends, are hidden. */
-export async function readHumaneval(path: string, wanted: Wanted = everyExample): Promise<Split> {
-  const examples = new SplitCollector()
-  const file = await readRows(path, row, (record, at) => {
-    const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
-    examples.addId(id, at, 'task_id')
-    if (!wanted(id)) return
-    examples.addTask({
-      id,
-      question: prompt,
-      program: { mode: 'function', starterCode: prompt, entryPoint },
-      metadata: {},
+/** Functions to complete. The paper trains them on LiveCodeBench. */
+export const humaneval: Benchmark = {
+  name: 'humaneval',
+  title: 'HumanEval',
+  licence: 'MIT',
+  metric: 'pass@1',
+  contract: codeString,
+  profile: { id: 'humaneval', ...codeProfile },
+  source: {
+    host: 'github',
+    repository: 'openai/human-eval',
+    revision: '6d43fb980f9fee3c892a914eda09951f772ad10d',
+  },
+  splits: {
+    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', {
+      path: 'data/HumanEval.jsonl.gz',
+      bytes: 44_877,
+      sha256: 'b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef',
+    }),
+  },
+  q1: {
+    train: ['livecodebench/train'],
+    test: ['test'],
+    standIns: [
+      { train: ['livecodebench/sample'], test: ['test'] },
+      { train: ['test'], test: ['test'] },
+    ],
+  },
+  async read({ paths }, examples) {
+    const file = await readRows(paths[0]!, row, (record, at) => {
+      const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
+      if (!examples.claim(id, at, 'task_id')) return
+      const program = { mode: 'function', starterCode: prompt, entryPoint } as const
+      examples.addTask({ id, question: prompt, program, metadata: {} })
+      const reference = { kind: 'humaneval', prompt, entryPoint, test } as const
+      // The canonical solution goes on where the prompt ends.
+      const solution = rest === undefined ? undefined : { program: prompt + rest }
+      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
     })
-    const solution = rest === undefined ? {} : { solution: { program: prompt + rest } }
-    examples.addReference(id, { kind: 'humaneval', prompt, entryPoint, test, ...solution })
-  })
-  return examples.split([file])
+    return [file]
+  },
 }

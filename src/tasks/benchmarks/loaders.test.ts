@@ -1,17 +1,18 @@
 // Each loader on a small file of its official format: what becomes public, what becomes the reference, what is refused.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readAqua } from './aqua.ts'
-import { readGsm8k } from './gsm8k.ts'
-import { readHumaneval } from './humaneval.ts'
-import { readLivecodebench } from './livecodebench.ts'
-import { readMmluPro } from './mmlu-pro.ts'
-import type { Split } from './split.ts'
-import { readStrategyqa } from './strategyqa.ts'
-import { readTabfact } from './tabfact.ts'
-import { readTatqa } from './tatqa.ts'
+import { readFiles } from '../../../test/read-benchmark.ts'
+import { aqua } from './aqua.ts'
+import type { Examples } from './examples.ts'
+import { gsm8k } from './gsm8k.ts'
+import { humaneval } from './humaneval.ts'
+import { livecodebench } from './livecodebench.ts'
+import { mmluPro } from './mmlu-pro.ts'
+import { strategyqa } from './strategyqa.ts'
+import { tabfact } from './tabfact.ts'
+import { tatqa } from './tatqa.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'loaders-'))
 
@@ -24,7 +25,7 @@ function fileOf(content: unknown, name = 'data'): string {
 const jsonLines = (...rows: object[]) => fileOf(rows.map((row) => JSON.stringify(row)).join('\n'))
 
 /** The only example of a split. */
-function only({ ids, tasks, references }: Split) {
+function only({ ids, tasks, references }: Examples) {
   expect(ids).toHaveLength(1)
   return { task: tasks.get(ids[0]!), reference: references.get(ids[0]!) }
 }
@@ -40,7 +41,7 @@ describe('MMLU-Pro', () => {
     src: 'origin',
   }
   test('the index decides, "N/A" options are dropped', async () => {
-    expect(only(await readMmluPro(jsonLines(row)))).toEqual({
+    expect(only(await readFiles(mmluPro, jsonLines(row)))).toEqual({
       task: {
         id: '70',
         question: 'Which?',
@@ -54,11 +55,13 @@ describe('MMLU-Pro', () => {
     })
   })
   test('an index without option, a repeated id, a wrong type', async () => {
-    await expect(readMmluPro(jsonLines({ ...row, answer_index: 2 }))).rejects.toThrow(
+    await expect(readFiles(mmluPro, jsonLines({ ...row, answer_index: 2 }))).rejects.toThrow(
       /row 1, field answer_index/,
     )
-    await expect(readMmluPro(jsonLines(row, row))).rejects.toThrow(/row 2, field question_id: the id '70'/)
-    await expect(readMmluPro(jsonLines({ ...row, options: 'one' }))).rejects.toThrow(/field options/)
+    await expect(readFiles(mmluPro, jsonLines(row, row))).rejects.toThrow(
+      /row 2, field question_id: the id '70'/,
+    )
+    await expect(readFiles(mmluPro, jsonLines({ ...row, options: 'one' }))).rejects.toThrow(/field options/)
   })
 })
 
@@ -71,18 +74,18 @@ test('StrategyQA shows the question alone', async () => {
     term: 'It',
     description: 'This',
   }
-  expect(only(await readStrategyqa(fileOf([row])))).toEqual({
+  expect(only(await readFiles(strategyqa, fileOf([row])))).toEqual({
     task: { id: 'q', question: 'Is it?', metadata: {} },
     reference: { kind: 'boolean', value: true },
   })
-  await expect(readStrategyqa(fileOf([{ ...row, answer: 'maybe' }]))).rejects.toThrow(
+  await expect(readFiles(strategyqa, fileOf([{ ...row, answer: 'maybe' }]))).rejects.toThrow(
     /field answer: is neither/,
   )
 })
 
 test('AQuA-RAT options lose their labels, the rationale stays out', async () => {
   const row = { question: 'How much?', options: ['A)21', 'B) 5 km'], rationale: 'B is right', correct: 'b' }
-  expect(only(await readAqua(jsonLines(row), 'dev'))).toEqual({
+  expect(only(await readFiles(aqua, jsonLines(row), { split: 'dev' }))).toEqual({
     task: {
       id: 'dev-0',
       question: 'How much?',
@@ -94,21 +97,21 @@ test('AQuA-RAT options lose their labels, the rationale stays out', async () => 
     },
     reference: { kind: 'choice', label: 'B' },
   })
-  await expect(readAqua(jsonLines({ ...row, correct: 'C' }), 'dev')).rejects.toThrow(
+  await expect(readFiles(aqua, jsonLines({ ...row, correct: 'C' }), { split: 'dev' })).rejects.toThrow(
     /field correct: there is no option C/,
   )
-  await expect(readAqua(jsonLines({ ...row, options: ['A)1', '2'] }), 'dev')).rejects.toThrow(
-    /field options\[1\]/,
-  )
+  await expect(
+    readFiles(aqua, jsonLines({ ...row, options: ['A)1', '2'] }), { split: 'dev' }),
+  ).rejects.toThrow(/field options\[1\]/)
 })
 
 test('GSM8K takes what follows the last mark', async () => {
   const row = { question: 'How many?', answer: 'First #### 3, then\n#### 1,000 ' }
-  expect(only(await readGsm8k(jsonLines(row), 'test'))).toEqual({
+  expect(only(await readFiles(gsm8k, jsonLines(row), { split: 'test' }))).toEqual({
     task: { id: 'test-0', question: 'How many?', metadata: {} },
     reference: { kind: 'number-text', text: '1,000' },
   })
-  await expect(readGsm8k(jsonLines(row, { ...row, answer: '5' }), 'test')).rejects.toThrow(
+  await expect(readFiles(gsm8k, jsonLines(row, { ...row, answer: '5' }), { split: 'test' })).rejects.toThrow(
     /row 2, field answer: has no/,
   )
 })
@@ -121,7 +124,7 @@ test('HumanEval shows the prompt, not tests or solution', async () => {
     canonical_solution: '    return 1\n',
     test: 'check',
   }
-  expect(only(await readHumaneval(jsonLines(row)))).toEqual({
+  expect(only(await readFiles(humaneval, jsonLines(row)))).toEqual({
     task: {
       id: 'HumanEval/0',
       question: 'def f():\n',
@@ -137,7 +140,7 @@ test('HumanEval shows the prompt, not tests or solution', async () => {
     },
   })
   const { canonical_solution: _, ...unsolved } = row
-  expect(only(await readHumaneval(jsonLines(unsolved))).reference).not.toHaveProperty('solution')
+  expect(only(await readFiles(humaneval, jsonLines(unsolved))).reference).not.toHaveProperty('solution')
 })
 
 describe('LiveCodeBench', () => {
@@ -155,7 +158,7 @@ describe('LiveCodeBench', () => {
     metadata: '{"func_name": "f"}',
   }
   test('public tests are public, private ones are not', async () => {
-    const { task, reference } = only(await readLivecodebench([jsonLines(row)]))
+    const { task, reference } = only(await readFiles(livecodebench, [jsonLines(row)]))
     const program = { mode: 'function', starterCode: 'class Solution:', entryPoint: 'f' }
     const publicTests = [{ input: '1', output: '2', testtype: 'functional' }]
     expect(task).toEqual({
@@ -182,8 +185,9 @@ describe('LiveCodeBench', () => {
     const own = mkdtempSync(join(folder, 'solved-'))
     const path = join(own, 'test.jsonl')
     writeFileSync(path, JSON.stringify(row))
-    const solutions = join(own, 'solutions.json')
-    const read = () => readLivecodebench([path], undefined, solutions)
+    const solutions = join(own, 'livecodebench/solutions.json')
+    mkdirSync(dirname(solutions))
+    const read = () => readFiles(livecodebench, path, { root: own })
     const bare = only(await read())
     writeFileSync(solutions, JSON.stringify({ 9001: { correct: 'right', wrong: 'wrong' } }))
     const split = await read()
@@ -199,20 +203,20 @@ describe('LiveCodeBench', () => {
     await expect(read()).rejects.toThrow(/solutions\.json, field 9001\.correct: /)
   })
   test('without a function name it reads standard input', async () => {
-    const { task } = only(await readLivecodebench([jsonLines({ ...row, metadata: '{}' })]))
+    const { task } = only(await readFiles(livecodebench, [jsonLines({ ...row, metadata: '{}' })]))
     expect(task?.program).toEqual({ mode: 'stdin', starterCode: 'class Solution:' })
   })
   test('damaged tests are named', async () => {
     const damaged = jsonLines({ ...row, private_test_cases: 'eJxLoTA=' })
-    await expect(readLivecodebench([damaged])).rejects.toThrow(
+    await expect(readFiles(livecodebench, [damaged])).rejects.toThrow(
       /row 1, field private_test_cases: cannot be decoded/,
     )
   })
   test('several files are one pool, and an id may stand in one of them only', async () => {
     const first = fileOf(JSON.stringify(row), 'first')
     const second = fileOf(JSON.stringify({ ...row, question_id: '9002' }), 'second')
-    expect((await readLivecodebench([first, second])).ids).toEqual(['9001', '9002'])
-    await expect(readLivecodebench([first, first])).rejects.toThrow(
+    expect((await readFiles(livecodebench, [first, second])).ids).toEqual(['9001', '9002'])
+    await expect(readFiles(livecodebench, [first, first])).rejects.toThrow(
       /the id '9001' stands in row 1 of .*first already/,
     )
   })
@@ -243,7 +247,7 @@ describe('TAT-QA', () => {
     answer_from: 'table',
   }
   test('table as data, paragraphs in order, annotations out', async () => {
-    expect(only(await readTatqa(fileOf(entry(answered))))).toEqual({
+    expect(only(await readFiles(tatqa, fileOf(entry(answered))))).toEqual({
       task: {
         id: 't:q',
         question: 'How much?',
@@ -266,37 +270,37 @@ describe('TAT-QA', () => {
     const texts: unknown[] = []
     for (const number of ['2', '2.0', '1e-5', '12345678901234567890.0', '-0.50']) {
       const content = JSON.stringify(entry({ ...answered, answer: 'NUMBER', answer_type: 'arithmetic' }))
-      const { reference } = only(await readTatqa(fileOf(content.replace('"NUMBER"', number))))
+      const { reference } = only(await readFiles(tatqa, fileOf(content.replace('"NUMBER"', number))))
       texts.push(reference?.kind === 'tatqa' ? reference.answers[0] : undefined)
     }
     expect(texts).toEqual(['2', '2.0', '1e-05', '1.2345678901234567e+19', '-0.5'])
   })
   test('a count is an integer', async () => {
     const { reference } = only(
-      await readTatqa(fileOf(entry({ ...answered, answer: ' 03', answer_type: 'count' }))),
+      await readFiles(tatqa, fileOf(entry({ ...answered, answer: ' 03', answer_type: 'count' }))),
     )
     expect(reference).toMatchObject({ answers: ['3'] })
   })
   test('withheld answers give tasks without references', async () => {
-    const { task, reference } = only(await readTatqa(fileOf(entry({}))))
+    const { task, reference } = only(await readFiles(tatqa, fileOf(entry({}))))
     expect([task?.id, reference]).toEqual(['t:q', undefined])
   })
   test('half an answer and an answer of another type are refused', async () => {
-    await expect(readTatqa(fileOf(entry({ answer: ['x'] })))).rejects.toThrow(
+    await expect(readFiles(tatqa, fileOf(entry({ answer: ['x'] })))).rejects.toThrow(
       /row 1, field questions\[0\]: .*together/,
     )
     const wrong = entry({ ...answered, answer_type: 'arithmetic' })
-    await expect(readTatqa(fileOf(wrong))).rejects.toThrow(/field questions\[0\]\.answer: is not what/)
+    await expect(readFiles(tatqa, fileOf(wrong))).rejects.toThrow(/field questions\[0\]\.answer: is not what/)
   })
 })
 
 describe('TabFact', () => {
-  const tables = join(folder, 'tables')
+  const tables = join(folder, 'tabfact/data/all_csv')
   mkdirSync(tables, { recursive: true })
   writeFileSync(join(tables, '1-2.html.csv'), 'player#goals\r\nann#3\r\nbob#\r\n')
   test('a statement with its table', async () => {
     const statements = { '1-2.html.csv': [['ann has 3 goals', 'bob has 3 goals'], [1, 0], 'cup'] }
-    const split = await readTabfact(fileOf(statements), tables)
+    const split = await readFiles(tabfact, fileOf(statements), { root: folder })
     expect(split.ids).toEqual(['1-2.html.csv:0', '1-2.html.csv:1'])
     expect(split.tasks.get('1-2.html.csv:1')).toEqual({
       id: '1-2.html.csv:1',
@@ -320,27 +324,27 @@ describe('TabFact', () => {
     ])
   })
   test('a statement whose table is missing counts in the pool', async () => {
-    const split = await readTabfact(fileOf({ 'gone.csv': [['x'], [1], ''] }), tables)
+    const split = await readFiles(tabfact, fileOf({ 'gone.csv': [['x'], [1], ''] }), { root: folder })
     expect([split.ids, split.tasks.size]).toEqual([['gone.csv:0'], 0])
   })
   test('labels that do not fit, and ids that leave the folder', async () => {
-    await expect(readTabfact(fileOf({ a: [['x'], [], ''] }), tables)).rejects.toThrow(
+    await expect(readFiles(tabfact, fileOf({ a: [['x'], [], ''] }), { root: folder })).rejects.toThrow(
       /1 statements but 0 labels/,
     )
-    await expect(readTabfact(fileOf({ a: [['x'], [2], ''] }), tables)).rejects.toThrow(
+    await expect(readFiles(tabfact, fileOf({ a: [['x'], [2], ''] }), { root: folder })).rejects.toThrow(
       /row 1, field \[1\]\[0\]/,
     )
     for (const id of ['../secret', '/etc/passwd', '..', 'a\u0000b', ''])
-      await expect(readTabfact(fileOf({ [id]: [['x'], [1], ''] }), tables)).rejects.toThrow(
+      await expect(readFiles(tabfact, fileOf({ [id]: [['x'], [1], ''] }), { root: folder })).rejects.toThrow(
         /not the name of a table/,
       )
-    await expect(readTabfact(fileOf([]), tables)).rejects.toThrow(/one JSON object/)
+    await expect(readFiles(tabfact, fileOf([]), { root: folder })).rejects.toThrow(/one JSON object/)
   })
 })
 
 test('only the wanted examples become tasks, all count in the pool', async () => {
   const rows = ['a', 'b', 'c'].map((qid) => ({ qid, question: `${qid}?`, answer: true }))
-  const split = await readStrategyqa(fileOf(rows), (id) => id === 'b')
+  const split = await readFiles(strategyqa, fileOf(rows), { wanted: (position) => position === 1 })
   expect(split.ids).toEqual(['a', 'b', 'c'])
   expect([[...split.tasks.keys()], [...split.references.keys()]]).toEqual([['b'], ['b']])
 })

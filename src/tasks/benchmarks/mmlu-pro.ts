@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import { optionLabel } from '../scoring/option-label.ts'
-import { choiceReference } from '../scoring/raw-reference.ts'
+import { optionLabel } from '../../library/answer-contract.ts'
+import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'
-import { everyExample, type Split, SplitCollector, type Wanted } from './split.ts'
+import { d1Parts, q2Parts, q3Parts } from '../studies/draws.ts'
+import { type Benchmark, oneFile } from './benchmark.ts'
+import { commonRoles } from './roles.ts'
 
 const row = z.object({
   question_id: z.int().nonnegative(),
@@ -14,30 +16,59 @@ const row = z.object({
   src: z.string(),
 })
 
-/** The reference is the option at `answer_index`, as the paper maps it; the letter in `answer` contradicts it once. */
-export async function readMmluPro(path: string, wanted: Wanted = everyExample): Promise<Split> {
-  const examples = new SplitCollector()
-  const file = await readRows(path, row, (record, at) => {
-    const id = String(record.question_id)
-    examples.addId(id, at, 'question_id')
-    if (!wanted(id)) return
-    // The dataset fills short lists with "N/A", which the official evaluation drops. Labels stay with their index.
-    const options = record.options
-      .map((text, index) => ({ label: optionLabel(index), text }))
-      .filter((option) => option.text !== 'N/A')
-    const reference = choiceReference(record.answer_index)
-    if (!options.some((option) => option.label === reference.label))
-      throw new DataError(`${record.answer_index} is the index of no option.`, {
-        ...at,
-        field: 'answer_index',
-      })
-    examples.addTask({
-      id,
-      question: record.question,
-      options,
-      metadata: { category: record.category, source: record.src },
+/** Fourteen fields with up to ten options; many questions are numerical. There are no passages to read. */
+export const mmluPro: Benchmark = {
+  name: 'mmlu_pro',
+  title: 'MMLU-Pro',
+  licence: 'Apache-2.0',
+  metric: 'accuracy',
+  contract: optionLabel,
+  profile: {
+    id: 'mmlu_pro',
+    roles: [
+      ...commonRoles,
+      'knowledge_reasoner',
+      'option_eliminator',
+      'logic_reasoner',
+      'quantitative_modeler',
+      'calculation_auditor',
+    ],
+    tools: ['calculator', 'python_exec'],
+  },
+  source: {
+    host: 'hub',
+    repository: 'TIGER-Lab/MMLU-Pro',
+    revision: 'b189ec765aa7ed75c8acfea42df31fdae71f97be',
+  },
+  splits: {
+    validation: oneFile(70, 'mmlu_pro/validation.jsonl', { path: 'data/validation-00000-of-00001.parquet' }),
+    test: oneFile(12032, 'mmlu_pro/test.jsonl', {
+      path: 'data/test-00000-of-00001.parquet',
+      bytes: 4_144_185,
+      sha256: '0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8',
+    }),
+  },
+  q1: { train: ['test'], test: ['test'], evaluation: 500 },
+  furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
+  async read({ paths }, examples) {
+    const file = await readRows(paths[0]!, row, (record, at) => {
+      const id = String(record.question_id)
+      if (!examples.claim(id, at, 'question_id')) return
+      // The dataset fills short lists with "N/A", which the official evaluation drops. Labels stay with their index.
+      const options = record.options
+        .map((text, index) => ({ label: optionLetter(index), text }))
+        .filter((option) => option.text !== 'N/A')
+      // The paper goes by the index; the letter in `answer` contradicts it once.
+      const reference = choiceReference(record.answer_index)
+      if (!options.some((option) => option.label === reference.label))
+        throw new DataError(`${record.answer_index} is the index of no option.`, {
+          ...at,
+          field: 'answer_index',
+        })
+      const metadata = { category: record.category, source: record.src }
+      examples.addTask({ id, question: record.question, options, metadata })
+      examples.addReference(id, reference)
     })
-    examples.addReference(id, reference)
-  })
-  return examples.split([file])
+    return [file]
+  },
 }

@@ -1,122 +1,102 @@
-// Which official file each of the files is that a person has, by name and place: alone, in a clone of the official
-// repository, in a download from the hub, or in another data folder.
+// Tells which official file each given path is, by name and place: alone, in a clone of the official repository, in a
+// download from the hub, or in another data folder.
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import {
-  type Benchmark,
-  type BenchmarkName,
-  benchmarks,
-  companionFiles,
-  declaredFiles,
-  splitOf,
-  tabfactTables,
-} from '../benchmarks/benchmark.ts'
+import { type Benchmark, sourceOf } from '../benchmarks/benchmark.ts'
 import { DataError } from '../sources/data-error.ts'
-import { isFile, locateFile, stemOf } from './data-folder.ts'
-import { officialFiles } from './official-files.ts'
+import { isFile, possibleNames, stemOf } from '../sources/data-folder.ts'
 
-export interface GivenFiles {
-  /** Of splits, and companions; by the name in the data folder. */
-  readonly files: ReadonlyMap<string, string>
-  /** TabFact's folder of tables. */
-  readonly tables: string | undefined
+/** Paths by their names in the data folder: files of splits, the companion, the folder of tables. */
+export type GivenFiles = ReadonlyMap<string, string>
+
+/** A file to look for: where it may lie in a folder, and which names tell it when it is given alone. */
+interface KnownFile {
+  readonly name: string
+  readonly places: readonly string[]
+  isNamed(basename: string): boolean
 }
 
-/** Throws a DataError for a path that is nothing of this benchmark's, and for one file given twice. */
-export function recogniseFiles(
-  benchmark: BenchmarkName,
-  paths: readonly string[],
-  split?: string,
-): GivenFiles {
-  const files = new Map<string, string>()
-  let tables: string | undefined
-  const add = (file: string, path: string) => {
-    const earlier = files.get(file)
+/** Throws a DataError for a path that is not part of this benchmark, and for a file given twice. */
+export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], split?: string): GivenFiles {
+  const splits = split === undefined ? Object.keys(benchmark.splits) : [split]
+  const files = splits.flatMap((name) => filesOfSplit(benchmark, name))
+  const known = benchmark.companion === undefined ? files : [...files, companion(benchmark.companion.file)]
+  const given = new Map<string, string>()
+  const add = (name: string, path: string) => {
+    const earlier = given.get(name)
     if (earlier !== undefined && earlier !== path)
-      throw new DataError(`is ${file}, and so is ${earlier}. Give one of them.`, { file: path })
-    files.set(file, path)
+      throw new DataError(`is ${name}, and so is ${earlier}. Give one of them.`, { file: path })
+    given.set(name, path)
   }
   for (const path of paths) {
     const status = statSync(path, { throwIfNoEntry: false })
     if (status === undefined) throw new DataError('there is no such file or folder.', { file: path })
     if (!status.isDirectory()) {
-      add(recogniseFile(benchmark, path, split), path)
+      add(nameOf(path, benchmark, known, split !== undefined && files.length === 1), path)
       continue
     }
-    const companions = companionFiles(benchmark)
-    const known = filesOf(benchmark, split)
+    const found = [...tablesIn(path, benchmark), ...known.flatMap((file) => placeIn(path, file))]
+    for (const [name, place] of found) add(name, place)
     // A companion alone is not the split that was asked for.
-    const sought = split === undefined ? [...known, ...companions] : known
-    let found = benchmark === 'tabfact' ? tablesIn(path) : undefined
-    tables = found ?? tables
-    for (const file of [...known, ...companions]) {
-      const place = placesIn(path, benchmark, file).find(isFile)
-      if (place === undefined) continue
-      add(file, place)
-      if (sought.includes(file)) found = place
-    }
-    if (found === undefined)
-      throw new DataError(`has no file of ${benchmark}; looked for ${names(sought)}.`, { file: path })
+    const wanted = split === undefined ? known : files
+    if (!found.some(([name]) => name === benchmark.tables?.folder || wanted.some((one) => one.name === name)))
+      throw new DataError(`has no file of ${benchmark.name}; looked for ${namesOf(wanted)}.`, { file: path })
   }
-  return { files, tables }
+  return given
 }
 
-function filesOf(benchmark: BenchmarkName, split: string | undefined): readonly string[] {
-  return split === undefined ? declaredFiles(benchmark) : splitOf(benchmark, split).files
+function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[] {
+  const { files } = sourceOf(benchmark, split)
+  const shard = `${split}-00000-of-00001.parquet`
+  return files.map(({ file, published }) => ({
+    name: file,
+    places: [
+      ...[file, withoutFolder(file)].flatMap(possibleNames),
+      ...(published === undefined ? [] : [published.path]),
+      shard,
+    ],
+    isNamed: (name) => stemOf(name) === stemOf(basename(file)) || (files.length === 1 && name === shard),
+  }))
 }
 
-function recogniseFile(benchmark: BenchmarkName, path: string, split: string | undefined): string {
-  const known = filesOf(benchmark, split)
-  const name = basename(path)
-  const companions = companionFiles(benchmark)
-  const companion = companions.find((file) => companionNames(basename(file)).includes(name))
-  if (companion !== undefined) return companion
-  const named = known.find((file) => stemOf(basename(file)) === stemOf(name))
-  if (named !== undefined) return named
-  const shard = /^(train|dev|validation|test)-00000-of-00001\.parquet$/.exec(name)?.[1]
-  const { splits }: Benchmark = benchmarks[benchmark]
-  const ofShard = shard !== undefined && Object.hasOwn(splits, shard) ? splits[shard] : undefined
-  if (ofShard?.files.length === 1 && known.includes(ofShard.files[0]!)) return ofShard.files[0]!
-  // Its name says nothing, so the person must.
-  if (split !== undefined && known.length === 1) return known[0]!
+/** Unlike the official files, a companion comes in one format. */
+function companion(file: string): KnownFile {
+  const places = [file, withoutFolder(file)].flatMap((name) => [name, `${name}.gz`])
+  return { name: file, places, isNamed: (name) => places.includes(name) }
+}
+
+/** `path`: given alone. `only`: the person said which file it is. */
+function nameOf(path: string, benchmark: Benchmark, known: readonly KnownFile[], only: boolean): string {
+  const named = known.find(({ isNamed }) => isNamed(basename(path)))
+  if (named !== undefined) return named.name
+  if (only) return known[0]!.name
   throw new DataError(
-    `does not have the name of a file of ${benchmark} (${names([...known, ...companions])}). ` +
+    `does not have the name of a file of ${benchmark.name} (${namesOf(known)}). ` +
       'Say which split it is with --split.',
     { file: path },
   )
 }
 
-function placesIn(folder: string, benchmark: BenchmarkName, file: string): readonly string[] {
-  const short = file.slice(file.indexOf('/') + 1)
-  if (companionFiles(benchmark).includes(file))
-    return [file, short].flatMap(companionNames).map((name) => join(folder, name))
-  const { splits }: Benchmark = benchmarks[benchmark]
-  const [split] = Object.entries(splits).find(([, source]) => source.files.includes(file))!
-  const official = officialFiles[benchmark]
-    .filter((candidate) => stemOf(candidate.file) === stemOf(file))
-    .map((candidate) => join(folder, candidate.path))
-  return [
-    locateFile(folder, file),
-    locateFile(folder, short),
-    ...official,
-    join(folder, `${split}-00000-of-00001.parquet`),
-  ]
+function placeIn(folder: string, { name, places }: KnownFile): readonly [name: string, path: string][] {
+  const path = places.map((place) => join(folder, place)).find(isFile)
+  return path === undefined ? [] : [[name, path]]
 }
 
-/** No other format: only the official files come in several. */
-function companionNames(file: string): readonly string[] {
-  return [file, `${file}.gz`]
-}
-
-function tablesIn(folder: string): string | undefined {
-  const candidates = [join(folder, tabfactTables), join(folder, 'data/all_csv')]
-  if (basename(folder) === 'all_csv') candidates.push(folder)
-  return candidates.find(
-    (candidate) =>
-      statSync(candidate, { throwIfNoEntry: false })?.isDirectory() && readdirSync(candidate).length > 0,
+function tablesIn(folder: string, { tables }: Benchmark): readonly [name: string, path: string][] {
+  if (tables === undefined) return []
+  const places = [tables.folder, withoutFolder(tables.folder)].map((place) => join(folder, place))
+  if (basename(folder) === basename(tables.folder)) places.push(folder)
+  const path = places.find(
+    (place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() && readdirSync(place).length > 0,
   )
+  return path === undefined ? [] : [[tables.folder, path]]
 }
 
-function names(files: readonly string[]): string {
-  return files.map((file) => basename(file)).join(', ')
+/** `gsm8k/test.jsonl` as it lies in the benchmark's own folder. */
+function withoutFolder(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
+}
+
+function namesOf(known: readonly KnownFile[]): string {
+  return known.map(({ name }) => basename(name)).join(', ')
 }

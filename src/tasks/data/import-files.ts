@@ -1,152 +1,139 @@
-// Takes official files into the data folder: copies first, reads every row of the copies, and only then puts them in their
-// place, each by one rename. Whatever goes wrong before leaves the folder as it was.
-import { createHash } from 'node:crypto'
+// Takes official files into the data folder. Every row is checked first; then each file is copied, the copy compared with
+// what was checked, and put in its place by one rename. Whatever fails before that leaves the folder as it was.
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import {
-  type Benchmark,
-  type BenchmarkName,
-  benchmarks,
-  companionFiles,
-  declaredFiles,
-  loadSplit,
-  splitOf,
-  tabfactTables,
-} from '../benchmarks/benchmark.ts'
+import { type Benchmark, readSplit } from '../benchmarks/benchmark.ts'
+import { CountedExamples } from '../benchmarks/examples.ts'
 import { DataError } from '../sources/data-error.ts'
-import type { DataFile } from '../sources/data-file.ts'
-import { endings, isFile, locateFile, stemOf } from './data-folder.ts'
+import { type DataFile, defaultLimits, digestFile } from '../sources/data-file.ts'
+import { isFile, locateFile, possibleNames, storedName } from '../sources/data-folder.ts'
 import type { GivenFiles } from './given-files.ts'
 
 export interface ImportedSplit {
   readonly split: string
   readonly examples: number
-  /** Fewer only where the tables of some statements are not at hand. */
+  /** Fewer only where the tables of some statements are missing. */
   readonly withTask: number
   readonly files: readonly DataFile[]
 }
 
-export interface ImportOptions {
-  /** A split of more bytes is read in several passes, so that its references need not lie in memory together. */
-  readonly passBytes?: number
-}
-
-const tableNames = /^[A-Za-z0-9][A-Za-z0-9._-]*\.csv$/
-
 /** Throws a DataError that names the given file, its row and field. */
 export async function importFiles(
   dataFolder: string,
-  benchmark: BenchmarkName,
+  benchmark: Benchmark,
   given: GivenFiles,
-  { passBytes = 2 ** 29 }: ImportOptions = {},
 ): Promise<readonly ImportedSplit[]> {
   const root = resolve(dataFolder)
-  const splits = affectedSplits(root, benchmark, given)
+  const imported: ImportedSplit[] = []
+  for (const split of affectedSplits(root, benchmark, given)) {
+    const examples = new CountedExamples()
+    await readSplit(root, benchmark, split, examples, given)
+    const { count, withTask, files } = examples
+    imported.push({ split, examples: count, withTask, files })
+  }
+  const checked = new Map(imported.flatMap(({ files }) => files.map((file) => [file.path, file])))
+  const places = await putInPlace(root, benchmark, given, checked)
+  return imported.map((one) => ({
+    ...one,
+    files: one.files.map((file) => ({ ...file, path: places.get(file.path) ?? file.path })),
+  }))
+}
+
+/** Splits that these files change, each of which must then be complete. Tables or a companion alone change all. */
+function affectedSplits(root: string, benchmark: Benchmark, given: GivenFiles): readonly string[] {
+  const { name, splits, tables, companion } = benchmark
+  const file = [...given.values()].join(', ')
+  const isPresent = (one: string) => given.has(one) || isFile(locateFile(root, one))
+  const givesTables = tables !== undefined && given.has(tables.folder)
+  const changesAll = givesTables || [...given.keys()].every((one) => one === companion?.file)
+  const affected = Object.entries(splits)
+    .map(([split, { files }]) => ({ split, files: files.map((one) => one.file) }))
+    .filter(({ files }) => (changesAll ? files.every(isPresent) : files.some((one) => given.has(one))))
+  for (const { split, files } of affected) {
+    const missing = files.filter((one) => !isPresent(one)).map((one) => basename(one))
+    if (missing.length > 0)
+      throw new DataError(
+        `the split '${split}' of ${name} needs ${missing.join(', ')} too. Give all its files together.`,
+        { file },
+      )
+  }
+  if (affected.length === 0)
+    throw new DataError(
+      givesTables
+        ? 'are tables without statements. Give the files of statements too.'
+        : `goes with the files of a split of ${name}, and none is here. Give them too.`,
+      { file },
+    )
+  if (tables !== undefined && !givesTables && !existsSync(join(root, tables.folder)))
+    throw new DataError('has statements without tables. Give the folder all_csv too.', { file })
+  return affected.map(({ split }) => split)
+}
+
+/** Gives the new place of each given path. */
+async function putInPlace(
+  root: string,
+  { tables, companion }: Benchmark,
+  given: GivenFiles,
+  checked: ReadonlyMap<string, DataFile>,
+): Promise<ReadonlyMap<string, string>> {
   await mkdir(root, { recursive: true })
   await removeAbandoned(root)
   const staging = join(root, `.importing-${process.pid}`)
   await rm(staging, { recursive: true, force: true })
+  await mkdir(staging)
+  const places = new Map<string, string>()
   try {
-    const staged = await stage(root, staging, benchmark, given)
-    const imported: ImportedSplit[] = []
-    for (const split of splits) {
-      const passes = Math.max(1, Math.ceil((await bytesOf(staging, benchmark, split)) / passBytes))
-      imported.push(await readWhole(staging, benchmark, split, staged, passes))
+    for (const [name, origin] of given) {
+      const copy = join(staging, name)
+      await mkdir(dirname(copy), { recursive: true })
+      if (name === tables?.folder) await copyTables(origin, copy)
+      else await copyChecked(origin, copy, checked.get(origin))
     }
-    await putInPlace(root, staging, benchmark, given, staged)
-    return imported.map((one) => ({
-      ...one,
-      files: one.files.map((file) => ({ ...file, path: file.path.replace(staging, root) })),
-    }))
+    // Tables come before the statements that need them.
+    if (tables !== undefined && given.has(tables.folder))
+      await moveTables(join(staging, tables.folder), join(root, tables.folder))
+    for (const [name, origin] of given) {
+      if (name === tables?.folder) continue
+      const target = join(root, name === companion?.file ? name : storedName(name, origin))
+      await mkdir(dirname(target), { recursive: true })
+      await rename(join(staging, name), target)
+      places.set(origin, target)
+      // The same split in another format might be found instead.
+      const others = name === companion?.file ? [] : possibleNames(name).map((other) => join(root, other))
+      for (const other of others) if (other !== target) await rm(other, { force: true })
+      await flush(dirname(target))
+    }
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
+  return places
 }
 
-/** Splits that these files change, each of which must then be complete. A companion alone changes all that are here. */
-function affectedSplits(root: string, benchmark: BenchmarkName, given: GivenFiles): readonly string[] {
-  const { splits }: Benchmark = benchmarks[benchmark]
-  const present = (file: string) => given.files.has(file) || isFile(locateFile(root, file))
-  const companions = companionFiles(benchmark)
-  const rereads =
-    given.tables !== undefined || [...given.files.keys()].every((file) => companions.includes(file))
-  const affected = Object.entries(splits).filter(([, { files }]) =>
-    rereads ? files.every(present) : files.some((file) => given.files.has(file)),
-  )
-  for (const [split, { files }] of affected) {
-    const missing = files.filter((file) => !present(file))
-    if (missing.length > 0)
-      throw new DataError(
-        `the split '${split}' of ${benchmark} needs ${missing.map((file) => basename(file)).join(', ')} too. ` +
-          'Give all its files together.',
-        { file: [...given.files.values()].join(', ') },
-      )
-  }
-  if (affected.length === 0)
-    throw given.tables === undefined
-      ? new DataError(`goes with the files of a split of ${benchmark}, and none is here. Give them too.`, {
-          file: [...given.files.values()].join(', '),
-        })
-      : new DataError('are tables without statements. Give the files of statements too.', {
-          file: given.tables,
-        })
-  if (benchmark === 'tabfact' && given.tables === undefined && !existsSync(join(root, tabfactTables)))
-    throw new DataError('has statements without tables. Give the folder all_csv too.', {
-      file: [...given.files.values()].join(', '),
-    })
-  return affected.map(([split]) => split)
-}
-
-/** Copies under the final names; gives the origin of each copy. What is already there is linked, to be read along. */
-async function stage(
-  root: string,
-  staging: string,
-  benchmark: BenchmarkName,
-  given: GivenFiles,
-): Promise<ReadonlyMap<string, string>> {
-  const staged = new Map<string, string>()
-  const companions = companionFiles(benchmark)
-  for (const file of [...declaredFiles(benchmark), ...companions]) {
-    const origin = given.files.get(file)
-    const present = companions.includes(file) ? join(root, file) : locateFile(root, file)
-    const target = join(staging, origin === undefined ? present.slice(root.length) : finalName(file, origin))
-    if (origin === undefined && !isFile(present)) continue
-    await mkdir(dirname(target), { recursive: true })
-    if (origin === undefined) await symlink(resolve(present), target)
-    else {
-      await copyDurably(origin, target)
-      staged.set(target, origin)
-    }
-  }
-  if (benchmark !== 'tabfact') return staged
-  const tables = join(staging, tabfactTables)
-  await mkdir(dirname(tables), { recursive: true })
-  if (given.tables === undefined) await symlink(resolve(root, tabfactTables), tables)
-  else {
-    await mkdir(tables)
-    // Thousands of small files, which can be imported again: not worth a flush each.
-    for (const name of await readdir(given.tables))
-      if (tableNames.test(name)) await copyFile(join(given.tables, name), join(tables, name))
-  }
-  return staged
-}
-
-/** The official name; with the ending that fits where the file has another format. */
-function finalName(file: string, origin: string): string {
-  const ending = origin.slice(stemOf(origin).length)
-  return endings.includes(ending) ? `${stemOf(file)}${ending}` : file
-}
-
-async function copyDurably(from: string, to: string): Promise<void> {
+/** A file that no affected split reads was not checked and has no digest to compare with. */
+async function copyChecked(origin: string, copy: string, checked: DataFile | undefined): Promise<void> {
   try {
-    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await copyFile(origin, copy, constants.COPYFILE_FICLONE)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EISDIR' && code !== 'EACCES' && code !== 'EPERM' && code !== 'EIO') throw error
-    throw new DataError(`cannot be read (${code}).`, { file: from, cause: error })
+    throw new DataError(`cannot be read (${code}).`, { file: origin, cause: error })
   }
-  await flush(to)
+  if (checked !== undefined && (await digestFile(copy, defaultLimits)).sha256 !== checked.sha256)
+    throw new DataError('changed while it was imported. Try again.', { file: origin })
+  await flush(copy)
+}
+
+async function copyTables(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  // Thousands of small files, which can be imported again: not worth a flush each.
+  for (const name of await readdir(from))
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*\.csv$/.test(name)) await copyFile(join(from, name), join(to, name))
+}
+
+async function moveTables(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
 }
 
 async function flush(path: string): Promise<void> {
@@ -154,70 +141,7 @@ async function flush(path: string): Promise<void> {
   await handle.sync()
 }
 
-async function readWhole(
-  staging: string,
-  benchmark: BenchmarkName,
-  split: string,
-  staged: ReadonlyMap<string, string>,
-  passes: number,
-): Promise<ImportedSplit> {
-  let result: ImportedSplit | undefined
-  try {
-    for (let pass = 0; pass < passes; pass += 1) {
-      const wanted = (id: string) => passes === 1 || passOf(id, passes) === pass
-      const { ids, tasks, files } = await loadSplit(staging, benchmark, split, wanted)
-      result = { split, examples: ids.length, withTask: (result?.withTask ?? 0) + tasks.size, files }
-    }
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error
-    const told = (text: string) => {
-      let replaced = text
-      for (const [copy, origin] of staged) replaced = replaced.replaceAll(copy, origin)
-      return replaced.replaceAll(`${staging}/`, '')
-    }
-    const { row, field } = error
-    throw new DataError(told(error.problem), { file: told(error.file), row, field, cause: error })
-  }
-  return result!
-}
-
-async function bytesOf(staging: string, benchmark: BenchmarkName, split: string): Promise<number> {
-  let bytes = 0
-  for (const file of splitOf(benchmark, split).files) bytes += (await stat(locateFile(staging, file))).size
-  return bytes
-}
-
-function passOf(id: string, passes: number): number {
-  return createHash('sha256').update(id).digest().readUInt32LE() % passes
-}
-
-async function putInPlace(
-  root: string,
-  staging: string,
-  benchmark: BenchmarkName,
-  given: GivenFiles,
-  staged: ReadonlyMap<string, string>,
-): Promise<void> {
-  const companions = companionFiles(benchmark).map((file) => join(root, file))
-  // Tables before the statements that need them.
-  if (given.tables !== undefined) {
-    await mkdir(join(root, tabfactTables), { recursive: true })
-    for (const name of await readdir(join(staging, tabfactTables)))
-      await rename(join(staging, tabfactTables, name), join(root, tabfactTables, name))
-  }
-  for (const copy of staged.keys()) {
-    const target = join(root, copy.slice(staging.length))
-    await mkdir(dirname(target), { recursive: true })
-    await rename(copy, target)
-    // The same split in another format would be found instead.
-    if (!companions.includes(target))
-      for (const ending of endings)
-        if (`${stemOf(target)}${ending}` !== target) await rm(`${stemOf(target)}${ending}`, { force: true })
-    await flush(dirname(target))
-  }
-}
-
-/** What an import left behind that was killed. */
+/** Removes what a killed import left behind. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const pid = /^\.importing-(\d+)$/.exec(name)?.[1]

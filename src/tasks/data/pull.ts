@@ -4,15 +4,14 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { type DownloadOptions, download } from '../../benchmarks/download.ts'
 import { hubCacheFolder } from '../../library/encoder/hub-cache.ts'
-import { type BenchmarkName, declaredFiles, splitOf, tabfactTables } from '../benchmarks/benchmark.ts'
-import { isFile, stemOf } from './data-folder.ts'
+import { type Benchmark, type Repository, type SplitFile, sourceOf } from '../benchmarks/benchmark.ts'
+import { isFile, storedName } from '../sources/data-folder.ts'
 import { type ImportedSplit, importFiles } from './import-files.ts'
-import { type OfficialFile, officialFiles } from './official-files.ts'
-import { extractTables } from './tar-tables.ts'
+import { extractTables } from './table-archive.ts'
 
 export interface PullOptions {
   readonly signal?: AbortSignal | undefined
-  /** All, without it. */
+  /** All by default. */
   readonly splits?: readonly string[] | undefined
   /** Takes the place of https://raw.githubusercontent.com, https://codeload.github.com and the hub. */
   readonly mirror?: string | undefined
@@ -33,51 +32,54 @@ export interface Pulled {
   readonly files: readonly { file: string; url: string; sha256: string; checked: boolean }[]
 }
 
-const tabfactTableCount = 16_573
-
 export async function pullBenchmark(
   dataFolder: string,
-  benchmark: BenchmarkName,
+  benchmark: Benchmark,
   options: PullOptions = {},
 ): Promise<Pulled> {
-  const environment = options.environment ?? process.env
-  const wanted = officialFiles[benchmark].filter((file) => isWanted(benchmark, file, options.splits))
+  const { environment = process.env, mirror, splits = Object.keys(benchmark.splits) } = options
+  const { source, tables } = benchmark
+  const folder = join(downloadFolder(environment), benchmark.name)
   const given = new Map<string, string>()
   const fetched: Pulled['files'][number][] = []
-  const folder = join(downloadFolder(environment), benchmark)
-  const fetchTo = async (file: string, target: string, url: string, source: OfficialFile | undefined) => {
-    const request = {
-      url,
-      target,
-      ...(source?.digest === undefined ? {} : { digest: source.digest }),
-      token: tokenFor(source, options.mirror, environment),
-    }
-    const { sha256, checked } = await download(request, {
-      signal: options.signal,
-      ...(options.pauses === undefined ? {} : { pauses: options.pauses }),
-      onProgress: (progress) => options.onProgress?.({ file, ...progress }),
-    })
+  const fetchFile = async (file: string, url: string, target: string, published: SplitFile['published']) => {
+    refuseOffline(environment)
+    const { bytes, sha256: expected } = published ?? {}
+    // The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place.
+    const isHub = source.host === 'hub' && mirror === undefined
+    const request = { url, target, token: isHub ? environment['HF_TOKEN']?.trim() || undefined : undefined }
+    const digest =
+      bytes === undefined || expected === undefined ? {} : { digest: { bytes, sha256: expected } }
+    const { sha256, checked } = await download(
+      { ...request, ...digest },
+      {
+        signal: options.signal,
+        pauses: options.pauses ?? [1000, 2000, 4000],
+        onProgress: (progress) => options.onProgress?.({ file, ...progress }),
+      },
+    )
     fetched.push({ file, url, sha256, checked })
   }
-  for (const source of wanted) {
-    const cached = cachedFile(source, environment)
-    const target = cached ?? join(folder, source.revision, source.path)
-    given.set(declaredName(benchmark, source), target)
-    if (cached !== undefined) continue
-    refuseOffline(environment)
-    await fetchTo(source.file, target, urlOf(source, options.mirror, environment), source)
+
+  for (const { file, published } of splits.flatMap((split) => sourceOf(benchmark, split).files)) {
+    if (published === undefined) continue
+    const { path } = published
+    const cached = cachedFile(source, path, environment)
+    const target = cached ?? join(folder, source.revision, path)
+    if (cached === undefined)
+      await fetchFile(storedName(file, path), urlOf(source, path, mirror, environment), target, published)
+    given.set(file, target)
   }
-  let tables: string | undefined
-  if (benchmark === 'tabfact' && !hasAllTables(dataFolder)) {
-    const [{ repository, revision }] = officialFiles.tabfact as [OfficialFile]
-    refuseOffline(environment)
+  if (tables !== undefined && countFiles(join(dataFolder, tables.folder)) < tables.count) {
+    const { repository, revision } = source
     const archive = join(folder, `${revision}.tar.gz`)
-    const base = baseOf(options.mirror ?? 'https://codeload.github.com')
-    await fetchTo('tabfact tables', archive, `${base}/${repository}/tar.gz/${revision}`, undefined)
-    tables = join(folder, revision, 'all_csv')
-    await extractTables(archive, tables)
+    const base = baseOf(mirror ?? 'https://codeload.github.com')
+    await fetchFile('tabfact tables', `${base}/${repository}/tar.gz/${revision}`, archive, undefined)
+    const target = join(folder, revision, 'all_csv')
+    await extractTables(archive, target)
+    given.set(tables.folder, target)
   }
-  return { splits: await importFiles(dataFolder, benchmark, { files: given, tables }), files: fetched }
+  return { splits: await importFiles(dataFolder, benchmark, given), files: fetched }
 }
 
 /** Files on their way; not in the data folder, since what is there is complete. */
@@ -87,57 +89,32 @@ function downloadFolder(environment: NodeJS.ProcessEnv): string {
   return join(base, 'magic', 'downloads')
 }
 
-function isWanted(
-  benchmark: BenchmarkName,
-  file: OfficialFile,
-  splits: readonly string[] | undefined,
-): boolean {
-  if (splits === undefined) return true
-  return splits.some((split) =>
-    splitOf(benchmark, split).files.some((declared) => stemOf(declared) === stemOf(file.file)),
-  )
-}
-
-/** The name under which the benchmark lists the file, whatever format the official one has. */
-function declaredName(benchmark: BenchmarkName, { file }: OfficialFile): string {
-  return declaredFiles(benchmark).find((declared) => stemOf(declared) === stemOf(file)) ?? file
-}
-
-function hasAllTables(dataFolder: string): boolean {
+function countFiles(folder: string): number {
   try {
-    return readdirSync(join(dataFolder, tabfactTables)).length >= tabfactTableCount
+    return readdirSync(folder).length
   } catch {
-    return false
+    return 0
   }
 }
 
-/** A hub file that Python's or another program has already fetched at this revision. */
-function cachedFile(
-  { host, repository, revision, path }: OfficialFile,
-  environment: NodeJS.ProcessEnv,
-): string | undefined {
-  if (host !== 'hub') return undefined
-  const name = `datasets--${repository.replace('/', '--')}`
-  const cached = join(hubCacheFolder(environment), name, 'snapshots', revision, path)
+/** A hub file that Python or another program has already fetched at this revision. */
+function cachedFile(source: Repository, path: string, environment: NodeJS.ProcessEnv): string | undefined {
+  if (source.host !== 'hub') return undefined
+  const name = `datasets--${source.repository.replace('/', '--')}`
+  const cached = join(hubCacheFolder(environment), name, 'snapshots', source.revision, path)
   return isFile(cached) ? cached : undefined
 }
 
-function urlOf(file: OfficialFile, mirror: string | undefined, environment: NodeJS.ProcessEnv): string {
-  const { host, repository, revision, path } = file
+function urlOf(
+  { host, repository, revision }: Repository,
+  path: string,
+  mirror: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): string {
   if (host === 'github')
     return `${baseOf(mirror ?? 'https://raw.githubusercontent.com')}/${repository}/${revision}/${path}`
   const base = baseOf(mirror ?? (environment['HF_ENDPOINT'] || 'https://huggingface.co'))
   return `${base}/datasets/${repository}/resolve/${revision}/${path}`
-}
-
-/** The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place. */
-function tokenFor(
-  source: OfficialFile | undefined,
-  mirror: string | undefined,
-  environment: NodeJS.ProcessEnv,
-): string | undefined {
-  if (source?.host !== 'hub' || mirror !== undefined) return undefined
-  return environment['HF_TOKEN']?.trim() || undefined
 }
 
 function baseOf(address: string): string {

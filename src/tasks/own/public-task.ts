@@ -1,7 +1,7 @@
 import { parsePythonJson } from '../../execution/program/python-json.ts'
 import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
 import { pythonStrip } from '../../numerics/python-text.ts'
-import { optionLabel } from '../scoring/option-label.ts'
+import { optionLetter as optionLabel } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import type { Question, QuestionPlace } from './question.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TatqaReference } from '../benchmarks/reference.ts'
 import { readD1Number, roundToCents } from './d1-number.ts'
 import { scoreD1Tatqa } from './d1-tatqa.ts'
+import type { TatqaReference } from './reference.ts'
 
 function gold(answerType: TatqaReference['answerType'], answers: string[], scale = ''): TatqaReference {
   return { kind: 'tatqa', answerType, answers, scale }

@@ -3,8 +3,8 @@
 
 import { equalDecimals, parseDecimal } from '../../execution/program/decimal.ts'
 import { pythonSplit, pythonStrip } from '../../numerics/python-text.ts'
-import type { TatqaReference } from '../benchmarks/reference.ts'
 import { readD1Number, roundToCents, type ScaledNumber } from './d1-number.ts'
+import type { TatqaReference } from './reference.ts'
 
 export interface D1Score {
   /** The answer after the marker, or null where there is none to score. */

@@ -1,8 +1,8 @@
-import type { Reference } from '../benchmarks/reference.ts'
+import type { Reference } from './reference.ts'
 
 /**
- * Scores one final answer, the value of the model's `answer` field. What the model did wrong is a score of zero, never
- * an exception; nothing is looked for in its analysis.
+ * Scores one final answer, the value of the model's `answer` field. A wrong or malformed answer scores zero and never
+ * throws; nothing is searched for in the model's analysis.
  */
 export type Scorer<R extends Reference = Reference> = (
   answer: unknown,

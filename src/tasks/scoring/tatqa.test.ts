@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TatqaReference } from '../benchmarks/reference.ts'
+import type { TatqaReference } from './reference.ts'
 import { measureTatqa } from './tatqa.ts'
 
 function gold(

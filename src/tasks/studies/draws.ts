@@ -1,4 +1,4 @@
-// The paper's draws over a pool, and ours where its files are not there; each says in words what it did.
+// Draws over a pool: the paper's, and our own where its files are missing. Each says in words what it did.
 import {
   d1Selection,
   q1Partition,
@@ -9,19 +9,7 @@ import {
   tableOf,
 } from './memberships.ts'
 import type { Pool } from './pool.ts'
-
-/** Examples of a pool, by their positions, in the order in which they are used. */
-export interface Chosen {
-  readonly positions: readonly number[]
-  readonly recipe: string
-}
-
-export interface Parts {
-  readonly train?: Chosen
-  readonly test?: Chosen
-  /** What a recipe throws away besides what it does not choose. */
-  readonly discarded?: readonly string[]
-}
+import type { Chosen, Parts } from './study.ts'
 
 type BothParts = Parts & Required<Pick<Parts, 'train' | 'test'>>
 
@@ -48,7 +36,7 @@ export function q1Parts(pool: Pool, seed: number): BothParts {
   }
 }
 
-/** Not in the paper: training takes at most half of the only pool there is, evaluation what is left. */
+/** Not in the paper: training takes at most half of the only pool there is, evaluation the rest. */
 export function sharedParts(
   pool: Pool,
   { training, evaluation = pool.size }: { training: number; evaluation?: number | undefined },

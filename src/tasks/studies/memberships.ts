@@ -1,5 +1,5 @@
-// Which examples an experiment trains and evaluates on, as the paper's appendices C and D define it. All draws are
-// those of Python's `random.Random(seed)`, each from a fresh generator.
+// Which examples a study trains and evaluates on, as the paper's appendices C and D define it. Every draw is one of
+// Python's `random.Random(seed)`, from a fresh generator.
 import { createHash } from 'node:crypto'
 import { compareCodePoints } from '../../numerics/code-point-order.ts'
 import { PythonRandom } from '../../numerics/python-random.ts'
@@ -8,7 +8,7 @@ import { PythonRandom } from '../../numerics/python-random.ts'
 export const mainSeed = 42
 export const ablationSeed = 23
 
-export interface Draw {
+interface Sample {
   /** Positions in the pool, in the order drawn. */
   readonly order: readonly number[]
   /** The same, sorted: the order in which a study uses them. */
@@ -16,13 +16,13 @@ export interface Draw {
 }
 
 /** Q1: `count` examples of a pool, without replacement. */
-export function q1Sample(poolSize: number, count: number, seed: number | bigint = mainSeed): Draw {
+export function q1Sample(poolSize: number, count: number, seed: number | bigint = mainSeed): Sample {
   const order = new PythonRandom(seed).sample(poolSize, count)
   return { order, sorted: [...order].sort((a, b) => a - b) }
 }
 
 /** Positions in a pool. */
-export interface Partition {
+interface Partition {
   readonly evaluation: readonly number[]
   readonly training: readonly number[]
 }
@@ -57,7 +57,7 @@ interface GroupedPart {
   readonly discarded: readonly string[]
 }
 
-export interface GroupedPartition {
+interface GroupedPartition {
   /** All groups, shuffled. */
   readonly groupOrder: readonly string[]
   readonly evaluation: GroupedPart

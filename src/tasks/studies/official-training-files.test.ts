@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeShared, sharedPath } from '../../../test/shared.ts'
-import type { BenchmarkName } from '../benchmarks/benchmark.ts'
+import type { BenchmarkName } from '../benchmarks/list.ts'
 import { splitOf } from '../task-set.ts'
 import { benchmarkTaskSet } from './benchmark-task-set.ts'
 

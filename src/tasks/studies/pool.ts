@@ -1,17 +1,17 @@
-import { type BenchmarkName, loadSplit, splitOf } from '../benchmarks/benchmark.ts'
-import { joinSplits, type Split } from '../benchmarks/split.ts'
-import { isFile, locateFile } from '../data/data-folder.ts'
+import { type Benchmark, readSplit, sourceOf } from '../benchmarks/benchmark.ts'
+import { Examples, type Wanted } from '../benchmarks/examples.ts'
+import { isFile, locateFile } from '../sources/data-folder.ts'
 
-/** A split of a benchmark, as its official source cuts it. */
+/** A split of a benchmark. */
 export interface Source {
-  readonly benchmark: BenchmarkName
+  readonly benchmark: Benchmark
   readonly split: string
 }
 
-/** Splits that are drawn from as one, in this order. Their files are read only when asked for. */
+/** Splits that are drawn from as one, in this order. Files are read only on demand. */
 export class Pool {
   readonly name: string
-  /** Every example counts, also those that are never read as tasks. */
+  /** Counts every example, also those that are never read as tasks. */
   readonly size: number
   readonly #folder: string
   readonly #sources: readonly Source[]
@@ -21,41 +21,35 @@ export class Pool {
     this.#folder = folder
     this.#sources = sources
     this.name = poolName(sources)
-    this.size = sources.reduce((sum, { benchmark, split }) => sum + splitOf(benchmark, split).examples, 0)
+    this.size = sources.reduce((sum, { benchmark, split }) => sum + sourceOf(benchmark, split).examples, 0)
   }
 
-  /** The ids in file order, from a reading of their own: draws by position do without. */
+  /** The ids in file order. Draws by position can do without this extra reading. */
   ids(): Promise<readonly string[]> {
     this.#ids ??= this.#load(() => false).then(({ ids }) => ids)
     return this.#ids
   }
 
   /** Only the examples at these positions become tasks. */
-  read(positions: ReadonlySet<number>): Promise<Split> {
-    // Large collections are read once: an id is numbered when its reader, who goes in file order, first asks about it.
-    const places = new Map<string, number>()
-    return this.#load((id) => {
-      const place = places.get(id) ?? places.size
-      places.set(id, place)
-      return positions.has(place)
-    })
+  read(positions: ReadonlySet<number>): Promise<Examples> {
+    return this.#load((position) => positions.has(position))
   }
 
-  async #load(wanted: (id: string) => boolean): Promise<Split> {
-    const splits: Split[] = []
+  async #load(wanted: Wanted): Promise<Examples> {
+    const examples = new Examples(wanted)
     for (const { benchmark, split } of this.#sources)
-      splits.push(await loadSplit(this.#folder, benchmark, split, wanted))
-    return splits.length === 1 ? splits[0]! : joinSplits(splits)
+      await readSplit(this.#folder, benchmark, split, examples)
+    return examples
   }
 }
 
 /** `strategyqa dev + train`. */
 export function poolName(sources: readonly Source[]): string {
-  return `${sources[0]!.benchmark} ${sources.map(({ split }) => split).join(' + ')}`
+  return `${sources[0]!.benchmark.name} ${sources.map(({ split }) => split).join(' + ')}`
 }
 
 /** The files of these splits that the folder lacks, under their names in it. */
 export function missingFiles(folder: string, sources: readonly Source[]): readonly string[] {
-  const files = sources.flatMap(({ benchmark, split }) => splitOf(benchmark, split).files)
-  return [...new Set(files)].filter((file) => !isFile(locateFile(folder, file)))
+  const files = sources.flatMap(({ benchmark, split }) => sourceOf(benchmark, split).files)
+  return [...new Set(files.map(({ file }) => file))].filter((file) => !isFile(locateFile(folder, file)))
 }

@@ -5,7 +5,8 @@ import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../../../test/shared.ts'
 import { SandboxPool } from '../../../execution/sandbox/pool.ts'
 import { loadSplit } from '../../benchmarks/benchmark.ts'
-import type { HumanevalReference } from '../../benchmarks/reference.ts'
+import { livecodebench } from '../../benchmarks/livecodebench.ts'
+import type { HumanevalReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 
 oneAtATime()
@@ -76,7 +77,7 @@ function functionAlone({ prompt, canonical_solution, entry_point }: Row): string
 
 describeShared('LiveCodeBench’s sample', () => {
   test('right solutions pass, wrong ones do not', async () => {
-    const { references } = await loadSplit(sharedPath('data'), 'livecodebench', 'sample')
+    const { references } = await loadSplit(sharedPath('data'), livecodebench, 'sample')
     const text = readFileSync(sharedPath('data', 'livecodebench', 'solutions.json'), 'utf8')
     const solutions = JSON.parse(text) as Record<string, { correct: string; wrong: string }>
     expect(Object.keys(solutions)).toHaveLength(8)

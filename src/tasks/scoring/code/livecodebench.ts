@@ -3,8 +3,8 @@ import { solutionInterface } from '../../../execution/program/function-interface
 import { runTests } from '../../../execution/program/run-tests.ts'
 import { paperLimits } from '../../../execution/sandbox/limits.ts'
 import type { SandboxJob } from '../../../execution/sandbox/pool.ts'
-import type { LivecodebenchReference } from '../../benchmarks/reference.ts'
 import { decodeTests } from '../../sources/program-tests.ts'
+import type { LivecodebenchReference } from '../reference.ts'
 
 /** Public tests first, then private ones; all must pass. */
 export async function passAllTests(

@@ -8,7 +8,7 @@ import { memorySearch } from '../../../../test/attacks/memory-search.ts'
 import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../../../test/shared.ts'
 import { SandboxPool } from '../../../execution/sandbox/pool.ts'
-import type { HumanevalReference } from '../../benchmarks/reference.ts'
+import type { HumanevalReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 
 oneAtATime()

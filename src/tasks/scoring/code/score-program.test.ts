@@ -4,7 +4,7 @@ import { findSandboxHost } from '../../../execution/sandbox/host.ts'
 import { SandboxPool } from '../../../execution/sandbox/pool.ts'
 import { SandboxUnavailable } from '../../../execution/sandbox/unavailable.ts'
 import type { ProgramTest } from '../../../library/task.ts'
-import type { HumanevalReference, LivecodebenchReference } from '../../benchmarks/reference.ts'
+import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 
 oneAtATime()

@@ -1,7 +1,7 @@
 import type { CodeStatus } from '../../../execution/program/code-status.ts'
 import { InfrastructureTimeout, type SandboxJob, type SandboxPool } from '../../../execution/sandbox/pool.ts'
 import { SandboxUnavailable } from '../../../execution/sandbox/unavailable.ts'
-import type { HumanevalReference, LivecodebenchReference } from '../../benchmarks/reference.ts'
+import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import type { Score } from '../scorer.ts'
 import { checkCandidate } from './humaneval.ts'
 import { passAllTests } from './livecodebench.ts'

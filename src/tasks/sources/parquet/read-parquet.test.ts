@@ -7,9 +7,10 @@ import type { CompressionCodec } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { readFiles } from '../../../../test/read-benchmark.ts'
 import { describeShared, sharedPath } from '../../../../test/shared.ts'
-import { readGsm8k } from '../../benchmarks/gsm8k.ts'
-import { readMmluPro } from '../../benchmarks/mmlu-pro.ts'
+import { gsm8k } from '../../benchmarks/gsm8k.ts'
+import { mmluPro } from '../../benchmarks/mmlu-pro.ts'
 import { DataError } from '../data-error.ts'
 import { defaultLimits, type Limits } from '../data-file.ts'
 import { readJsonLines } from '../records.ts'
@@ -134,9 +135,9 @@ describe('a Parquet file', () => {
         { ...row, question_id: 2 },
       ]),
     )
-    await expect(readMmluPro(path)).rejects.toThrow(/table\.parquet, row 2, field answer_index/)
+    await expect(readFiles(mmluPro, path)).rejects.toThrow(/table\.parquet, row 2, field answer_index/)
     const foreign = parquetWriteBuffer({ columnData: [{ name: 'text', data: ['a'], type: 'STRING' }] })
-    await expect(readMmluPro(fileOf(foreign))).rejects.toThrow(/row 1, field question_id/)
+    await expect(readFiles(mmluPro, fileOf(foreign))).rejects.toThrow(/row 1, field question_id/)
   })
 })
 
@@ -145,8 +146,8 @@ describeShared('the official tables as Parquet', () => {
     const twin = sharedPath('data', 'mmlu_pro', 'test.jsonl')
     const rows: MmluRow[] = []
     await readJsonLines(twin, z.custom<MmluRow>(), (row) => rows.push(row))
-    const split = await readMmluPro(fileOf(mmluParquet(rows, { rowGroupSize: 5000 })))
-    const expected = await readMmluPro(twin)
+    const split = await readFiles(mmluPro, fileOf(mmluParquet(rows, { rowGroupSize: 5000 })))
+    const expected = await readFiles(mmluPro, twin)
     expect(split.ids).toEqual(expected.ids)
     expect(split.tasks).toEqual(expected.tasks)
     expect(split.references).toEqual(expected.references)
@@ -161,8 +162,8 @@ describeShared('the official tables as Parquet', () => {
       data: rows.map((row) => row[name]),
       type: 'STRING' as const,
     }))
-    const split = await readGsm8k(fileOf(parquetWriteBuffer({ columnData })), 'test')
-    const expected = await readGsm8k(twin, 'test')
+    const split = await readFiles(gsm8k, fileOf(parquetWriteBuffer({ columnData })))
+    const expected = await readFiles(gsm8k, twin)
     expect([...split.tasks]).toEqual([...expected.tasks])
     expect([...split.references]).toEqual([...expected.references])
   })

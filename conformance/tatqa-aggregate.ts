@@ -1,5 +1,5 @@
-import type { TatqaReference } from '../benchmarks/reference.ts'
-import { measureTatqa, noMeasures, type TatqaAnswer } from './tatqa.ts'
+import type { TatqaReference } from '../src/tasks/scoring/reference.ts'
+import { measureTatqa, noMeasures, type TatqaAnswer } from '../src/tasks/scoring/tatqa.ts'
 
 /** The overall figures of the official evaluation. A question without a prediction counts as zero in all of them. */
 export interface TatqaOverall {

@@ -13,21 +13,28 @@ export function defaultDataFolder(environment: NodeJS.ProcessEnv = process.env):
   return join(base, 'magic', 'data')
 }
 
-/** The formats that a file may have instead of the official one. */
-export const endings: readonly string[] = ['.parquet', '.jsonl', '.jsonl.gz', '.json']
+const endings = ['.parquet', '.jsonl', '.jsonl.gz', '.json']
 
 /** `HumanEval.jsonl.gz` without its endings. */
 export function stemOf(file: string): string {
   return file.replace(/(\.(jsonl|json|parquet|gz))+$/, '')
 }
 
-/**
- * Where a file lies: under its official name, or as Parquet or unpacked beside where that would be; the reader goes by the
- * content. Without any of them, the official name.
- */
+/** The names that a file of a split may have: the official one, or another format. Readers go by the content. */
+export function possibleNames(file: string): readonly string[] {
+  return [file, ...endings.map((ending) => `${stemOf(file)}${ending}`)]
+}
+
+/** The official name, with the ending of `origin` where that has another format. */
+export function storedName(file: string, origin: string): string {
+  const ending = origin.slice(stemOf(origin).length)
+  return endings.includes(ending) ? `${stemOf(file)}${ending}` : file
+}
+
+/** Where a file of a split lies; the official name where there is none. */
 export function locateFile(root: string, file: string): string {
-  const names = [file, ...endings.map((ending) => `${stemOf(file)}${ending}`)]
-  return names.map((name) => join(root, name)).find(isFile) ?? join(root, file)
+  const paths = possibleNames(file).map((name) => join(root, name))
+  return paths.find(isFile) ?? join(root, file)
 }
 
 export function isFile(path: string): boolean {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { oneAtATime } from '../../test/one-at-a-time.ts'
-import { describeShared, sharedPath } from '../../test/shared.ts'
-import { SandboxPool } from '../execution/sandbox/pool.ts'
-import type { HumanevalReference, LivecodebenchReference, Reference } from './benchmarks/reference.ts'
-import { knownTasks } from './known-tasks.ts'
+import { oneAtATime } from '../../../test/one-at-a-time.ts'
+import { describeShared, sharedPath } from '../../../test/shared.ts'
+import { SandboxPool } from '../../execution/sandbox/pool.ts'
+import { knownTasks } from '../known-tasks.ts'
+import { benchmarkTaskSet } from '../studies/benchmark-task-set.ts'
+import { splitOf } from '../task-set.ts'
+import type { HumanevalReference, LivecodebenchReference, Reference } from './reference.ts'
 import { referenceScorer } from './reference-scorer.ts'
-import { benchmarkTaskSet } from './studies/benchmark-task-set.ts'
-import { splitOf } from './task-set.ts'
 
 oneAtATime()
 const pool = new SandboxPool({ concurrency: 2 })

@@ -1,18 +1,13 @@
 import { hash } from 'node:crypto'
-import type { JsonValue } from '../library/json-value.ts'
-import type {
-  HumanevalReference,
-  LivecodebenchReference,
-  ProgramSolution,
-  Reference,
-} from './benchmarks/reference.ts'
-import { type ProgramScore, scoreProgram } from './scoring/code/score-program.ts'
-import { scoreAnswer } from './scoring/score-answer.ts'
-import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from './task-set.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
+import { type ProgramScore, scoreProgram } from './code/score-program.ts'
+import { scoreBoolean, scoreChoice, scoreNumberText } from './exact-match.ts'
+import type { ProgramReference, Reference } from './reference.ts'
+import type { Score } from './scorer.ts'
+import { scoreTatqa } from './tatqa.ts'
 
-type ProgramReference = HumanevalReference | LivecodebenchReference
-
-/** The scorer of every reference that is one of ours, by its kind. Programs are run in the sandbox. */
+/** Scores every kind of reference. Programs run in the sandbox. */
 export function referenceScorer(): TaskScorer<Reference> {
   const verdicts = new Verdicts()
   return {
@@ -28,6 +23,22 @@ function isProgram(reference: Reference): reference is ProgramReference {
   return reference.kind === 'humaneval' || reference.kind === 'livecodebench'
 }
 
+/** References that are compared with the answer itself. */
+export type AnswerReference = Exclude<Reference, ProgramReference>
+
+export function scoreAnswer(answer: unknown, reference: AnswerReference): Score {
+  switch (reference.kind) {
+    case 'choice':
+      return scoreChoice(answer, reference)
+    case 'boolean':
+      return scoreBoolean(answer, reference)
+    case 'number-text':
+      return scoreNumberText(answer, reference)
+    case 'tatqa':
+      return scoreTatqa(answer, reference)
+  }
+}
+
 function solutionOf(reference: Reference): Solution | undefined {
   switch (reference.kind) {
     case 'choice':
@@ -40,20 +51,17 @@ function solutionOf(reference: Reference): Solution | undefined {
     case 'tatqa':
       return { answer: { values: reference.answers, scale: reference.scale } }
     case 'humaneval':
-    case 'livecodebench':
-      return programSolution(reference.solution)
+    case 'livecodebench': {
+      if (reference.solution === undefined) return undefined
+      const { program: answer, ...wrong } = reference.solution
+      return { answer, ...wrong }
+    }
   }
-}
-
-function programSolution(solution: ProgramSolution | undefined): Solution | undefined {
-  if (solution === undefined) return undefined
-  const { program: answer, wrong } = solution
-  return wrong === undefined ? { answer } : { answer, wrong }
 }
 
 const keptVerdicts = 10_000
 
-/** A program that was judged is not run again. Verdicts that a busy machine may have caused are not kept. */
+/** Remembers verdicts, so that the same program is not run twice. Those that a busy machine may have caused are dropped. */
 class Verdicts {
   readonly #known = new Map<string, Promise<ProgramScore>>()
 
@@ -70,15 +78,11 @@ class Verdicts {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const judged = scoreProgram(pool, answer, reference, signal)
-    this.#keep(key, judged)
-    return judged
-  }
-
-  #keep(key: string, judged: Promise<ProgramScore>): void {
     if (this.#known.size >= keptVerdicts) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(key, judged)
     const forget = () => this.#known.get(key) === judged && this.#known.delete(key)
     judged.then(({ status }) => !dependable.has(status) && forget(), forget)
+    return judged
   }
 }
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { TatqaReference } from '../benchmarks/reference.ts'
-import { d1Tatqa } from './d1-tatqa.ts'
+import type { TatqaReference } from '../scoring/reference.ts'
+import { tatqa } from './tatqa.ts'
 
-const { scorer } = d1Tatqa
-const contract = d1Tatqa.contractOf({ id: 'x', question: 'How much?', metadata: {} })
+const { scorer, contract } = tatqa.d1!
 
 const references: [TatqaReference, solution: string][] = [
   [{ kind: 'tatqa', answerType: 'arithmetic', answers: ['15.637'], scale: 'percent' }, '15.637 percent'],

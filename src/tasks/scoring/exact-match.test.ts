@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AnswerReference, scoreAnswer } from './score-answer.ts'
+import { numberTextReference } from '../benchmarks/gsm8k.ts'
+import { booleanReference, choiceReference } from './exact-match.ts'
+import { type AnswerReference, scoreAnswer } from './reference-scorer.ts'
 import type { Scorer } from './scorer.ts'
 
 const b: AnswerReference = { kind: 'choice', label: 'B' }
@@ -101,4 +103,24 @@ test('no answer makes a scorer throw', async () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+test('an index is a label, a letter is upper-cased', () => {
+  expect([0, 9, 'e', 'B'].map((raw) => choiceReference(raw).label)).toEqual(['A', 'J', 'E', 'B'])
+  expect(() => choiceReference(26)).toThrow(/No letter/)
+})
+
+test('truth in all its spellings', () => {
+  const raws = [true, 'yes', 'Yes', 1, '1', 'entailed', false, 'NO', 0, '0', 'REFUTED', 'maybe', 2]
+  expect(raws.map((raw) => booleanReference(raw)?.value)).toEqual([
+    ...Array(6).fill(true),
+    ...Array(5).fill(false),
+    undefined,
+    undefined,
+  ])
+})
+
+test('the text after the last mark', () => {
+  expect(numberTextReference('#### 1 ####\u00a02\n')?.text).toBe('2')
+  expect(numberTextReference('2')).toBe(undefined)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TatqaReference } from '../benchmarks/reference.ts'
+import type { TatqaReference } from '../src/tasks/scoring/reference.ts'
 import { aggregateTatqa } from './tatqa-aggregate.ts'
 
 const reference: TatqaReference = { kind: 'tatqa', answerType: 'span', answers: ['one two three'], scale: '' }
