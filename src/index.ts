@@ -164,7 +164,7 @@ export { type DefinedTasks, defineTasks, type TaskDefinition } from './tasks/own
 export type { GivenScorer, ScoreFunction } from './tasks/own/own-scorer.ts'
 export { type OwnTaskSet, ownTaskSet } from './tasks/own/own-task-set.ts'
 export type { GivenQuestion } from './tasks/own/question.ts'
-export type { Score, Scorer } from './tasks/scoring/scorer.ts'
+export type { Score } from './tasks/scoring/scorer.ts'
 export { type BenchmarkOptions, benchmarkTaskSet } from './tasks/studies/benchmark-task-set.ts'
 export { type SyntheticOptions, syntheticTaskSet } from './tasks/synthetic/synthetic-task-set.ts'
 export { type TaskScorer, type TaskSet, TaskSetError, type TaskSplit } from './tasks/task-set.ts'

@@ -29,7 +29,6 @@ import { NothingEvaluatedError } from '../runs/evaluate-organisation.ts'
 import { ModelRefusedError } from '../runs/model-refused.ts'
 import { ModelUnreachableError } from '../runs/model-unreachable.ts'
 import { RunError } from '../runs/run-folder.ts'
-import { UnknownSplitError } from '../tasks/benchmarks/benchmark.ts'
 import { DataError } from '../tasks/sources/data-error.ts'
 import { TaskSetError } from '../tasks/task-set.ts'
 import { exitCode } from './exit-code.ts'
@@ -80,7 +79,6 @@ const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
       TaskSetError,
       TokenizerFileError,
       UnknownRoleError,
-      UnknownSplitError,
     ],
   ],
 ]

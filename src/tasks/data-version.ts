@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Task } from '../library/task.ts'
 
-/** A digest of one example, task and reference: a stored result is reused only while both are what they were. */
+/** A digest of one example, task and reference: a stored result is reused only while both are unchanged. */
 export function dataVersion(task: Task, reference: unknown): string {
   return createHash('sha256')
     .update(canonical([task, reference ?? null]))

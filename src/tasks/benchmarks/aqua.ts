@@ -22,17 +22,14 @@ export const aqua: Benchmark = {
   licence: 'Apache-2.0',
   metric: 'accuracy',
   contract: optionLabel,
-  profile: {
-    id: 'aqua',
-    roles: [
-      ...commonRoles,
-      'option_eliminator',
-      'logic_reasoner',
-      'quantitative_modeler',
-      'calculation_auditor',
-    ],
-    tools: ['calculator', 'python_exec'],
-  },
+  roles: [
+    ...commonRoles,
+    'option_eliminator',
+    'logic_reasoner',
+    'quantitative_modeler',
+    'calculation_auditor',
+  ],
+  tools: ['calculator', 'python_exec'],
   source: {
     host: 'github',
     repository: 'google-deepmind/AQuA',

@@ -6,7 +6,7 @@ import { DataError } from '../sources/data-error.ts'
 import type { DataFile } from '../sources/data-file.ts'
 import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
-import type { TaskScorer } from '../task-set.ts'
+import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples, type Wanted } from './examples.ts'
 
 /** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
@@ -17,7 +17,8 @@ export interface Benchmark {
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly contract: AnswerContract
-  readonly profile: DatasetProfile
+  readonly roles: DatasetProfile['roles']
+  readonly tools: DatasetProfile['tools']
   readonly source: Repository
   readonly splits: Readonly<Record<string, SplitSource>>
   /** A folder with a file per table, used by every split. */
@@ -80,6 +81,10 @@ export function oneFile(examples: number, file: string, published: PublishedFile
   return { examples, files: [{ file, published }] }
 }
 
+export function profileOf({ name, roles, tools }: Benchmark): DatasetProfile {
+  return { id: name, roles, tools }
+}
+
 /** Reads a split from a data folder. */
 export async function loadSplit(
   root: string,
@@ -118,9 +123,5 @@ export async function readSplit(
 export function sourceOf({ name, splits }: Benchmark, split: string): SplitSource {
   const source = Object.hasOwn(splits, split) ? splits[split] : undefined
   if (source !== undefined) return source
-  throw new UnknownSplitError(`${name} has no split '${split}'; it has ${Object.keys(splits).join(', ')}.`)
-}
-
-export class UnknownSplitError extends Error {
-  override readonly name = 'UnknownSplitError'
+  throw new TaskSetError(`${name} has no split '${split}'; it has ${Object.keys(splits).join(', ')}.`)
 }

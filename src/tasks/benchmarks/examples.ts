@@ -14,8 +14,10 @@ export type Wanted = (position: number) => boolean
 export class Examples {
   readonly #wanted: Wanted
   readonly #places = new Map<string, RecordPlace>()
-  readonly #tasks = new Map<string, Task>()
-  readonly #references = new Map<string, Reference>()
+  /** Lacks examples that were not wanted, and those whose table is missing. */
+  readonly tasks = new Map<string, Task>()
+  /** Lacks examples whose answer the source withholds. */
+  readonly references = new Map<string, Reference>()
   readonly files: DataFile[] = []
 
   constructor(wanted: Wanted = () => true) {
@@ -31,16 +33,6 @@ export class Examples {
     return this.#places.size
   }
 
-  /** Lacks examples that were not wanted, and those whose table is missing. */
-  get tasks(): ReadonlyMap<string, Task> {
-    return this.#tasks
-  }
-
-  /** Lacks examples whose answer the source withholds. */
-  get references(): ReadonlyMap<string, Reference> {
-    return this.#references
-  }
-
   /** Takes the next id into the pool and says whether the example is wanted. An id that comes twice is an error. */
   claim(id: string, at: RecordPlace, field: string): boolean {
     const earlier = this.#places.get(id)
@@ -54,11 +46,11 @@ export class Examples {
   }
 
   addTask(task: Task): void {
-    this.#tasks.set(task.id, task)
+    this.tasks.set(task.id, task)
   }
 
   addReference(id: string, reference: Reference): void {
-    this.#references.set(id, reference)
+    this.references.set(id, reference)
   }
 }
 

@@ -16,11 +16,8 @@ export const gsm8k: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: numericString,
-  profile: {
-    id: 'gsm8k',
-    roles: [...commonRoles, 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
-    tools: ['calculator', 'python_exec'],
-  },
+  roles: [...commonRoles, 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
+  tools: ['calculator', 'python_exec'],
   source: {
     host: 'github',
     repository: 'openai/grade-school-math',

@@ -19,7 +19,7 @@ export const humaneval: Benchmark = {
   licence: 'MIT',
   metric: 'pass@1',
   contract: codeString,
-  profile: { id: 'humaneval', ...codeProfile },
+  ...codeProfile,
   source: {
     host: 'github',
     repository: 'openai/human-eval',

@@ -53,7 +53,7 @@ export const livecodebench: Benchmark = {
   licence: 'CC',
   metric: 'pass@1',
   contract: codeString,
-  profile: { id: 'livecodebench', ...codeProfile },
+  ...codeProfile,
   source: {
     host: 'hub',
     repository: 'livecodebench/code_generation_lite',

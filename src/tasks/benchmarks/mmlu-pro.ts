@@ -23,18 +23,15 @@ export const mmluPro: Benchmark = {
   licence: 'Apache-2.0',
   metric: 'accuracy',
   contract: optionLabel,
-  profile: {
-    id: 'mmlu_pro',
-    roles: [
-      ...commonRoles,
-      'knowledge_reasoner',
-      'option_eliminator',
-      'logic_reasoner',
-      'quantitative_modeler',
-      'calculation_auditor',
-    ],
-    tools: ['calculator', 'python_exec'],
-  },
+  roles: [
+    ...commonRoles,
+    'knowledge_reasoner',
+    'option_eliminator',
+    'logic_reasoner',
+    'quantitative_modeler',
+    'calculation_auditor',
+  ],
+  tools: ['calculator', 'python_exec'],
   source: {
     host: 'hub',
     repository: 'TIGER-Lab/MMLU-Pro',

@@ -22,11 +22,8 @@ export const strategyqa: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: booleanString,
-  profile: {
-    id: 'strategyqa',
-    roles: [...commonRoles, 'evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
-    tools: [],
-  },
+  roles: [...commonRoles, 'evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
+  tools: [],
   source: {
     host: 'github',
     repository: 'eladsegal/strategyqa',

@@ -25,18 +25,15 @@ export const tabfact: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: booleanString,
-  profile: {
-    id: 'tabfact',
-    roles: [
-      ...commonRoles,
-      'evidence_analyst',
-      'logic_reasoner',
-      'calculation_auditor',
-      'table_interpreter',
-      'entailment_judge',
-    ],
-    tools: ['calculator', 'python_exec', 'table_reader'],
-  },
+  roles: [
+    ...commonRoles,
+    'evidence_analyst',
+    'logic_reasoner',
+    'calculation_auditor',
+    'table_interpreter',
+    'entailment_judge',
+  ],
+  tools: ['calculator', 'python_exec', 'table_reader'],
   source: {
     host: 'github',
     repository: 'wenhuchen/Table-Fact-Checking',

@@ -46,17 +46,14 @@ export const tatqa: Benchmark = {
   licence: 'CC-BY-4.0',
   metric: 'F1',
   contract: valuesAndScale,
-  profile: {
-    id: 'tatqa',
-    roles: [
-      ...commonRoles,
-      'evidence_analyst',
-      'quantitative_modeler',
-      'calculation_auditor',
-      'table_interpreter',
-    ],
-    tools: ['calculator', 'python_exec', 'table_reader'],
-  },
+  roles: [
+    ...commonRoles,
+    'evidence_analyst',
+    'quantitative_modeler',
+    'calculation_auditor',
+    'table_interpreter',
+  ],
+  tools: ['calculator', 'python_exec', 'table_reader'],
   source: {
     host: 'github',
     repository: 'NExTplusplus/TAT-QA',

@@ -50,11 +50,7 @@ function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[]
   const shard = `${split}-00000-of-00001.parquet`
   return files.map(({ file, published }) => ({
     name: file,
-    places: [
-      ...[file, withoutFolder(file)].flatMap(possibleNames),
-      ...(published === undefined ? [] : [published.path]),
-      shard,
-    ],
+    places: [...[file, withoutFolder(file)].flatMap(possibleNames), published?.path ?? file, shard],
     isNamed: (name) => stemOf(name) === stemOf(basename(file)) || (files.length === 1 && name === shard),
   }))
 }

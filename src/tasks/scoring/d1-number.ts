@@ -17,7 +17,7 @@ const suffixes: readonly [suffix: string, scale: string][] = [
 
 // Sign and currency in either order; a source may leave a space after the currency.
 const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
-/** A longer text is no number: nothing that is measured has so many digits, and rounding them takes quadratic time. */
+/** A longer text does not count as a number: nothing measured has so many digits, and rounding takes quadratic time. */
 const lengthLimit = 4300
 
 const digits = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/

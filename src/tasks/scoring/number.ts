@@ -5,13 +5,13 @@ import { invalidAnswer, matched, type Score } from './scorer.ts'
 export interface ExpectedNumber {
   /** As `readNumber` takes it. */
   readonly number: string
-  /** How far an answer may be off, as a share of the number; 0 asks for the very number. */
+  /** How far an answer may be off, as a share of the number; 0 asks for the exact number. */
   readonly tolerance: number
 }
 
 type Finite = Extract<Decimal, { kind: 'finite' }>
 
-/** A longer text is no number: nothing that is measured has so many digits, and comparing them takes quadratic time. */
+/** A longer text does not count as a number: nothing measured has so many digits, and comparing takes quadratic time. */
 const lengthLimit = 4300
 const syntax = /^-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 

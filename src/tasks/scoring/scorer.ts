@@ -1,14 +1,4 @@
-import type { Reference } from './reference.ts'
-
-/**
- * Scores one final answer, the value of the model's `answer` field. A wrong or malformed answer scores zero and never
- * throws; nothing is searched for in the model's analysis.
- */
-export type Scorer<R extends Reference = Reference> = (
-  answer: unknown,
-  reference: R,
-) => Score | Promise<Score>
-
+/** The score of one final answer, the value of the model's `answer` field. Nothing is searched for in its analysis. */
 export interface Score {
   /** From zero to one: the reward. */
   readonly score: number

@@ -1,5 +1,5 @@
-// How the official TAT-QA scorer reads a number from an answer's text. Written as scans instead of patterns: answers
-// are the model's, and a pattern that looks for "digits, then a word" takes quadratic time on a long run of digits.
+// How the official TAT-QA scorer reads a number from an answer's text. Written as scans instead of patterns: answers are
+// hostile, and a pattern for "digits, then a word" takes quadratic time on a long run of digits.
 import { pythonRound } from '../../numerics/python-float.ts'
 import { intDigitLimit, isFloatWord } from '../../numerics/python-number-syntax.ts'
 import { asciiDigits, isPythonSpace } from '../../numerics/python-text.ts'
@@ -23,14 +23,14 @@ export function readTatqaNumber(text: string): PythonNumber | null | undefined {
   return rounded(times(times(times(value, wordFactor(ascii)), signFactor(ascii)), percentFactor(ascii)))
 }
 
-/** Most numbers are of this form. With at most four decimals and eleven digits, rounding to four decimals is idle. */
+/** Most numbers are of this form. With at most four decimals and eleven digits, rounding to four decimals changes nothing. */
 const plainNumber = /^-?[0-9]{1,11}(?:\.[0-9]{1,4})?$/
 
 function readPlainNumber(text: string): PythonNumber {
   return text.includes('.') ? Number(text) : BigInt(text)
 }
 
-/** Tells most texts from numbers by their first character that is no ornament. */
+/** Rules out most texts by their first character that is no ornament. */
 function mayBeNumber(text: string): boolean {
   let start = 0
   while (start < text.length && isSkipped(text.charCodeAt(start))) start += 1
@@ -70,29 +70,10 @@ const isDigit = (code: number) => code >= 48 && code <= 57
 const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122
 const isDigitOrDot = (code: number) => isDigit(code) || code === 46
 
-/** Characters that are left out when a number is read: ' " \ $ € £ ¥ % ( ) , [ ] */
-function isOrnament(code: number): boolean {
-  switch (code) {
-    case 0x22:
-    case 0x24:
-    case 0x25:
-    case 0x27:
-    case 0x28:
-    case 0x29:
-    case 0x2c:
-    case 0x5b:
-    case 0x5c:
-    case 0x5d:
-    case 0xa3:
-    case 0xa5:
-    case 0x20ac:
-      return true
-    default:
-      return false
-  }
-}
-
+/** Characters that are left out when a number is read. */
 const ornaments = /['"\\$€£¥%(),[\]]/g
+const ornamentCodes = new Uint8Array(0x20ad)
+for (const character of '\'"\\$€£¥%(),[]') ornamentCodes[character.charCodeAt(0)] = 1
 
 /** The first word must be a float; a second one must be a scale. Words without their ornaments, empty ones dropped. */
 function isNumber(text: string): boolean {
@@ -109,9 +90,9 @@ function isNumber(text: string): boolean {
   return scaleFactor(text.slice(start, end).replace(ornaments, '')) !== 1
 }
 
-const isSkipped = (code: number) => isPythonSpace(code) || isOrnament(code)
+const isSkipped = (code: number) => isPythonSpace(code) || ornamentCodes[code] === 1
 
-/** Digits, a sign, a dot, or the i of inf: tells most words from numbers at once. */
+/** Digits, a sign, a dot, or the i of inf: rules out most words at once. */
 function mayBeginFloat(code: number): boolean {
   return isDigit(code) || code === 43 || code === 45 || code === 46 || (code | 32) === 105
 }

@@ -1,4 +1,4 @@
-/** A data file that cannot be used as it is: says which file, which row and field, and what is wrong there. */
+/** A data file that cannot be used. Names the file, row and field, and what is wrong there. */
 export class DataError extends Error {
   override readonly name = 'DataError'
   readonly problem: string

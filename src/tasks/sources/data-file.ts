@@ -1,5 +1,5 @@
-// Reads a data file, gzip or plain, under caps. Data files come from elsewhere: a bomb or an endless line must end in
-// a message, not in a full memory.
+// Reads a data file, gzip or plain, under caps. Data files are hostile: a zip bomb or an endless line must end in a
+// message, not exhaust the memory.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -20,7 +20,7 @@ export interface Limits {
   readonly fileBytes: number
   /** Bytes after decompression. */
   readonly expandedBytes: number
-  /** Expanded by compressed bytes; asked only above 16 MiB, since small files of few words compress well. */
+  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
   readonly ratio: number
   readonly rows: number
   readonly lineBytes: number
@@ -42,7 +42,7 @@ export const defaultLimits: Limits = {
   documentBytes: 256 * mebibyte,
 }
 
-/** Hands the expanded bytes to `consume`, chunk by chunk. */
+/** Passes the expanded bytes to `consume`, chunk by chunk. */
 async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer) => void): Promise<DataFile> {
   const { bytes, head } = await inspect(path, limits)
   if (isParquetHead(head))
@@ -93,7 +93,7 @@ function isParquetHead(head: Buffer): boolean {
   return head.toString('latin1') === 'PAR1'
 }
 
-/** Size and digest of a file, whatever is in it. */
+/** Size and digest of a file with any content. */
 export async function digestFile(path: string, limits: Limits): Promise<DataFile> {
   const { bytes } = await inspect(path, limits)
   const hash = createHash('sha256')
@@ -122,7 +122,7 @@ async function inspect(path: string, limits: Limits): Promise<{ bytes: number; h
   }
 }
 
-/** Hands every line that is not blank to `consume`, with its number counted from one. Lines end in LF or CR LF only. */
+/** Passes every line that is not blank to `consume`, with its number from one. Lines end in LF or CR LF only. */
 export async function readLines(
   path: string,
   limits: Limits,

@@ -1,5 +1,5 @@
-// LiveCodeBench ships a JSON text as a Python pickle. A pickle is a program; this reads the few instructions that
-// describe one text and refuses every other, so nothing in a file can run.
+// LiveCodeBench ships JSON text as a Python pickle. A pickle is a program; this reads the few instructions that describe
+// one text and refuses all others, so nothing in a file can run.
 
 /** What a pickle of exactly one `str` holds. Protocols 1 to 5. */
 export function readPickledText(pickle: Buffer): string {

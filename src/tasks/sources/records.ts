@@ -26,7 +26,7 @@ export interface RecordOptions {
   readonly exactNumbers?: string
 }
 
-/** Where a record stands: `row` for messages (from one, the line in JSON Lines), `index` among the records (from zero). */
+/** A record's `row` in messages (from one; the line in JSON Lines) and `index` among the records (from zero). */
 export interface RecordPlace {
   readonly file: string
   readonly row: number
@@ -35,7 +35,7 @@ export interface RecordPlace {
 
 export type RecordConsumer<S extends z.ZodType> = (record: z.output<S>, at: RecordPlace) => void
 
-/** JSON Lines: an object per line. Lines are dropped once consumed, so a file may be larger than the memory. */
+/** JSON Lines: an object per line. Lines are not kept, so a file may be larger than the memory. */
 export async function readJsonLines<S extends z.ZodType>(
   path: string,
   schema: S,
@@ -50,7 +50,7 @@ export async function readJsonLines<S extends z.ZodType>(
   })
 }
 
-/** A table of rows, in JSON Lines or Parquet, as the file's first bytes say. */
+/** Rows in JSON Lines or Parquet; the file's first bytes tell which. */
 export async function readRows<S extends z.ZodType>(
   path: string,
   schema: S,

@@ -27,7 +27,7 @@ interface Partition {
   readonly training: readonly number[]
 }
 
-/** Q1 on MMLU-Pro and StrategyQA: one draw, sorted; its first part is evaluated on, its last part trained on. */
+/** Q1 on MMLU-Pro and StrategyQA: one draw, sorted; the first part is for evaluation, the last for training. */
 export function q1Partition(
   poolSize: number,
   { evaluation = 500, training = 100, seed = mainSeed as number | bigint } = {},
@@ -36,7 +36,7 @@ export function q1Partition(
   return { evaluation: sorted.slice(0, evaluation), training: sorted.slice(evaluation) }
 }
 
-/** Q2 on MMLU-Pro: the shuffled pool, first to evaluate, then to train; both in shuffled order. */
+/** Q2 on MMLU-Pro: the shuffled pool, first for evaluation, then for training; both in shuffled order. */
 export function q2Partition(
   poolSize: number,
   { evaluation = 100, training = 100, seed = ablationSeed as number | bigint } = {},
@@ -53,7 +53,7 @@ export function q2Partition(
 interface GroupedPart {
   readonly ids: readonly string[]
   readonly groups: readonly string[]
-  /** What is left of the last group. It belongs to no part, so that no table is on both sides. */
+  /** The rest of the last group. It belongs to no part, so that no table is on both sides. */
   readonly discarded: readonly string[]
 }
 

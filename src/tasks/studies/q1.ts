@@ -1,6 +1,6 @@
 // Q1: the paper's splits where their files are there, else a stand-in; `describeDeviation` says what differs.
 import { type Benchmark, sourceOf } from '../benchmarks/benchmark.ts'
-import { benchmarkNames, benchmarks } from '../benchmarks/list.ts'
+import { benchmarkNames, benchmarks, isBenchmarkName } from '../benchmarks/list.ts'
 import { TaskSetError } from '../task-set.ts'
 import { q1Parts, sampled, sharedParts, whole } from './draws.ts'
 import { missingFiles, type Pool, poolName, type Source } from './pool.ts'
@@ -113,17 +113,13 @@ function chosenPlan(benchmark: Benchmark, { train, test }: ChosenSplits): Q1Plan
 function namedSource(benchmark: Benchmark, written: string): Source {
   const slash = written.indexOf('/')
   const name = slash === -1 ? benchmark.name : written.slice(0, slash)
-  const owner = benchmarkNames.map((key): Benchmark => benchmarks[key]).find((one) => one.name === name)
-  if (owner === undefined)
+  if (!isBenchmarkName(name))
     throw new TaskSetError(`'${written}' names no benchmark; there are ${benchmarkNames.join(', ')}.`)
+  const owner = benchmarks[name]
   if (owner.contract !== benchmark.contract)
     throw new TaskSetError(`${name} has answers of another form than ${benchmark.name}.`)
   const split = written.slice(slash + 1)
-  try {
-    sourceOf(owner, split)
-  } catch (error) {
-    throw new TaskSetError((error as Error).message, { cause: error })
-  }
+  sourceOf(owner, split)
   return { benchmark: owner, split }
 }
 
