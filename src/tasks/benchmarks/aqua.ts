@@ -3,7 +3,7 @@ import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const row = z.object({
@@ -30,11 +30,7 @@ export const aqua: Benchmark = {
     'calculation_auditor',
   ],
   tools: ['calculator', 'python_exec'],
-  source: {
-    host: 'github',
-    repository: 'google-deepmind/AQuA',
-    revision: '26b64ed1f22208c6742f47df547dfd65088ec30d',
-  },
+  source: github('google-deepmind/AQuA', '26b64ed1f22208c6742f47df547dfd65088ec30d'),
   splits: {
     train: oneFile(97467, 'aqua/train.json', { path: 'train.json' }),
     dev: oneFile(254, 'aqua/dev.json', {

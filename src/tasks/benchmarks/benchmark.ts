@@ -76,6 +76,14 @@ interface SplitFiles {
   beside(name: string): string
 }
 
+export function github(repository: string, revision: string): Repository {
+  return { host: 'github', repository, revision }
+}
+
+export function hub(repository: string, revision: string): Repository {
+  return { host: 'hub', repository, revision }
+}
+
 /** A split of a single published file. */
 export function oneFile(examples: number, file: string, published: PublishedFile): SplitSource {
   return { examples, files: [{ file, published }] }

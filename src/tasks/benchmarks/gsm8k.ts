@@ -4,7 +4,7 @@ import { pythonStrip } from '../../numerics/python-text.ts'
 import type { NumberTextReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const row = z.object({ question: z.string().min(1), answer: z.string() })
@@ -18,11 +18,7 @@ export const gsm8k: Benchmark = {
   contract: numericString,
   roles: [...commonRoles, 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
-  source: {
-    host: 'github',
-    repository: 'openai/grade-school-math',
-    revision: '3101c7d5072418e28b9008a6636bde82a006892c',
-  },
+  source: github('openai/grade-school-math', '3101c7d5072418e28b9008a6636bde82a006892c'),
   splits: {
     train: oneFile(7473, 'gsm8k/train.jsonl', {
       path: 'grade_school_math/data/train.jsonl',

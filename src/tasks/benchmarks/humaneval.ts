@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { codeString } from '../../library/answer-contract.ts'
 import { readRows } from '../sources/records.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -20,11 +20,7 @@ export const humaneval: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  source: {
-    host: 'github',
-    repository: 'openai/human-eval',
-    revision: '6d43fb980f9fee3c892a914eda09951f772ad10d',
-  },
+  source: github('openai/human-eval', '6d43fb980f9fee3c892a914eda09951f772ad10d'),
   splits: {
     test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', {
       path: 'data/HumanEval.jsonl.gz',

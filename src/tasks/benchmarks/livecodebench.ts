@@ -7,7 +7,7 @@ import { type DataFile, defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
 import { checkRecord, type RecordPlace, readJson, readRows } from '../sources/records.ts'
-import type { Benchmark, SplitFile } from './benchmark.ts'
+import { type Benchmark, hub, type SplitFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -54,11 +54,7 @@ export const livecodebench: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  source: {
-    host: 'hub',
-    repository: 'livecodebench/code_generation_lite',
-    revision: '0fe84c3912ea0c4d4a78037083943e8f0c4dd505',
-  },
+  source: hub('livecodebench/code_generation_lite', '0fe84c3912ea0c4d4a78037083943e8f0c4dd505'),
   splits: {
     train: { examples: 880, files: files.slice(0, 5) },
     test: { examples: 175, files: files.slice(5) },

@@ -4,7 +4,7 @@ import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'
 import { d1Parts, q2Parts, q3Parts } from '../studies/draws.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, hub, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const row = z.object({
@@ -32,11 +32,7 @@ export const mmluPro: Benchmark = {
     'calculation_auditor',
   ],
   tools: ['calculator', 'python_exec'],
-  source: {
-    host: 'hub',
-    repository: 'TIGER-Lab/MMLU-Pro',
-    revision: 'b189ec765aa7ed75c8acfea42df31fdae71f97be',
-  },
+  source: hub('TIGER-Lab/MMLU-Pro', 'b189ec765aa7ed75c8acfea42df31fdae71f97be'),
   splits: {
     validation: oneFile(70, 'mmlu_pro/validation.jsonl', { path: 'data/validation-00000-of-00001.parquet' }),
     test: oneFile(12032, 'mmlu_pro/test.jsonl', {

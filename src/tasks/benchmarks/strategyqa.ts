@@ -3,7 +3,7 @@ import { booleanString } from '../../library/answer-contract.ts'
 import { booleanReference } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readJsonArray } from '../sources/records.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const row = z.object({
@@ -24,11 +24,7 @@ export const strategyqa: Benchmark = {
   contract: booleanString,
   roles: [...commonRoles, 'evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
   tools: [],
-  source: {
-    host: 'github',
-    repository: 'eladsegal/strategyqa',
-    revision: '1ba1e97452e189569357876f2854b01357ffbe37',
-  },
+  source: github('eladsegal/strategyqa', '1ba1e97452e189569357876f2854b01357ffbe37'),
   splits: {
     train: oneFile(2061, 'strategyqa/train.json', {
       path: 'data/strategyqa/train.json',

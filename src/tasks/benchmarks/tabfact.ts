@@ -6,7 +6,7 @@ import type { Table } from '../../library/task.ts'
 import { DataError } from '../sources/data-error.ts'
 import { decodeUtf8 } from '../sources/data-file.ts'
 import { checkRecord, type RecordPlace, readJson } from '../sources/records.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const statementsOfTable = z.tuple([
@@ -34,11 +34,7 @@ export const tabfact: Benchmark = {
     'entailment_judge',
   ],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  source: {
-    host: 'github',
-    repository: 'wenhuchen/Table-Fact-Checking',
-    revision: '2ab782ba42b5808076ac91fec846473aa5315a79',
-  },
+  source: github('wenhuchen/Table-Fact-Checking', '2ab782ba42b5808076ac91fec846473aa5315a79'),
   splits: {
     train: oneFile(92283, 'tabfact/tokenized_data/train_examples.json', {
       path: 'tokenized_data/train_examples.json',

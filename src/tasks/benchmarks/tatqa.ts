@@ -9,7 +9,7 @@ import { invalidAnswer, matched } from '../scoring/scorer.ts'
 import { DataError } from '../sources/data-error.ts'
 import { JsonNumber, type RecordPlace, readJsonArray } from '../sources/records.ts'
 import { d1Parts, q2TableParts, q3TableParts } from '../studies/draws.ts'
-import { type Benchmark, oneFile } from './benchmark.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
 const questionRecord = z.object({
@@ -54,11 +54,7 @@ export const tatqa: Benchmark = {
     'table_interpreter',
   ],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  source: {
-    host: 'github',
-    repository: 'NExTplusplus/TAT-QA',
-    revision: '870accc41953dcde885aabeb963d94aabdc0fbc3',
-  },
+  source: github('NExTplusplus/TAT-QA', '870accc41953dcde885aabeb963d94aabdc0fbc3'),
   splits: {
     train: oneFile(13215, 'tatqa/tatqa_dataset_train.json', {
       path: 'dataset_raw/tatqa_dataset_train.json',

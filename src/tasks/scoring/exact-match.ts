@@ -1,30 +1,38 @@
 // Answers that are right or wrong by comparison: a choice, a Boolean, a number as text.
+import {
+  type AnswerContract,
+  booleanString,
+  numericString,
+  optionLabel,
+} from '../../library/answer-contract.ts'
 import { pythonStrip } from '../../numerics/python-text.ts'
 import type { BooleanReference, ChoiceReference, NumberTextReference } from './reference.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 /** One English letter, in either case. Characters that merely convert to one (the Kelvin sign) do not count. */
 export function scoreChoice(answer: unknown, { label }: ChoiceReference): Score {
-  if (typeof answer !== 'string') return invalidAnswer
-  const letter = pythonStrip(answer)
-  return /^[A-Za-z]$/.test(letter) ? matched(letter.toUpperCase() === label) : invalidAnswer
+  const letter = textOf(answer, optionLabel)
+  return letter === undefined ? invalidAnswer : matched(letter.toUpperCase() === label)
 }
 
 /** The string true or false in any case; a JSON Boolean is invalid. */
 export function scoreBoolean(answer: unknown, { value }: BooleanReference): Score {
-  if (typeof answer !== 'string') return invalidAnswer
-  const word = pythonStrip(answer)
-  // Without the `i` flag, which would take the long s (U+017F) for an s.
-  if (/^[tT][rR][uU][eE]$/.test(word)) return matched(value)
-  return /^[fF][aA][lL][sS][eE]$/.test(word) ? matched(!value) : invalidAnswer
+  const word = textOf(answer, booleanString)
+  return word === undefined ? invalidAnswer : matched(word.toLowerCase() === String(value))
 }
 
 /** Equal as text after commas are removed. 42.0 and 042 are not 42; there is no tolerance. */
 export function scoreNumberText(answer: unknown, { text }: NumberTextReference): Score {
-  if (typeof answer !== 'string') return invalidAnswer
-  const number = pythonStrip(answer)
-  if (!/^-?[0-9.,]+$/.test(number)) return invalidAnswer
-  return matched(number.replaceAll(',', '') === text.replaceAll(',', ''))
+  const number = textOf(answer, numericString)
+  return number === undefined
+    ? invalidAnswer
+    : matched(number.replaceAll(',', '') === text.replaceAll(',', ''))
+}
+
+/** The answer without the white space around it; undefined where the contract does not allow it. */
+function textOf(answer: unknown, contract: AnswerContract): string | undefined {
+  if (typeof answer !== 'string' || contract.check(answer).verdict !== 'fits') return undefined
+  return pythonStrip(answer)
 }
 
 /** The letter of the option at an index: 0 is A, 1 is B, and so on. */
