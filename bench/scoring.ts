@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { loadSplit } from '../src/benchmarks/benchmark.ts'
-import { benchmarkNames, describeBenchmark } from '../src/benchmarks/catalogue.ts'
 import { findSandboxHost } from '../src/execution/sandbox/host.ts'
+import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
+import { benchmarkNames, benchmarks } from '../src/tasks/benchmarks/list.ts'
+import { describeBenchmark } from '../src/tasks/data/catalogue.ts'
 import { atLeast, type Bench, Samples } from './bench.ts'
 import { measureHumaneval } from './scoring/humaneval.ts'
 import { measureTatqaScorer } from './scoring/tatqa.ts'
@@ -63,12 +64,12 @@ function stayOnTwoCores(): void {
 async function measureLoading(root: string, rounds: number): Promise<Record<string, number>> {
   const rates: Record<string, number> = {}
   for (const name of benchmarkNames) {
-    for (const { split, imported, examples } of describeBenchmark(root, name).splits) {
+    for (const { split, imported, examples } of describeBenchmark(root, benchmarks[name]).splits) {
       if (!imported) continue
       const times = new Samples()
       for (let round = 0; round < rounds; round += 1) {
         const start = performance.now()
-        await loadSplit(root, name, split)
+        await loadSplit(root, benchmarks[name], split)
         times.add(performance.now() - start)
       }
       rates[`${name} ${split}`] = Math.round((1000 * examples) / times.median)

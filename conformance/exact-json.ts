@@ -1,4 +1,4 @@
-import { JsonNumber } from '../src/benchmarks/records.ts'
+import { JsonNumber } from '../src/tasks/sources/records.ts'
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
 

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parseFinalResponse, parseNodeResponse, type Response } from '../src/execution/protocol/response.ts'
-import { type AnswerContract, benchmarkContracts } from '../src/library/answer-contract.ts'
+import type { AnswerContract } from '../src/library/answer-contract.ts'
+import { benchmarkContracts } from '../src/tasks/benchmarks/list.ts'
 import type { CaseResult } from './case.ts'
 
 interface ProtocolCase {

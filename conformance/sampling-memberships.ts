@@ -1,7 +1,8 @@
 // The study subsets of memberships.json. An entry's recipe follows from its name and fields, its sizes from the
 // lists it expects, its pool from the files it names.
 import { join } from 'node:path'
-import { type BenchmarkName, benchmarks, loadSplit } from '../src/benchmarks/benchmark.ts'
+import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
+import { benchmarks } from '../src/tasks/benchmarks/list.ts'
 import {
   ablationSeed,
   d1Digest,
@@ -13,7 +14,7 @@ import {
   q2Partition,
   q3Selection,
   tableOf,
-} from '../src/benchmarks/memberships.ts'
+} from '../src/tasks/studies/memberships.ts'
 import type { CaseResult } from './case.ts'
 import { findData } from './data-folder.ts'
 import { difference } from './difference.ts'
@@ -221,9 +222,9 @@ function idsOfFile(data: string, file: string): Promise<readonly string[]> {
 }
 
 async function readIds(data: string, file: string): Promise<readonly string[]> {
-  for (const [name, { splits }] of Object.entries(benchmarks))
-    for (const [split, { files }] of Object.entries<{ files: readonly string[] }>(splits))
-      if (files.length === 1 && files[0] === file)
-        return (await loadSplit(data, name as BenchmarkName, split, () => false)).ids
+  for (const benchmark of Object.values(benchmarks))
+    for (const [split, { files }] of Object.entries(benchmark.splits))
+      if (files.length === 1 && files[0]!.file === file)
+        return (await loadSplit(data, benchmark, split, () => false)).ids
   throw new Error(`no benchmark has a file ${file}`)
 }

@@ -1,15 +1,16 @@
 // Overall TAT-QA figures over whole files. A run's name says which split it scores and where its predictions come from.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { loadSplit } from '../src/benchmarks/benchmark.ts'
-import { JsonNumber } from '../src/benchmarks/records.ts'
-import type { TatqaReference } from '../src/benchmarks/reference.ts'
 import { pythonNumberText } from '../src/numerics/python-float.ts'
-import type { TatqaAnswer } from '../src/scoring/tatqa.ts'
-import { aggregateTatqa } from '../src/scoring/tatqa-aggregate.ts'
+import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
+import { tatqa } from '../src/tasks/benchmarks/tatqa.ts'
+import type { TatqaReference } from '../src/tasks/scoring/reference.ts'
+import type { TatqaAnswer } from '../src/tasks/scoring/tatqa.ts'
+import { JsonNumber } from '../src/tasks/sources/records.ts'
 import type { CaseResult } from './case.ts'
 import { findData } from './data-folder.ts'
 import { parseWithSources } from './exact-json.ts'
+import { aggregateTatqa } from './tatqa-aggregate.ts'
 
 export async function* runAggregateCases(path: string, folder: string): AsyncGenerator<CaseResult> {
   const data = findData(folder)
@@ -41,7 +42,7 @@ function differenceOf(expected: Record<string, number>, overall: object): string
 async function overallOf(run: string, data: string) {
   const [, split, source] = /^(dev|test_gold) with (.*)$/.exec(run) ?? []
   if (split === undefined || source === undefined) throw new Error('the name of this run is not understood')
-  const loaded = await loadSplit(data, 'tatqa', split === 'dev' ? 'dev' : 'test')
+  const loaded = await loadSplit(data, tatqa, split === 'dev' ? 'dev' : 'test')
   const predict = predictionsOf(source, data)
   return aggregateTatqa(
     loaded.ids.map((id, index): [TatqaReference, TatqaAnswer | undefined] => {

@@ -1,8 +1,9 @@
 // Golden scores. What a row is follows from its fields; a row that fits nothing is a failing case.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { booleanReference, choiceReference, numberTextReference } from '../src/benchmarks/raw-reference.ts'
-import { type AnswerReference, scoreAnswer } from '../src/scoring/score-answer.ts'
+import { numberTextReference } from '../src/tasks/benchmarks/gsm8k.ts'
+import { booleanReference, choiceReference } from '../src/tasks/scoring/exact-match.ts'
+import { type AnswerReference, scoreAnswer } from '../src/tasks/scoring/reference-scorer.ts'
 import type { CaseResult } from './case.ts'
 import { difference } from './difference.ts'
 import { runAggregateCases } from './scoring-aggregate.ts'

@@ -77,7 +77,6 @@ export { RunLock, RunLockedError } from './ledger/run-lock.ts'
 export { SqliteLedger } from './ledger/sqlite.ts'
 export {
   type AnswerContract,
-  benchmarkContracts,
   booleanString,
   codeString,
   freeText,
@@ -104,12 +103,7 @@ export {
 } from './library/library.ts'
 export { InvalidLibraryError } from './library/library-problem.ts'
 export { paperLibrary } from './library/paper-library/paper-library.ts'
-export {
-  availableTools,
-  type BenchmarkName,
-  benchmarkProfiles,
-  type DatasetProfile,
-} from './library/profiles.ts'
+export { availableTools, type DatasetProfile } from './library/profiles.ts'
 export { prompt } from './library/prompt.ts'
 export { type Realization, type RoleSpace, UnknownRoleError } from './library/role-space.ts'
 export type { Task } from './library/task.ts'
@@ -163,13 +157,14 @@ export { type LoadOptions, loadPolicy, type TrainedPolicy } from './runs/trained
 export { type GivenTrainingSettings, presets, trainingSettings } from './runs/training-settings.ts'
 export type { UpdateRecord } from './runs/update-record.ts'
 export { type Verification, verify } from './runs/verify.ts'
-export type { Score, Scorer } from './scoring/scorer.ts'
-export { type BenchmarkOptions, benchmarkTaskSet } from './tasks/benchmark/benchmark-task-set.ts'
+export { type BenchmarkName, benchmarkContracts, benchmarkProfiles } from './tasks/benchmarks/list.ts'
 export { knownTasks } from './tasks/known-tasks.ts'
 export { membership } from './tasks/membership.ts'
 export { type DefinedTasks, defineTasks, type TaskDefinition } from './tasks/own/define-tasks.ts'
 export type { GivenScorer, ScoreFunction } from './tasks/own/own-scorer.ts'
 export { type OwnTaskSet, ownTaskSet } from './tasks/own/own-task-set.ts'
 export type { GivenQuestion } from './tasks/own/question.ts'
+export type { Score } from './tasks/scoring/scorer.ts'
+export { type BenchmarkOptions, benchmarkTaskSet } from './tasks/studies/benchmark-task-set.ts'
 export { type SyntheticOptions, syntheticTaskSet } from './tasks/synthetic/synthetic-task-set.ts'
 export { type TaskScorer, type TaskSet, TaskSetError, type TaskSplit } from './tasks/task-set.ts'

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { officialFiles } from '../src/benchmarks/official-files.ts'
 import { dataCommand } from '../src/cli/data.ts'
 import { explain } from '../src/cli/problem.ts'
-import { benchmarkTaskSet } from '../src/tasks/benchmark/benchmark-task-set.ts'
+import { humaneval } from '../src/tasks/benchmarks/humaneval.ts'
 import { knownTasks } from '../src/tasks/known-tasks.ts'
+import { benchmarkTaskSet } from '../src/tasks/studies/benchmark-task-set.ts'
 import { serveFiles } from './file-server.ts'
 import { describeShared, sharedPath } from './shared.ts'
 
@@ -192,7 +192,9 @@ describeShared('magic data with the real files', () => {
   test('pulls from a mirror with the licence shown; a server that fails ends with 1', async () => {
     const root = temporary()
     vi.stubEnv('XDG_CACHE_HOME', temporary())
-    const { repository, revision, path, file } = officialFiles.humaneval[0]!
+    const { repository, revision } = humaneval.source
+    const { file, published } = humaneval.splits['test']!.files[0]!
+    const { path } = published!
     const content = readFileSync(sharedPath('data', ...file.split('/')))
     const server = await serveFiles(new Map([[`/${repository}/${revision}/${path}`, content]]))
     try {

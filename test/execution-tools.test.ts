@@ -6,8 +6,8 @@ import { openToolbox } from '../src/execution/toolbox.ts'
 import { AgentGraph } from '../src/graph/agent-graph.ts'
 import { codeString, numericString, valuesAndScale } from '../src/library/answer-contract.ts'
 import { paperLibrary } from '../src/library/paper-library/paper-library.ts'
-import { benchmarkProfiles } from '../src/library/profiles.ts'
 import type { Task } from '../src/library/task.ts'
+import { benchmarkProfiles } from '../src/tasks/benchmarks/list.ts'
 import { fitting, ScriptedModel, toolRequest } from './scripted-model.ts'
 
 // The paper's library and profiles with the real tools and the real sandbox; only the model is scripted.

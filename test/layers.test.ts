@@ -11,7 +11,6 @@ const order = [
   'policy',
   'execution',
   'benchmarks',
-  'scoring',
   'tasks',
   'ledger',
   'learning',

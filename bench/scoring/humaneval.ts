@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { HumanevalReference } from '../../src/benchmarks/reference.ts'
 import { SandboxPool } from '../../src/execution/sandbox/pool.ts'
-import { scoreProgram } from '../../src/scoring/code/score-program.ts'
+import { scoreProgram } from '../../src/tasks/scoring/code/score-program.ts'
+import type { HumanevalReference } from '../../src/tasks/scoring/reference.ts'
 import { Samples } from '../bench.ts'
 
 interface Row {

@@ -1,9 +1,9 @@
-import type { NumberTextReference } from '../../src/benchmarks/reference.ts'
 import { numericString } from '../../src/library/answer-contract.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
 import type { Task } from '../../src/library/task.ts'
 import { deriveRandom } from '../../src/numerics/random.ts'
-import { referenceScorer } from '../../src/tasks/reference-scorer.ts'
+import type { NumberTextReference } from '../../src/tasks/scoring/reference.ts'
+import { referenceScorer } from '../../src/tasks/scoring/reference-scorer.ts'
 import type { TaskSet } from '../../src/tasks/task-set.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { basename } from 'node:path'
 import { styleText } from 'node:util'
-import type { CatalogueEntry } from '../benchmarks/catalogue.ts'
-import type { ImportedSplit } from '../benchmarks/import-files.ts'
-import type { PullProgress } from '../benchmarks/pull.ts'
 import { taskView } from '../execution/task-text.ts'
 import { visibleText } from '../graph/render/picture.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
+import type { CatalogueEntry } from '../tasks/data/catalogue.ts'
+import type { ImportedSplit } from '../tasks/data/import-files.ts'
+import type { PullProgress } from '../tasks/data/pull.ts'
 
 export function describeList(entries: readonly CatalogueEntry[], root: string): string {
   const lines = entries.flatMap(({ name, title, licence, metric, splits, companions }) => [

@@ -1,13 +1,14 @@
 import { Argument, Command } from 'commander'
-import { type BenchmarkName, loadSplit, UnknownSplitError } from '../benchmarks/benchmark.ts'
-import { benchmarkNames, type CatalogueEntry, describeBenchmark } from '../benchmarks/catalogue.ts'
-import { DataError } from '../benchmarks/data-error.ts'
-import { defaultDataFolder } from '../benchmarks/data-folder.ts'
 import { DownloadError } from '../benchmarks/download.ts'
-import { recogniseFiles } from '../benchmarks/given-files.ts'
-import { importFiles } from '../benchmarks/import-files.ts'
-import { OfflineError, pullBenchmark } from '../benchmarks/pull.ts'
-import { benchmarkContracts } from '../library/answer-contract.ts'
+import { loadSplit } from '../tasks/benchmarks/benchmark.ts'
+import { type BenchmarkName, benchmarkNames, benchmarks } from '../tasks/benchmarks/list.ts'
+import { type CatalogueEntry, describeBenchmark } from '../tasks/data/catalogue.ts'
+import { recogniseFiles } from '../tasks/data/given-files.ts'
+import { importFiles } from '../tasks/data/import-files.ts'
+import { OfflineError, pullBenchmark } from '../tasks/data/pull.ts'
+import { DataError } from '../tasks/sources/data-error.ts'
+import { defaultDataFolder } from '../tasks/sources/data-folder.ts'
+import { TaskSetError } from '../tasks/task-set.ts'
 import { describeEntry, describeImported, describeList, describeTask, PullDisplay } from './data-display.ts'
 import { exitCode } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
@@ -49,7 +50,7 @@ function listCommand(): Command {
     new Command('list').description('Benchmarks, splits, counts, licences, and what is here.'),
   ).action((options: CommonOptions) =>
     told(() => {
-      const entries = benchmarkNames.map((name) => describeBenchmark(folderOf(options), name))
+      const entries = Object.values(benchmarks).map((one) => describeBenchmark(folderOf(options), one))
       print(options, entries, () => describeList(entries, folderOf(options)))
     }),
   )
@@ -67,11 +68,11 @@ function showCommand(): Command {
     .action((name: BenchmarkName, options: Options) =>
       told(async () => {
         const root = folderOf(options)
-        const entry = describeBenchmark(root, name)
+        const entry = describeBenchmark(root, benchmarks[name])
         const split = options.split ?? shownSplit(entry)
         const tasks =
           split === undefined || options.limit === 0 ? [] : await firstTasks(root, name, split, options.limit)
-        const contract = benchmarkContracts[name].requirement
+        const contract = benchmarks[name].contract.requirement
         print(options, { ...entry, contract, split: split ?? null, examples: tasks }, () =>
           [describeEntry(entry, contract), ...tasks.map((task) => describeTask(task, split!))].join('\n'),
         )
@@ -81,7 +82,7 @@ function showCommand(): Command {
 
 /** What is read is the public part alone; the map of references is not touched. */
 async function firstTasks(root: string, name: BenchmarkName, split: string, limit: number) {
-  const { tasks } = await loadSplit(root, name, split)
+  const { tasks } = await loadSplit(root, benchmarks[name], split)
   return [...tasks.values()].slice(0, limit)
 }
 
@@ -107,7 +108,8 @@ function importCommand(): Command {
     .action((name: BenchmarkName, paths: string[], options: Options) =>
       told(async () => {
         const root = folderOf(options)
-        const imported = await importFiles(root, name, recogniseFiles(name, paths, options.split))
+        const given = recogniseFiles(benchmarks[name], paths, options.split)
+        const imported = await importFiles(root, benchmarks[name], given)
         print(options, { name, splits: imported }, () => describeImported(name, imported, root))
       }),
     )
@@ -134,10 +136,10 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
       const signal = interruptSignal((text) => process.stderr.write(`\n${text}\n`))
       return told(async () => {
         const root = folderOf(options)
-        const { title, source, revision, licence } = describeBenchmark(root, name)
+        const { title, source, revision, licence } = describeBenchmark(root, benchmarks[name])
         process.stderr.write(`${title}, ${source} at ${revision.slice(0, 12)}. Licence: ${licence}\n`)
         const display = new PullDisplay(process.stderr)
-        const pulled = await pullBenchmark(root, name, {
+        const pulled = await pullBenchmark(root, benchmarks[name], {
           signal,
           splits: options.split,
           mirror: options.mirror,
@@ -171,7 +173,7 @@ async function told(action: () => void | Promise<void>, signal?: AbortSignal): P
   try {
     await action()
   } catch (error) {
-    if (error instanceof DataError || error instanceof UnknownSplitError || error instanceof OfflineError)
+    if (error instanceof DataError || error instanceof TaskSetError || error instanceof OfflineError)
       throw new UsageError(error.message, { cause: error })
     const { code } = error as NodeJS.ErrnoException
     const isDisk = code === 'ENOSPC' || code === 'EACCES' || code === 'EROFS' || code === 'EDQUOT'

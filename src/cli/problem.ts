@@ -1,6 +1,4 @@
 import { inspect } from 'node:util'
-import { UnknownSplitError } from '../benchmarks/benchmark.ts'
-import { DataError } from '../benchmarks/data-error.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { IllegalActionError } from '../graph/legality.ts'
 import { NonFiniteError } from '../learning/finite.ts'
@@ -31,6 +29,7 @@ import { NothingEvaluatedError } from '../runs/evaluate-organisation.ts'
 import { ModelRefusedError } from '../runs/model-refused.ts'
 import { ModelUnreachableError } from '../runs/model-unreachable.ts'
 import { RunError } from '../runs/run-folder.ts'
+import { DataError } from '../tasks/sources/data-error.ts'
 import { TaskSetError } from '../tasks/task-set.ts'
 import { exitCode } from './exit-code.ts'
 
@@ -80,7 +79,6 @@ const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
       TaskSetError,
       TokenizerFileError,
       UnknownRoleError,
-      UnknownSplitError,
     ],
   ],
 ]

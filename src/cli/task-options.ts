@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { BenchmarkName } from '../benchmarks/benchmark.ts'
-import { benchmarkNames } from '../benchmarks/catalogue.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { type Configuration, loadConfiguration, ownTasksOf } from '../runs/configuration.ts'
-import { benchmarkTaskSet } from '../tasks/benchmark/benchmark-task-set.ts'
-import type { Study } from '../tasks/benchmark/studies.ts'
+import type { BenchmarkName } from '../tasks/benchmarks/list.ts'
+import { benchmarkNames } from '../tasks/benchmarks/list.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
+import { benchmarkTaskSet } from '../tasks/studies/benchmark-task-set.ts'
+import type { Study } from '../tasks/studies/study.ts'
 import {
   type SyntheticFamily,
   syntheticFamilies,

@@ -6,7 +6,7 @@ import type { Usage } from '../execution/models/usage.ts'
 import type { NodeStatus } from '../execution/packet.ts'
 import type { Trace, TracedNode } from '../execution/trace.ts'
 import type { JsonValue } from '../library/json-value.ts'
-import type { Score } from '../scoring/scorer.ts'
+import type { Score } from '../tasks/scoring/scorer.ts'
 
 /** What decides an evaluation: another value in any of these is another evaluation. */
 export interface EvaluationKey {

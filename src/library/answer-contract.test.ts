@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { benchmarkContracts } from '../tasks/benchmarks/list.ts'
 import {
   type AnswerContract,
-  benchmarkContracts,
   booleanString,
   codeString,
   freeText,

@@ -145,15 +145,3 @@ export function schemaContract(options: {
     description: { name, requirement, example, schema: jsonSchema ?? null, version: version ?? null },
   }
 }
-
-/** The contracts of the paper's benchmarks. */
-export const benchmarkContracts = {
-  mmlu_pro: optionLabel,
-  aqua: optionLabel,
-  strategyqa: booleanString,
-  tabfact: booleanString,
-  gsm8k: numericString,
-  humaneval: codeString,
-  livecodebench: codeString,
-  tatqa: valuesAndScale,
-} as const satisfies Record<string, AnswerContract>

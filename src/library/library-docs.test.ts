@@ -10,7 +10,13 @@ const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block!)
 
 /** What the examples import, from the sources instead of the built package. */
-const exported = ['define-library', 'yaml-library', 'profiles', 'paper-library/paper-library']
+const exported = [
+  'define-library',
+  'yaml-library',
+  'profiles',
+  'paper-library/paper-library',
+  '../tasks/benchmarks/list',
+]
   .map((file) => `export * from '${new URL(`./${file}.ts`, import.meta.url)}'\n`)
   .join('')
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { benchmarkProfiles } from '../tasks/benchmarks/list.ts'
 import { selectRoles } from './define-library.ts'
 import { executorsOf } from './library.ts'
 import { paperLibrary } from './paper-library/paper-library.ts'
-import { availableTools, benchmarkProfiles, type DatasetProfile } from './profiles.ts'
+import { availableTools, type DatasetProfile } from './profiles.ts'
 import { builtInTools, compareTools } from './tool-name.ts'
 
 const profiles: [string, DatasetProfile][] = Object.entries(benchmarkProfiles)

@@ -1,6 +1,6 @@
 /**
  * The public part of a task: everything that policy, executors, tools and prompts may see. The gold answer and hidden
- * tests are a `Reference` (benchmarks/reference.ts), another type, and have no field here.
+ * tests are a `Reference` (tasks/scoring/reference.ts), another type, and have no field here.
  */
 export interface Task {
   readonly id: string

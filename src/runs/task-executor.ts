@@ -9,7 +9,7 @@ import type { Toolbox } from '../execution/toolbox.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
-import { invalidAnswer, type Score } from '../scoring/scorer.ts'
+import { invalidAnswer, type Score } from '../tasks/scoring/scorer.ts'
 import { splitOf, type TaskSet, TaskSetError } from '../tasks/task-set.ts'
 
 export interface ExecutorParts {

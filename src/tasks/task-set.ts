@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto'
-import type { DataFile } from '../benchmarks/data-file.ts'
-import { dataVersion } from '../benchmarks/data-version.ts'
 import type { SandboxPool } from '../execution/sandbox/pool.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
-import type { Score } from '../scoring/scorer.ts'
+import { dataVersion } from './data-version.ts'
+import type { Score } from './scoring/scorer.ts'
+import type { DataFile } from './sources/data-file.ts'
 
 /**
  * One kind of task: questions with references, what an answer must look like, how it is scored, and who may work on it. The
- * eight benchmarks, the synthetic set and a user's own questions are all this, and nothing else knows them apart.
+ * eight benchmarks, the synthetic set and a user's own questions all take this form; nothing else tells them apart.
  */
 export interface TaskSet<R = unknown> {
   /** In runs, ledgers and the policy's metadata: lower-case letters, digits, `-` and `_`. */
@@ -33,7 +33,7 @@ export interface TaskSet<R = unknown> {
   contractOf(task: Task): AnswerContract
 }
 
-/** Tasks in order; the references lie apart, so that what solves gets the one and what scores the other. */
+/** Tasks in order. References are kept apart: solvers get the tasks, scorers the references. */
 export interface TaskSplit<R = unknown> {
   readonly tasks: readonly Task[]
   /** One for every task. */
@@ -41,11 +41,11 @@ export interface TaskSplit<R = unknown> {
 }
 
 export interface TaskScorer<R = unknown> {
-  /** Another one whenever the same answer may get another score. */
+  /** Changes whenever the same answer may get another score. */
   readonly version: string
-  /** What the model did wrong is a score of zero, never an exception. An execution without an answer is never asked about. */
+  /** A wrong answer scores zero and never throws. Not called for an execution without an answer. */
   score(answer: JsonValue, reference: R, means: ScoringMeans): Score | Promise<Score>
-  /** An answer that scores 1, where one is known; it goes to the self-check and to the simulated model only. */
+  /** An answer that scores 1, if one is known; only the self-check and the simulated model get it. */
   solution?(reference: R): Solution | undefined
   /** Whether this reference's answers are programs that must be run. */
   needsSandbox?(reference: R): boolean
@@ -72,7 +72,7 @@ export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
   )
 }
 
-/** A digest of one example and of how it is scored: a stored result is used again only while all of it is as it was. */
+/** A digest of one example and how it is scored: a stored result is reused only while both are unchanged. */
 export function taskVersion(set: TaskSet, task: Task, reference: unknown): string {
   return hash('sha256', JSON.stringify(['task-1', dataVersion(task, reference), set.scorer.version]), 'hex')
 }
@@ -86,7 +86,7 @@ export function splitVersion(set: TaskSet, name: string): string {
   return hash('sha256', versions.sort().join('\n'), 'hex')
 }
 
-/** Something about a task set that a person can mend; the message says how. */
+/** A problem with a task set that the user can fix; the message says how. */
 export class TaskSetError extends Error {
   override name = 'TaskSetError'
 }

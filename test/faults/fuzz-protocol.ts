@@ -5,7 +5,7 @@ import {
   parseNodeResponse,
   type Response,
 } from '../../src/execution/protocol/response.ts'
-import { benchmarkContracts } from '../../src/library/answer-contract.ts'
+import { benchmarkContracts } from '../../src/tasks/benchmarks/list.ts'
 import { mutatedResponses } from './mutated-responses.ts'
 
 /** Counts classes and reasons. Throws, with the text, at the first response that is handled wrongly. */

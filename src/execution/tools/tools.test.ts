@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Reference } from '../../benchmarks/reference.ts'
 import type { Table } from '../../library/task.ts'
 import { builtInTools } from '../../library/tool-name.ts'
+import type { Reference } from '../../tasks/scoring/reference.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { BubblewrapPrograms, type ProgramSandbox } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../library/json-value.ts'
-import { readNumber } from '../../scoring/number.ts'
+import { readNumber } from '../scoring/number.ts'
 import { TaskSetError } from '../task-set.ts'
 import type { Question } from './question.ts'
 import type { PlacedQuestion } from './question-file.ts'

@@ -1,4 +1,4 @@
-import { DataError } from '../../benchmarks/data-error.ts'
+import { DataError } from '../sources/data-error.ts'
 import { type CsvRecord, parseCsv } from './csv.ts'
 import { questionFields } from './question.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DataError } from '../../benchmarks/data-error.ts'
+import { DataError } from '../sources/data-error.ts'
 import { parseCsv } from './csv.ts'
 
 const cells = (text: string) => parseCsv(text, 'a.csv').map((record) => record.cells)

@@ -1,4 +1,4 @@
-import { DataError } from '../../benchmarks/data-error.ts'
+import { DataError } from '../sources/data-error.ts'
 
 /** A record of a CSV file, with the line on which it begins. */
 export interface CsvRecord {

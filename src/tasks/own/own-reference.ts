@@ -1,13 +1,13 @@
+import type { JsonValue } from '../../library/json-value.ts'
+import type { ProgramTest } from '../../library/task.ts'
+import type { ExpectedNumber } from '../scoring/number.ts'
 import type {
   BooleanReference,
   ChoiceReference,
   HumanevalReference,
   LivecodebenchReference,
-} from '../../benchmarks/reference.ts'
-import type { JsonValue } from '../../library/json-value.ts'
-import type { ProgramTest } from '../../library/task.ts'
-import type { ExpectedNumber } from '../../scoring/number.ts'
-import type { ExpectedText } from '../../scoring/text.ts'
+} from '../scoring/reference.ts'
+import type { ExpectedText } from '../scoring/text.ts'
 
 /** What a user's own question is scored against, by its kind. */
 export type OwnReference =

@@ -1,6 +1,6 @@
-import { DataError } from '../../benchmarks/data-error.ts'
 import type { JsonObject } from '../../library/json-value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
+import { DataError } from '../sources/data-error.ts'
 import { TaskSetError } from '../task-set.ts'
 import type { PlacedQuestion } from './question-file.ts'
 

@@ -1,5 +1,4 @@
 import { basename, dirname, resolve } from 'node:path'
-import type { DataFile } from '../../benchmarks/data-file.ts'
 import {
   type AnswerContract,
   booleanString,
@@ -13,6 +12,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../../library/js
 import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
+import type { DataFile } from '../sources/data-file.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
 import { hiddenPart } from './own-example.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { defaultLimits } from '../../benchmarks/data-file.ts'
+import { defaultLimits } from '../sources/data-file.ts'
 import { readQuestionFile } from './question-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'questions-'))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { DataError } from '../../benchmarks/data-error.ts'
-import { type DataFile, defaultLimits, type Limits, readText } from '../../benchmarks/data-file.ts'
-import { readJsonLines } from '../../benchmarks/records.ts'
+import { DataError } from '../sources/data-error.ts'
+import { type DataFile, defaultLimits, type Limits, readText } from '../sources/data-file.ts'
+import { readJsonLines } from '../sources/records.ts'
 import { csvQuestions } from './csv-questions.ts'
 import { checkQuestion, type Question, type QuestionPlace } from './question.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { decodeTests } from '../../benchmarks/program-tests.ts'
-import type { LivecodebenchReference } from '../../benchmarks/reference.ts'
 import { SandboxPool } from '../../execution/sandbox/pool.ts'
 import { codeString } from '../../library/answer-contract.ts'
-import { scoreProgram } from '../../scoring/code/score-program.ts'
+import { scoreProgram } from '../scoring/code/score-program.ts'
+import type { LivecodebenchReference } from '../scoring/reference.ts'
+import { decodeTests } from '../sources/program-tests.ts'
 import { code } from './code.ts'
 import { questionSequence } from './question-sequence.ts'
 

@@ -1,5 +1,5 @@
-import type { Reference } from '../../benchmarks/reference.ts'
 import type { Task } from '../../library/task.ts'
+import type { Reference } from '../scoring/reference.ts'
 import type { Solution } from '../task-set.ts'
 import type { Draw } from './draw.ts'
 

@@ -1,4 +1,3 @@
-import type { Reference } from '../../benchmarks/reference.ts'
 import {
   type AnswerContract,
   booleanString,
@@ -9,7 +8,8 @@ import {
 import { selectRoles } from '../../library/define-library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
-import { referenceScorer } from '../reference-scorer.ts'
+import type { Reference } from '../scoring/reference.ts'
+import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { arithmetic } from './arithmetic.ts'
 import { choice } from './choice.ts'

@@ -2,14 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { contractOf, questions } from '../../../../test/simulated/questions.ts'
 import { type Asking, message, requestOf, userMessage } from '../../../../test/simulated/requests.ts'
-import {
-  type AnswerContract,
-  benchmarkContracts,
-  freeText,
-  schemaContract,
-} from '../../../library/answer-contract.ts'
+import { type AnswerContract, freeText, schemaContract } from '../../../library/answer-contract.ts'
 import { paperLibrary } from '../../../library/paper-library/paper-library.ts'
 import type { Task } from '../../../library/task.ts'
+import { benchmarkContracts } from '../../../tasks/benchmarks/list.ts'
 import { parseFinalResponse, parseNodeResponse, type Response } from '../../protocol/response.ts'
 import { evaluateExpression } from '../../tools/arithmetic.ts'
 import { tools } from '../../tools/tools.ts'

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { optionLabel } from '../../library/answer-contract.ts'
+import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
+import { DataError } from '../sources/data-error.ts'
+import { readRows } from '../sources/records.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
+import { commonRoles } from './roles.ts'
+
+const row = z.object({
+  question: z.string().min(1),
+  options: z.array(z.string()).min(2).max(26),
+  correct: z.string().regex(/^[A-Za-z]$/, 'is not the letter of an option'),
+})
+
+/**
+ * Algebra word problems with five options. They have no ids: an example is `<split>-<index>`. The rationale gives the
+ * answer away, so it is not read.
+ */
+export const aqua: Benchmark = {
+  name: 'aqua',
+  title: 'AQuA-RAT',
+  licence: 'Apache-2.0',
+  metric: 'accuracy',
+  contract: optionLabel,
+  roles: [
+    ...commonRoles,
+    'option_eliminator',
+    'logic_reasoner',
+    'quantitative_modeler',
+    'calculation_auditor',
+  ],
+  tools: ['calculator', 'python_exec'],
+  source: github('google-deepmind/AQuA', '26b64ed1f22208c6742f47df547dfd65088ec30d'),
+  splits: {
+    train: oneFile(97467, 'aqua/train.json', { path: 'train.json' }),
+    dev: oneFile(254, 'aqua/dev.json', {
+      path: 'dev.json',
+      bytes: 132_008,
+      sha256: '4a52301d8a49ae0b286f8e697f9c5da1b109b247b825b47b4c6de34312dceec5',
+    }),
+    test: oneFile(254, 'aqua/test.json', {
+      path: 'test.json',
+      bytes: 130_192,
+      sha256: 'de41581881ef95c5588c44ddc701c77fd480839241dd422a0d181262af24520c',
+    }),
+  },
+  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  async read({ split, paths }, examples) {
+    const file = await readRows(paths[0]!, row, (record, at) => {
+      const id = `${split}-${at.index}`
+      if (!examples.claim(id, at, 'question')) return
+      const options = record.options.map((option, index) => {
+        const label = optionLetter(index)
+        if (!option.startsWith(`${label})`))
+          throw new DataError(`does not begin with '${label})'.`, { ...at, field: `options[${index}]` })
+        return { label, text: option.slice(2).trim() }
+      })
+      const reference = choiceReference(record.correct)
+      if (!options.some((option) => option.label === reference.label))
+        throw new DataError(`there is no option ${reference.label}.`, { ...at, field: 'correct' })
+      examples.addTask({ id, question: record.question, options, metadata: {} })
+      examples.addReference(id, reference)
+    })
+    return [file]
+  },
+}

@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import type { AnswerContract } from '../../library/answer-contract.ts'
+import type { DatasetProfile } from '../../library/profiles.ts'
+import type { Reference } from '../scoring/reference.ts'
+import { DataError } from '../sources/data-error.ts'
+import type { DataFile } from '../sources/data-file.ts'
+import { locateFile } from '../sources/data-folder.ts'
+import type { FurtherStudies, Q1Study } from '../studies/study.ts'
+import { type TaskScorer, TaskSetError } from '../task-set.ts'
+import { Examples, type Wanted } from './examples.ts'
+
+/** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
+export interface Benchmark {
+  /** In flags and runs; also the folder of its files in the data folder. */
+  readonly name: string
+  readonly title: string
+  readonly licence: string
+  readonly metric: 'accuracy' | 'F1' | 'pass@1'
+  readonly contract: AnswerContract
+  readonly roles: DatasetProfile['roles']
+  readonly tools: DatasetProfile['tools']
+  readonly source: Repository
+  readonly splits: Readonly<Record<string, SplitSource>>
+  /** A folder with a file per table, used by every split. */
+  readonly tables?: { readonly folder: string; readonly count: number }
+  /** An optional file that no official source has; it adds to the references of every split. */
+  readonly companion?: { readonly file: string; readonly holds: string }
+  readonly q1: Q1Study
+  readonly furtherStudies?: FurtherStudies
+  /** Where D1 asks and scores in a way of its own. */
+  readonly d1?: {
+    readonly metric: string
+    readonly contract: AnswerContract
+    readonly scorer: TaskScorer<Reference>
+  }
+  /** Adds the examples of a split; says which files it read. */
+  read(split: SplitFiles, examples: Examples): Promise<readonly DataFile[]>
+}
+
+/** Where the official files are published, at a pinned revision. */
+export interface Repository {
+  readonly host: 'github' | 'hub'
+  readonly repository: string
+  readonly revision: string
+}
+
+export interface SplitSource {
+  /** The size of the official split: a file with fewer examples is truncated, one with more is something else. */
+  readonly examples: number
+  readonly files: readonly SplitFile[]
+  /** The source withholds the answers. */
+  readonly unlabelled?: true
+  /** How evaluating on this split differs from the paper. */
+  readonly deviation?: string
+}
+
+export interface SplitFile {
+  /** Its place in the data folder. */
+  readonly file: string
+  readonly published?: PublishedFile
+}
+
+/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
+interface PublishedFile {
+  /** Inside the repository. */
+  readonly path: string
+  readonly bytes?: number
+  readonly sha256?: string
+}
+
+/** A split whose files have been looked for. */
+interface SplitFiles {
+  readonly split: string
+  readonly paths: readonly string[]
+  /** The path of something else in the data folder, whether it is there or not. */
+  beside(name: string): string
+}
+
+export function github(repository: string, revision: string): Repository {
+  return { host: 'github', repository, revision }
+}
+
+export function hub(repository: string, revision: string): Repository {
+  return { host: 'hub', repository, revision }
+}
+
+/** A split of a single published file. */
+export function oneFile(examples: number, file: string, published: PublishedFile): SplitSource {
+  return { examples, files: [{ file, published }] }
+}
+
+export function profileOf({ name, roles, tools }: Benchmark): DatasetProfile {
+  return { id: name, roles, tools }
+}
+
+/** Reads a split from a data folder. */
+export async function loadSplit(
+  root: string,
+  benchmark: Benchmark,
+  split: string,
+  wanted?: Wanted,
+): Promise<Examples> {
+  const examples = new Examples(wanted)
+  await readSplit(root, benchmark, split, examples)
+  return examples
+}
+
+/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
+export async function readSplit(
+  root: string,
+  benchmark: Benchmark,
+  split: string,
+  examples: Examples,
+  given: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const source = sourceOf(benchmark, split)
+  const paths = source.files.map(({ file }) => given.get(file) ?? locateFile(root, file))
+  const before = examples.count
+  const beside = (name: string) => given.get(name) ?? join(root, name)
+  examples.files.push(...(await benchmark.read({ split, paths, beside }, examples)))
+  const found = examples.count - before
+  if (found !== source.examples)
+    throw new DataError(
+      `${found} examples, but the split '${split}' of ${benchmark.name} has ${source.examples}: ` +
+        'the file is truncated, or of another version.',
+      { file: paths.join(', ') },
+    )
+}
+
+/** Throws an error that names the splits there are. */
+export function sourceOf({ name, splits }: Benchmark, split: string): SplitSource {
+  const source = Object.hasOwn(splits, split) ? splits[split] : undefined
+  if (source !== undefined) return source
+  throw new TaskSetError(`${name} has no split '${split}'; it has ${Object.keys(splits).join(', ')}.`)
+}

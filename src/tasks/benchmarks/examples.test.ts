@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { CountedExamples, Examples } from './examples.ts'
+
+function gather(examples: Examples, file: string, ids: readonly string[]): void {
+  for (const [index, id] of ids.entries())
+    if (examples.claim(id, { file, row: index + 1, index }, 'id'))
+      examples.addTask({ id, question: id, metadata: {} })
+}
+
+test('several files are one pool in the order read, and positions count through it', () => {
+  const examples = new Examples((position) => position !== 1)
+  gather(examples, 'first', ['c', 'a'])
+  gather(examples, 'second', ['b'])
+  expect(examples.ids).toEqual(['c', 'a', 'b'])
+  expect(examples.count).toBe(3)
+  expect([...examples.tasks.keys()]).toEqual(['c', 'b'])
+})
+
+test('an id that comes again in another file is refused', () => {
+  const examples = new Examples()
+  gather(examples, 'first', ['a'])
+  expect(() => gather(examples, 'second', ['b', 'a'])).toThrow(
+    "second, row 2, field id: the id 'a' stands in row 1 of first already.",
+  )
+})
+
+test('counting keeps nothing', () => {
+  const examples = new CountedExamples()
+  gather(examples, 'first', ['a', 'b'])
+  examples.addReference()
+  expect([examples.count, examples.withTask, examples.tasks.size, examples.references.size]).toEqual([
+    2, 2, 0, 0,
+  ])
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { codeString } from '../../library/answer-contract.ts'
+import { readRows } from '../sources/records.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
+import { codeProfile } from './roles.ts'
+
+const row = z.object({
+  task_id: z.string().min(1),
+  prompt: z.string().min(1),
+  entry_point: z.string().min(1),
+  test: z.string().min(1),
+  canonical_solution: z.string().optional(),
+})
+
+/** Functions to complete. The paper trains them on LiveCodeBench. */
+export const humaneval: Benchmark = {
+  name: 'humaneval',
+  title: 'HumanEval',
+  licence: 'MIT',
+  metric: 'pass@1',
+  contract: codeString,
+  ...codeProfile,
+  source: github('openai/human-eval', '6d43fb980f9fee3c892a914eda09951f772ad10d'),
+  splits: {
+    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', {
+      path: 'data/HumanEval.jsonl.gz',
+      bytes: 44_877,
+      sha256: 'b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef',
+    }),
+  },
+  q1: {
+    train: ['livecodebench/train'],
+    test: ['test'],
+    standIns: [
+      { train: ['livecodebench/sample'], test: ['test'] },
+      { train: ['test'], test: ['test'] },
+    ],
+  },
+  async read({ paths }, examples) {
+    const file = await readRows(paths[0]!, row, (record, at) => {
+      const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
+      if (!examples.claim(id, at, 'task_id')) return
+      const program = { mode: 'function', starterCode: prompt, entryPoint } as const
+      examples.addTask({ id, question: prompt, program, metadata: {} })
+      const reference = { kind: 'humaneval', prompt, entryPoint, test } as const
+      // The canonical solution goes on where the prompt ends.
+      const solution = rest === undefined ? undefined : { program: prompt + rest }
+      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
+    })
+    return [file]
+  },
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { schemaContract, valuesAndScale } from '../../library/answer-contract.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import { pythonNumberText } from '../../numerics/python-float.ts'
+import { pythonInt } from '../../numerics/python-number-syntax.ts'
+import { scoreD1Tatqa } from '../scoring/d1-tatqa.ts'
+import type { Reference, TatqaReference } from '../scoring/reference.ts'
+import { invalidAnswer, matched } from '../scoring/scorer.ts'
+import { DataError } from '../sources/data-error.ts'
+import { JsonNumber, type RecordPlace, readJsonArray } from '../sources/records.ts'
+import { d1Parts, q2TableParts, q3TableParts } from '../studies/draws.ts'
+import { type Benchmark, github, oneFile } from './benchmark.ts'
+import { commonRoles } from './roles.ts'
+
+const questionRecord = z.object({
+  uid: z.string().min(1),
+  question: z.string().min(1),
+  answer: z.union([z.string(), z.array(z.string()), z.instanceof(JsonNumber)]).optional(),
+  answer_type: z.enum(['span', 'multi-span', 'arithmetic', 'count']).optional(),
+  scale: z.enum(['', 'thousand', 'million', 'billion', 'percent']).optional(),
+})
+
+const entry = z.object({
+  table: z.object({ uid: z.string().min(1), table: z.array(z.array(z.string())) }),
+  paragraphs: z.array(z.object({ order: z.int(), text: z.string() })),
+  questions: z.array(questionRecord),
+})
+
+/** D1 is older than the official F1: the answer is one line, right or wrong. */
+const oneLine = schemaContract({
+  name: 'd1-line',
+  requirement:
+    'The answer is a string of one line: a number followed by its scale (thousand, million, billion or percent) if it ' +
+    'has one, a span of text, or several spans separated by semicolons.',
+  example: '15.64 percent',
+  schema: z.string().regex(/^[^\r\n]*\S[^\r\n]*$/),
+})
+
+/**
+ * Questions on a financial table with paragraphs; spans, counts and arithmetic with a scale. An example is
+ * `<table uid>:<question uid>`.
+ */
+export const tatqa: Benchmark = {
+  name: 'tatqa',
+  title: 'TAT-QA',
+  licence: 'CC-BY-4.0',
+  metric: 'F1',
+  contract: valuesAndScale,
+  roles: [
+    ...commonRoles,
+    'evidence_analyst',
+    'quantitative_modeler',
+    'calculation_auditor',
+    'table_interpreter',
+  ],
+  tools: ['calculator', 'python_exec', 'table_reader'],
+  source: github('NExTplusplus/TAT-QA', '870accc41953dcde885aabeb963d94aabdc0fbc3'),
+  splits: {
+    train: oneFile(13215, 'tatqa/tatqa_dataset_train.json', {
+      path: 'dataset_raw/tatqa_dataset_train.json',
+    }),
+    dev: oneFile(1668, 'tatqa/tatqa_dataset_dev.json', {
+      path: 'dataset_raw/tatqa_dataset_dev.json',
+      bytes: 1_637_431,
+      sha256: '8da095a819af6db3c14877c6df2d4d29960e41d1a63dd1fa853507bd2a616af5',
+    }),
+    test: {
+      ...oneFile(1663, 'tatqa/tatqa_dataset_test_gold.json', {
+        path: 'dataset_raw/tatqa_dataset_test_gold.json',
+        bytes: 2_167_546,
+        sha256: 'c4d08418359c1d76468dec420ee748a37f48c06b63cb8ec2766f19d5d314b597',
+      }),
+      deviation:
+        "The paper's 1,669 test questions are published without answers; the 1,663 of tatqa_dataset_test_gold.json take their place.",
+    },
+    // The paper's own test file. It withholds all answers, and the uids in the one with answers are others.
+    'test-unlabelled': {
+      ...oneFile(1669, 'tatqa/tatqa_dataset_test.json', {
+        path: 'dataset_raw/tatqa_dataset_test.json',
+        bytes: 1_146_306,
+        sha256: '6efcf044cedeba3661eb70b1b93595673fd3f3dfcc1f78288ec5115682e7a96c',
+      }),
+      unlabelled: true,
+    },
+  },
+  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  furtherStudies: { split: 'dev', q2: q2TableParts, q3: q3TableParts, d1: d1Parts },
+  d1: {
+    metric: 'accuracy',
+    contract: oneLine,
+    scorer: {
+      version: 'd1-tatqa-1',
+      score(answer, reference) {
+        const result = scoreLine(answer, reference)
+        return result?.extracted == null ? invalidAnswer : matched(result.scoreCorrect)
+      },
+      solution(reference) {
+        if (reference.kind !== 'tatqa') return undefined
+        const answer = goldLines(reference).find((line) => scoreLine(line, reference)?.scoreCorrect)
+        return answer === undefined ? undefined : { answer }
+      },
+    },
+  },
+  async read({ paths }, examples) {
+    const file = await readJsonArray(
+      paths[0]!,
+      entry,
+      ({ table, paragraphs, questions }, at) => {
+        const context = [...paragraphs].sort((a, b) => a.order - b.order).map(({ text }) => text)
+        const tables = [{ name: table.uid, rows: table.table }]
+        for (const [index, { uid, question, ...answered }] of questions.entries()) {
+          const field = `questions[${index}]`
+          const id = `${table.uid}:${uid}`
+          if (!examples.claim(id, at, `${field}.uid`)) continue
+          examples.addTask({ id, question, context, tables, metadata: {} })
+          const reference = referenceOf(answered, at, field)
+          if (reference !== undefined) examples.addReference(id, reference)
+        }
+      },
+      { exactNumbers: 'answer' },
+    )
+    return [file]
+  },
+}
+
+function referenceOf(
+  { answer, answer_type: answerType, scale }: Omit<z.output<typeof questionRecord>, 'uid' | 'question'>,
+  at: RecordPlace,
+  field: string,
+): TatqaReference | undefined {
+  if (answer === undefined && answerType === undefined) return undefined
+  if (answer === undefined || answerType === undefined || scale === undefined)
+    throw new DataError('answer, answer_type and scale come together or not at all.', { ...at, field })
+  const answers = tatqaAnswers(answerType, answer)
+  if (answers === undefined)
+    throw new DataError(`is not what an answer of type '${answerType}' looks like.`, {
+      ...at,
+      field: `${field}.answer`,
+    })
+  return { kind: 'tatqa', answerType, answers, scale }
+}
+
+/** The answers as the texts that the official scorer reads; undefined where it would read none. */
+export function tatqaAnswers(
+  answerType: TatqaReference['answerType'],
+  answer: string | readonly string[] | JsonNumber,
+): readonly string[] | undefined {
+  if (answerType === 'span' || answerType === 'multi-span')
+    return typeof answer === 'object' && 'length' in answer ? answer : undefined
+  if (typeof answer !== 'string' && !(answer instanceof JsonNumber)) return undefined
+  const text = typeof answer === 'string' ? answer : pythonNumberText(answer.source)
+  if (answerType === 'arithmetic') return [text]
+  // A count is read as an integer; a float (which no official file has) would be cut off.
+  const count = typeof answer === 'string' ? pythonInt(answer) : BigInt(Math.trunc(Number(answer.source)))
+  return count === undefined ? undefined : [count.toString()]
+}
+
+/** D1 also rejects a right answer after an execution failure; failures are not known here. */
+function scoreLine(answer: JsonValue, reference: Reference) {
+  if (typeof answer !== 'string' || reference.kind !== 'tatqa') return undefined
+  return scoreD1Tatqa(`FINAL: ${answer}`, reference, [])
+}
+
+/** A number takes the scale as a suffix, a text does not, and a span may carry one already. */
+function goldLines({ answers, scale }: TatqaReference): readonly string[] {
+  return [answers.join('; '), answers.map((answer) => `${answer} ${scale}`).join('; ')]
+}

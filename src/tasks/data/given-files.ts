@@ -1,0 +1,98 @@
+// Tells which official file each given path is, by name and place: alone, in a clone of the official repository, in a
+// download from the hub, or in another data folder.
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type Benchmark, sourceOf } from '../benchmarks/benchmark.ts'
+import { DataError } from '../sources/data-error.ts'
+import { isFile, possibleNames, stemOf } from '../sources/data-folder.ts'
+
+/** Paths by their names in the data folder: files of splits, the companion, the folder of tables. */
+export type GivenFiles = ReadonlyMap<string, string>
+
+/** A file to look for: where it may lie in a folder, and which names tell it when it is given alone. */
+interface KnownFile {
+  readonly name: string
+  readonly places: readonly string[]
+  isNamed(basename: string): boolean
+}
+
+/** Throws a DataError for a path that is not part of this benchmark, and for a file given twice. */
+export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], split?: string): GivenFiles {
+  const splits = split === undefined ? Object.keys(benchmark.splits) : [split]
+  const files = splits.flatMap((name) => filesOfSplit(benchmark, name))
+  const known = benchmark.companion === undefined ? files : [...files, companion(benchmark.companion.file)]
+  const given = new Map<string, string>()
+  const add = (name: string, path: string) => {
+    const earlier = given.get(name)
+    if (earlier !== undefined && earlier !== path)
+      throw new DataError(`is ${name}, and so is ${earlier}. Give one of them.`, { file: path })
+    given.set(name, path)
+  }
+  for (const path of paths) {
+    const status = statSync(path, { throwIfNoEntry: false })
+    if (status === undefined) throw new DataError('there is no such file or folder.', { file: path })
+    if (!status.isDirectory()) {
+      add(nameOf(path, benchmark, known, split !== undefined && files.length === 1), path)
+      continue
+    }
+    const found = [...tablesIn(path, benchmark), ...known.flatMap((file) => placeIn(path, file))]
+    for (const [name, place] of found) add(name, place)
+    // A companion alone is not the split that was asked for.
+    const wanted = split === undefined ? known : files
+    if (!found.some(([name]) => name === benchmark.tables?.folder || wanted.some((one) => one.name === name)))
+      throw new DataError(`has no file of ${benchmark.name}; looked for ${namesOf(wanted)}.`, { file: path })
+  }
+  return given
+}
+
+function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[] {
+  const { files } = sourceOf(benchmark, split)
+  const shard = `${split}-00000-of-00001.parquet`
+  return files.map(({ file, published }) => ({
+    name: file,
+    places: [...[file, withoutFolder(file)].flatMap(possibleNames), published?.path ?? file, shard],
+    isNamed: (name) => stemOf(name) === stemOf(basename(file)) || (files.length === 1 && name === shard),
+  }))
+}
+
+/** Unlike the official files, a companion comes in one format. */
+function companion(file: string): KnownFile {
+  const places = [file, withoutFolder(file)].flatMap((name) => [name, `${name}.gz`])
+  return { name: file, places, isNamed: (name) => places.includes(name) }
+}
+
+/** `path`: given alone. `only`: the person said which file it is. */
+function nameOf(path: string, benchmark: Benchmark, known: readonly KnownFile[], only: boolean): string {
+  const named = known.find(({ isNamed }) => isNamed(basename(path)))
+  if (named !== undefined) return named.name
+  if (only) return known[0]!.name
+  throw new DataError(
+    `does not have the name of a file of ${benchmark.name} (${namesOf(known)}). ` +
+      'Say which split it is with --split.',
+    { file: path },
+  )
+}
+
+function placeIn(folder: string, { name, places }: KnownFile): readonly [name: string, path: string][] {
+  const path = places.map((place) => join(folder, place)).find(isFile)
+  return path === undefined ? [] : [[name, path]]
+}
+
+function tablesIn(folder: string, { tables }: Benchmark): readonly [name: string, path: string][] {
+  if (tables === undefined) return []
+  const places = [tables.folder, withoutFolder(tables.folder)].map((place) => join(folder, place))
+  if (basename(folder) === basename(tables.folder)) places.push(folder)
+  const path = places.find(
+    (place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() && readdirSync(place).length > 0,
+  )
+  return path === undefined ? [] : [[tables.folder, path]]
+}
+
+/** `gsm8k/test.jsonl` as it lies in the benchmark's own folder. */
+function withoutFolder(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
+}
+
+function namesOf(known: readonly KnownFile[]): string {
+  return known.map(({ name }) => basename(name)).join(', ')
+}

@@ -1,0 +1,67 @@
+import { type Decimal, parseDecimal } from '../../execution/program/decimal.ts'
+import { pythonStrip } from '../../numerics/python-text.ts'
+
+/** A number as D1 reads it, with the scale that its suffix names ('' if there is none). */
+export interface ScaledNumber {
+  readonly value: Decimal
+  readonly scale: string
+}
+
+const suffixes: readonly [suffix: string, scale: string][] = [
+  ['%', 'percent'],
+  ['percent', 'percent'],
+  ['thousand', 'thousand'],
+  ['million', 'million'],
+  ['billion', 'billion'],
+]
+
+// Sign and currency in either order; a source may leave a space after the currency.
+const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
+/** A longer text does not count as a number: nothing measured has so many digits, and rounding takes quadratic time. */
+const lengthLimit = 4300
+
+const digits = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
+
+/** Reads a whole text as one number with at most one suffix; anything else is no number. */
+export function readD1Number(text: string): ScaledNumber | undefined {
+  const trimmed = pythonStrip(text)
+  const lower = trimmed.toLowerCase()
+  const [suffix, scale] = suffixes.find(([ending]) => lower.endsWith(ending)) ?? ['', '']
+  const value = readValue(pythonStrip(trimmed.slice(0, trimmed.length - suffix.length)))
+  return value === undefined ? undefined : { value, scale }
+}
+
+function readValue(text: string): Decimal | undefined {
+  const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)
+  if (inParentheses !== null) {
+    const currencyBefore = !text.startsWith('(')
+    return readUnsigned(inParentheses[1]!, !currencyBefore, '-')
+  }
+  const [head, before, after] = leading.exec(text)!
+  return readUnsigned(text.slice(head.length), false, before ?? after ?? '')
+}
+
+function readUnsigned(text: string, mayHaveCurrency: boolean, sign: string): Decimal | undefined {
+  const bare = mayHaveCurrency ? text.replace(/^[$€£¥]\s*/, '') : text
+  return bare.length <= lengthLimit && digits.test(bare)
+    ? parseDecimal(sign + bare.replaceAll(',', ''))
+    : undefined
+}
+
+/** In hundredths, ties to even. */
+export function roundToCents(decimal: Decimal): bigint | undefined {
+  if (decimal.kind !== 'finite') return undefined
+  const shift = Number(decimal.exponent) + 2
+  const magnitude =
+    shift >= 0 ? BigInt(decimal.digits) * 10n ** BigInt(shift) : roundedQuotient(decimal.digits, -shift)
+  return decimal.negative ? -magnitude : magnitude
+}
+
+/** digits / 10^places */
+function roundedQuotient(digits: string, places: number): bigint {
+  const unit = 10n ** BigInt(places)
+  const quotient = BigInt(digits) / unit
+  const twice = (BigInt(digits) % unit) * 2n
+  const up = twice > unit || (twice === unit && (quotient & 1n) === 1n)
+  return up ? quotient + 1n : quotient
+}

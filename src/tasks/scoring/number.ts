@@ -1,0 +1,58 @@
+import { type Decimal, parseDecimal } from '../../execution/program/decimal.ts'
+import { pythonStrip } from '../../numerics/python-text.ts'
+import { invalidAnswer, matched, type Score } from './scorer.ts'
+
+export interface ExpectedNumber {
+  /** As `readNumber` takes it. */
+  readonly number: string
+  /** How far an answer may be off, as a share of the number; 0 asks for the exact number. */
+  readonly tolerance: number
+}
+
+type Finite = Extract<Decimal, { kind: 'finite' }>
+
+/** A longer text does not count as a number: nothing measured has so many digits, and comparing takes quadratic time. */
+const lengthLimit = 4300
+const syntax = /^-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
+
+/** Own questions: equal as decimals, so 42, 42.0 and 042 are one number, as 1,000 and 1000 are; `$5` is none. */
+export function scoreNumber(answer: unknown, { number, tolerance }: ExpectedNumber): Score {
+  const given = typeof answer === 'string' ? readNumber(answer) : undefined
+  const expected = readNumber(number)
+  if (expected === undefined) throw new RangeError(`The expected answer '${number}' is not a number.`)
+  return given === undefined ? invalidAnswer : matched(isWithin(given, expected, tolerance))
+}
+
+/** A decimal number as text: digits with an optional minus, decimals and commas between thousands; no exponent, no unit. */
+export function readNumber(text: string): Finite | undefined {
+  const trimmed = pythonStrip(text)
+  if (trimmed.length > lengthLimit || !syntax.test(trimmed) || !/[0-9]/.test(trimmed)) return undefined
+  const decimal = parseDecimal(trimmed.replaceAll(',', ''))
+  return decimal?.kind === 'finite' ? decimal : undefined
+}
+
+/** |given - expected| ≤ tolerance·|expected|, exactly: a double would let 0.1 + 0.2 decide. */
+function isWithin(given: Finite, expected: Finite, tolerance: number): boolean {
+  const share = parseDecimal(String(tolerance))
+  if (share?.kind !== 'finite' || share.negative)
+    throw new RangeError(`The tolerance is ${tolerance}; it must be 0 or more.`)
+  const unit = BigInt(Math.min(Number(given.exponent), Number(expected.exponent)))
+  const exact = inUnits(expected, unit)
+  const allowed = magnitude(exact) * BigInt(share.digits === '' ? 0 : share.digits)
+  const distance = magnitude(inUnits(given, unit) - exact)
+  // The share's own power of ten, on whichever side keeps whole numbers.
+  return share.exponent >= 0n
+    ? distance <= allowed * 10n ** share.exponent
+    : distance * 10n ** -share.exponent <= allowed
+}
+
+/** The number of `10^unit` that a value is; the unit divides it. */
+function inUnits({ negative, digits, exponent }: Finite, unit: bigint): bigint {
+  if (digits === '') return 0n
+  const size = BigInt(digits) * 10n ** (exponent - unit)
+  return negative ? -size : size
+}
+
+function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value
+}

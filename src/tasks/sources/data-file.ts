@@ -1,0 +1,184 @@
+// Reads a data file, gzip or plain, under caps. Data files are hostile: a zip bomb or an endless line must end in a
+// message, not exhaust the memory.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { TextDecoder } from 'node:util'
+import { createGunzip } from 'node:zlib'
+import { DataError } from './data-error.ts'
+
+/** A file that was read, with the digest of its bytes on disk. */
+export interface DataFile {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export interface Limits {
+  /** Bytes on disk. */
+  readonly fileBytes: number
+  /** Bytes after decompression. */
+  readonly expandedBytes: number
+  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
+  readonly ratio: number
+  readonly rows: number
+  readonly lineBytes: number
+  /** A JSON document that is read as a whole. */
+  readonly documentBytes: number
+}
+
+const mebibyte = 2 ** 20
+const gibibyte = 2 ** 30
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+export const defaultLimits: Limits = {
+  fileBytes: 4 * gibibyte,
+  expandedBytes: 8 * gibibyte,
+  ratio: 200,
+  rows: 5_000_000,
+  lineBytes: 16 * mebibyte,
+  documentBytes: 256 * mebibyte,
+}
+
+/** Passes the expanded bytes to `consume`, chunk by chunk. */
+async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer) => void): Promise<DataFile> {
+  const { bytes, head } = await inspect(path, limits)
+  if (isParquetHead(head))
+    throw new DataError('is a Parquet file; give the JSON file of the same split.', { file: path })
+  const hash = createHash('sha256')
+  let expanded = 0
+  const deliver = async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      expanded += chunk.length
+      const bomb = expanded > 16 * mebibyte && expanded > limits.ratio * bytes
+      if (expanded > limits.expandedBytes || bomb)
+        throw new DataError(
+          bomb
+            ? `expands to more than ${limits.ratio} times its size, as no honest data file does.`
+            : `expands to more than ${limits.expandedBytes} bytes.`,
+          { file: path },
+        )
+      consume(chunk)
+    }
+  }
+  const hashing = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  const source = createReadStream(path, { highWaterMark: mebibyte })
+  try {
+    if (head[0] === 0x1f && head[1] === 0x8b) await pipeline(source, hashing, createGunzip(), deliver)
+    else await pipeline(source, hashing, deliver)
+  } catch (error) {
+    if (error instanceof DataError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DataError(`cannot be read (${reason}); the file may be truncated or damaged.`, {
+      file: path,
+      cause: error,
+    })
+  }
+  return { path, bytes, sha256: hash.digest('hex') }
+}
+
+/** Whether the file begins as a Parquet file does. */
+export async function isParquet(path: string, limits: Limits): Promise<boolean> {
+  return isParquetHead((await inspect(path, limits)).head)
+}
+
+function isParquetHead(head: Buffer): boolean {
+  return head.toString('latin1') === 'PAR1'
+}
+
+/** Size and digest of a file with any content. */
+export async function digestFile(path: string, limits: Limits): Promise<DataFile> {
+  const { bytes } = await inspect(path, limits)
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: mebibyte })) hash.update(chunk)
+  return { path, bytes, sha256: hash.digest('hex') }
+}
+
+async function inspect(path: string, limits: Limits): Promise<{ bytes: number; head: Buffer }> {
+  try {
+    await using file = await open(path)
+    const status = await file.stat()
+    if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
+    if (status.size > limits.fileBytes)
+      throw new DataError(`has ${status.size} bytes; files of up to ${limits.fileBytes} are read.`, {
+        file: path,
+      })
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
+    return { bytes: status.size, head: buffer.subarray(0, bytesRead) }
+  } catch (error) {
+    if (error instanceof DataError) throw error
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new DataError(missing ? 'there is no such file.' : (error as Error).message, {
+      file: path,
+      cause: error,
+    })
+  }
+}
+
+/** Passes every line that is not blank to `consume`, with its number from one. Lines end in LF or CR LF only. */
+export async function readLines(
+  path: string,
+  limits: Limits,
+  consume: (line: string, number: number) => void,
+): Promise<DataFile> {
+  let number = 0
+  let pending: Buffer[] = []
+  let pendingBytes = 0
+  const hold = (bytes: Buffer) => {
+    pendingBytes += bytes.length
+    if (pendingBytes > limits.lineBytes)
+      throw new DataError(`is longer than ${limits.lineBytes} bytes.`, { file: path, row: number + 1 })
+    pending.push(bytes)
+  }
+  const endLine = () => {
+    number += 1
+    if (number > limits.rows) throw new DataError(`has more than ${limits.rows} lines.`, { file: path })
+    const bytes = pending.length === 1 ? pending[0]! : Buffer.concat(pending)
+    pending = []
+    pendingBytes = 0
+    const line = decodeUtf8(bytes, { file: path, row: number })
+    if (line.trim() !== '') consume(line, number)
+  }
+  const file = await readChunks(path, limits, (chunk) => {
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      hold(chunk.subarray(start, end))
+      endLine()
+      start = end + 1
+    }
+    // The rest is copied: a view would keep its whole chunk alive.
+    if (start < chunk.length) hold(Buffer.from(chunk.subarray(start)))
+  })
+  if (pendingBytes > 0) endLine()
+  return file
+}
+
+/** The whole text of a file that is one JSON document or one table. */
+export async function readText(path: string, limits: Limits): Promise<{ text: string; file: DataFile }> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const file = await readChunks(path, limits, (chunk) => {
+    bytes += chunk.length
+    if (bytes > limits.documentBytes)
+      throw new DataError(`is one document of more than ${limits.documentBytes} bytes.`, { file: path })
+    chunks.push(chunk)
+  })
+  const text = decodeUtf8(Buffer.concat(chunks), { file: path })
+  return { text, file }
+}
+
+/** Bytes that are not UTF-8 are an error, never replacement characters. */
+export function decodeUtf8(bytes: Buffer, at: { file: string; row?: number }): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new DataError('is not UTF-8 text.', at)
+  }
+}

@@ -1,0 +1,42 @@
+// The folder that holds the benchmarks' files, in the layout of the official sources under a folder per benchmark.
+import { statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+
+/** `MAGIC_DATA_DIR`, else the place that the XDG conventions give for data. */
+export function defaultDataFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const chosen = environment['MAGIC_DATA_DIR']
+  if (chosen !== undefined && chosen !== '') return chosen
+  const data = environment['XDG_DATA_HOME']
+  // The conventions say that a relative path is to be ignored.
+  const base = data !== undefined && isAbsolute(data) ? data : join(homedir(), '.local', 'share')
+  return join(base, 'magic', 'data')
+}
+
+const endings = ['.parquet', '.jsonl', '.jsonl.gz', '.json']
+
+/** `HumanEval.jsonl.gz` without its endings. */
+export function stemOf(file: string): string {
+  return file.replace(/(\.(jsonl|json|parquet|gz))+$/, '')
+}
+
+/** The names that a file of a split may have: the official one, or another format. Readers go by the content. */
+export function possibleNames(file: string): readonly string[] {
+  return [file, ...endings.map((ending) => `${stemOf(file)}${ending}`)]
+}
+
+/** The official name, with the ending of `origin` where that has another format. */
+export function storedName(file: string, origin: string): string {
+  const ending = origin.slice(stemOf(origin).length)
+  return endings.includes(ending) ? `${stemOf(file)}${ending}` : file
+}
+
+/** Where a file of a split lies; the official name where there is none. */
+export function locateFile(root: string, file: string): string {
+  const paths = possibleNames(file).map((name) => join(root, name))
+  return paths.find(isFile) ?? join(root, file)
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}

@@ -1,0 +1,129 @@
+// Draws over a pool: the paper's, and our own where its files are missing. Each says in words what it did.
+import {
+  d1Selection,
+  q1Partition,
+  q1Sample,
+  q2GroupedPartition,
+  q2Partition,
+  q3Selection,
+  tableOf,
+} from './memberships.ts'
+import type { Pool } from './pool.ts'
+import type { Chosen, Parts } from './study.ts'
+
+type BothParts = Parts & Required<Pick<Parts, 'train' | 'test'>>
+
+export function whole(pool: Pool): Chosen {
+  return { positions: range(pool.size), recipe: `all ${pool.size} of ${pool.name}` }
+}
+
+/** All of the pool where it has no more than `count`. */
+export function sampled(pool: Pool, count: number, seed: number): Chosen {
+  if (pool.size <= count) return whole(pool)
+  return {
+    positions: q1Sample(pool.size, count, seed).sorted,
+    recipe: `Random(${seed}).sample(range(${pool.size}), ${count}) over ${pool.name}, sorted by position`,
+  }
+}
+
+/** Q1 on MMLU-Pro and StrategyQA. */
+export function q1Parts(pool: Pool, seed: number): BothParts {
+  const { evaluation, training } = q1Partition(pool.size, { seed })
+  const drawn = `Random(${seed}).sample(range(${pool.size}), 600) over ${pool.name}, sorted by position`
+  return {
+    test: { positions: evaluation, recipe: `${drawn}: the first 500` },
+    train: { positions: training, recipe: `${drawn}: the last 100` },
+  }
+}
+
+/** Not in the paper: training takes at most half of the only pool there is, evaluation the rest. */
+export function sharedParts(
+  pool: Pool,
+  { training, evaluation = pool.size }: { training: number; evaluation?: number | undefined },
+  seed: number,
+): Parts {
+  const train = sampled(pool, Math.min(training, Math.floor(pool.size / 2)), seed)
+  const taken = new Set(train.positions)
+  const rest = range(pool.size).filter((position) => !taken.has(position))
+  const others = `the ${rest.length} of ${pool.name} that are not trained on`
+  if (rest.length <= evaluation) return { train, test: { positions: rest, recipe: others } }
+  const { sorted } = q1Sample(rest.length, evaluation, seed)
+  return {
+    train,
+    test: {
+      positions: sorted.map((index) => rest[index]!),
+      recipe: `Random(${seed}).sample(range(${rest.length}), ${evaluation}) over ${others}, sorted by position`,
+    },
+  }
+}
+
+/** Q2 on MMLU-Pro. */
+export function q2Parts(pool: Pool, seed: number): BothParts {
+  const { evaluation, training } = q2Partition(pool.size, { seed })
+  const shuffled = `${pool.name} shuffled by Random(${seed})`
+  return {
+    test: { positions: evaluation, recipe: `${shuffled}: the first 100, in that order` },
+    train: { positions: training, recipe: `${shuffled}: the next 100, in that order` },
+  }
+}
+
+/** Q2 on TAT-QA. */
+export async function q2TableParts(pool: Pool, seed: number): Promise<BothParts> {
+  const ids = await pool.ids()
+  const { evaluation, training } = q2GroupedPartition(ids, { seed })
+  const shuffled = `${pool.name} by tables, tables in order of first occurrence shuffled by Random(${seed})`
+  const positions = positionsIn(ids)
+  return {
+    test: { positions: positions(evaluation.ids), recipe: `${shuffled}: whole tables until there are 100` },
+    train: { positions: positions(training.ids), recipe: `${shuffled}: the next tables until there are 100` },
+    discarded: [...evaluation.discarded, ...training.discarded],
+  }
+}
+
+/** Q3 on MMLU-Pro: trains on Q2's training examples and evaluates on what Q2 left over. */
+export function q3Parts(pool: Pool, seed: number): Promise<Parts> {
+  return q3From(pool, q2Parts(pool, seed), (id) => id, 'the examples of Q2', seed)
+}
+
+/** Q3 on TAT-QA: no table that Q2 touched, whether it used all of its questions or not. */
+export async function q3TableParts(pool: Pool, seed: number): Promise<Parts> {
+  return q3From(pool, await q2TableParts(pool, seed), tableOf, 'the tables of Q2', seed)
+}
+
+async function q3From(
+  pool: Pool,
+  q2: BothParts,
+  groupOf: (id: string) => string,
+  excluded: string,
+  seed: number,
+): Promise<Parts> {
+  const ids = await pool.ids()
+  const used = new Set([...q2.train.positions, ...q2.test.positions].map((at) => groupOf(ids[at]!)))
+  return {
+    ...q2,
+    test: {
+      positions: positionsIn(ids)(q3Selection(ids, (id) => used.has(groupOf(id)), { seed })),
+      recipe: `${pool.name} without ${excluded}, ids sorted, shuffled by Random(${seed}): the first 200`,
+    },
+  }
+}
+
+/** D1 trains on nothing. */
+export async function d1Parts(pool: Pool, seed: number): Promise<Parts> {
+  const ids = await pool.ids()
+  return {
+    test: {
+      positions: positionsIn(ids)(d1Selection(ids, { seed })),
+      recipe: `the 200 of ${pool.name} with the smallest SHA-256 of d1-v1, NUL, ${seed}, NUL, example id`,
+    },
+  }
+}
+
+function positionsIn(ids: readonly string[]): (chosen: readonly string[]) => readonly number[] {
+  const positions = new Map(ids.map((id, position) => [id, position]))
+  return (chosen) => chosen.map((id) => positions.get(id)!)
+}
+
+function range(size: number): readonly number[] {
+  return Array.from({ length: size }, (_, position) => position)
+}

@@ -1,0 +1,46 @@
+import { ablationSeed, mainSeed } from './memberships.ts'
+import type { Pool } from './pool.ts'
+
+/** Q4 shares the examples of Q1. */
+export type Study = 'q1' | 'q2' | 'q3' | 'd1'
+
+export const studySeeds: Readonly<Record<Study, number>> = {
+  q1: mainSeed,
+  q2: ablationSeed,
+  q3: ablationSeed,
+  d1: mainSeed,
+}
+
+/** Where Q1 takes its examples from: splits of the benchmark itself, or `other/split`. */
+export interface Q1Splits {
+  readonly train: readonly string[]
+  readonly test: readonly string[]
+}
+
+export interface Q1Study extends Q1Splits {
+  /** Used instead, in this order, where files of the paper's splits are missing. */
+  readonly standIns?: readonly Q1Splits[]
+  /** How many examples are evaluated; all by default. */
+  readonly evaluation?: number
+}
+
+/** The studies that draw from one pool of a benchmark. */
+export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1'>, DrawParts>> {
+  readonly split: string
+}
+
+export type DrawParts = (pool: Pool, seed: number) => Parts | Promise<Parts>
+
+export interface Parts {
+  readonly train?: Chosen
+  readonly test?: Chosen
+  /** Examples that a recipe throws away besides those it does not choose. */
+  readonly discarded?: readonly string[]
+}
+
+/** Examples of a pool, by position, in the order in which they are used. */
+export interface Chosen {
+  readonly positions: readonly number[]
+  /** How they were chosen, in words. */
+  readonly recipe: string
+}
