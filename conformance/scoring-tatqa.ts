@@ -1,7 +1,7 @@
 import { JsonNumber } from '../src/benchmarks/records.ts'
 import type { TatqaAnswerType, TatqaReference } from '../src/benchmarks/reference.ts'
 import { tatqaAnswers } from '../src/benchmarks/tatqa.ts'
-import { pythonNumberText } from '../src/numerics/python-float.ts'
+import { pythonNumberText } from '../src/python/float.ts'
 import { scoreD1Tatqa } from '../src/scoring/d1-tatqa.ts'
 import { measureTatqa, noMeasures, scoreTatqa, type TatqaMeasures } from '../src/scoring/tatqa.ts'
 import { difference } from './difference.ts'

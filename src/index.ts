@@ -117,7 +117,6 @@ export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-na
 export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
-export { PythonRandom } from './numerics/python-random.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
 export {
   type Checkpoint,
@@ -137,6 +136,7 @@ export { ActionDistribution } from './policy/distribution.ts'
 export type { PolicyDimensions } from './policy/parameter-shapes.ts'
 export { ConstructionPolicy, type Inspection, type PolicyOptions } from './policy/policy.ts'
 export type { RoleVectors } from './policy/semantics.ts'
+export { PythonRandom } from './python/random.ts'
 export { type BudgetSettings, budgetSettings } from './runs/budget-settings.ts'
 export { compareOrganisations } from './runs/compare-organisations.ts'
 export { type Configuration, defineConfig, loadConfiguration } from './runs/configuration.ts'

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 // The data's way through the system: a folder leans only on itself and on those before it.
 const order = [
   'numerics',
+  'python',
   'library',
   'graph',
   'policy',

@@ -5,7 +5,7 @@ import { parseWithSources } from '../../conformance/exact-json.ts'
 import { JsonNumber } from '../../src/benchmarks/records.ts'
 import type { TatqaAnswerType } from '../../src/benchmarks/reference.ts'
 import { tatqaAnswers } from '../../src/benchmarks/tatqa.ts'
-import { pythonNumberText } from '../../src/numerics/python-float.ts'
+import { pythonNumberText } from '../../src/python/float.ts'
 import { measureTatqa, type TatqaMeasures } from '../../src/scoring/tatqa.ts'
 import { Samples, timed } from '../bench.ts'
 

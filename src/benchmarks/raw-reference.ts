@@ -1,5 +1,5 @@
 // How the values of the official files become references, as the paper's appendix C says.
-import { pythonStrip } from '../numerics/python-text.ts'
+import { pythonStrip } from '../python/text.ts'
 import { optionLabel } from './option-label.ts'
 import type { BooleanReference, ChoiceReference, NumberTextReference } from './reference.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pythonNumberText } from '../numerics/python-float.ts'
-import { pythonInt } from '../numerics/python-number-syntax.ts'
+import { pythonNumberText } from '../python/float.ts'
+import { pythonInt } from '../python/number-syntax.ts'
 import { DataError } from './data-error.ts'
 import { JsonNumber, type RecordPlace, readJsonArray } from './records.ts'
 import type { TatqaReference } from './reference.ts'

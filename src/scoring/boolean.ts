@@ -1,5 +1,5 @@
 import type { BooleanReference } from '../benchmarks/reference.ts'
-import { pythonStrip } from '../numerics/python-text.ts'
+import { pythonStrip } from '../python/text.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 /** StrategyQA and TabFact: the string true or false in any case; a JSON Boolean is not one. */

@@ -1,5 +1,5 @@
 import type { ChoiceReference } from '../benchmarks/reference.ts'
-import { pythonStrip } from '../numerics/python-text.ts'
+import { pythonStrip } from '../python/text.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 /** MMLU-Pro and AQuA-RAT: one English letter, in either case. Nothing that merely converts to one. */

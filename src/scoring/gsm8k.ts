@@ -1,5 +1,5 @@
 import type { NumberTextReference } from '../benchmarks/reference.ts'
-import { pythonStrip } from '../numerics/python-text.ts'
+import { pythonStrip } from '../python/text.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 /** GSM8K: equal as text once commas are gone. 42.0 and 042 are not 42; there is no tolerance. */

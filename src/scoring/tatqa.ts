@@ -1,7 +1,7 @@
 import type { TatqaReference } from '../benchmarks/reference.ts'
 import { valuesAndScale } from '../library/answer-contract.ts'
 import type { JsonObject } from '../library/json-value.ts'
-import { numpyRound } from '../numerics/python-float.ts'
+import { numpyRound } from '../python/float.ts'
 import { invalidAnswer, type Score } from './scorer.ts'
 import { ScorerOverflow } from './tatqa-number.ts'
 import { normalizeTatqa, predictedTexts, tatqaText } from './tatqa-text.ts'

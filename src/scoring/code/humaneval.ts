@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import type { HumanevalReference } from '../../benchmarks/reference.ts'
 import { type CodeStatus, statusOfEnd } from '../../execution/program/code-status.ts'
-import { decodePlain } from '../../execution/program/plain-value.ts'
 import {
   BrokenTask,
   type ProgramMessage,
@@ -12,6 +11,7 @@ import {
 import type { CaseEvent, RunningCase } from '../../execution/sandbox/case.ts'
 import { type Limits, paperLimits } from '../../execution/sandbox/limits.ts'
 import type { SandboxJob } from '../../execution/sandbox/pool.ts'
+import { decodePlain } from '../../python/plain-value.ts'
 
 // The tests are not the program: their own time does not count against it. Yet a program can make them work hard.
 const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 }

@@ -1,8 +1,8 @@
 import { DataError } from '../../benchmarks/data-error.ts'
 import { optionLabel } from '../../benchmarks/option-label.ts'
-import { parsePythonJson } from '../../execution/program/python-json.ts'
 import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { parsePythonJson } from '../../python/json.ts'
+import { pythonStrip } from '../../python/text.ts'
 import type { Question, QuestionPlace } from './question.ts'
 
 /** The public part of a question. Field by field: what is not named here stays with the reference. */

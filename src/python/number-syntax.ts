@@ -1,6 +1,6 @@
 // Which texts Python's `float` and `int` accept. Both allow one underscore between digits, digits of any script, and
 // white space around.
-import { asciiDigits, pythonStrip } from './python-text.ts'
+import { asciiDigits, pythonStrip } from './text.ts'
 
 const floatSyntax =
   /^[+-]?(?:(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:e[+-]?[0-9](?:_?[0-9])*)?|inf(?:inity)?)$/i

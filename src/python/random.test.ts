@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PythonRandom, poolLimit } from './python-random.ts'
+import { PythonRandom, poolLimit } from './random.ts'
 
 test('the first doubles of seed 42 are those that Python prints', () => {
   const random = new PythonRandom(42)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { asciiDigits, isPythonSpace, pythonSplit, pythonStrip } from './python-text.ts'
+import { asciiDigits, isPythonSpace, pythonSplit, pythonStrip } from './text.ts'
 
 test("white space is Python's: five characters more than JavaScript's, one less", () => {
   const differing: string[] = []

@@ -1,5 +1,5 @@
 // Numbers as Python's `Decimal` reads them from text, and whether two of them are equal. Exact, at any length.
-import { asciiDigits } from '../../numerics/python-text.ts'
+import { asciiDigits } from './text.ts'
 
 /** A finite value is ±digits·10^exponent without trailing zeros in digits; zero has no digits. */
 export type Decimal =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isFloatWord, pythonInt } from './python-number-syntax.ts'
+import { isFloatWord, pythonInt } from './number-syntax.ts'
 
 test('what float() accepts', () => {
   const accepted = ['1', '-1.5', '+.5', '5.', '1e5', '1E-05', '1_000.2_5', 'inf', '-Infinity', 'INF', '007']

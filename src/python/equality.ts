@@ -1,6 +1,6 @@
 import { decimalOfFloat, decimalOfInteger, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
+import type { JsonValue } from './json.ts'
 import type { PlainValue } from './plain-value.ts'
-import type { JsonValue } from './python-json.ts'
 
 /** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
 export function equalsExpected(actual: PlainValue, expected: JsonValue): boolean {

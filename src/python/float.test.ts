@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { numpyRound, pythonFixed, pythonFloatText, pythonNumberText, pythonRound } from './python-float.ts'
+import { numpyRound, pythonFixed, pythonFloatText, pythonNumberText, pythonRound } from './float.ts'
 
 test('floats are written as Python writes them', () => {
   const texts = [2019, 0.1, 1e15, 1e16, 1e22, 0.0001, 0.00001, 1.5e-7, 5e-324, -0, 123456789.125].map(

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { paperLimits } from '../sandbox/limits.ts'
-import { SandboxPool } from '../sandbox/pool.ts'
+import { runCase } from '../execution/program/run-test.ts'
+import { paperLimits } from '../execution/sandbox/limits.ts'
+import { SandboxPool } from '../execution/sandbox/pool.ts'
+import { equalsExpected } from './equality.ts'
+import { parsePythonJson } from './json.ts'
 import { decodePlain } from './plain-value.ts'
-import { equalsExpected } from './python-equality.ts'
-import { parsePythonJson } from './python-json.ts'
-import { runCase } from './run-test.ts'
 
 describe('JSON as Python reads it', () => {
   test.each([
