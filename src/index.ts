@@ -1,5 +1,10 @@
 // The public names, listed one by one: what is not here may change without notice.
 
+export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './encoder/choose-encoder.ts'
+export { lexicalEncoder } from './encoder/lexical-encoder.ts'
+export { libraryEmbeddings } from './encoder/library-embeddings.ts'
+export { type TaskFields, taskEmbedding } from './encoder/task-embedding.ts'
+export type { FrozenTextEncoder } from './encoder/text-encoder.ts'
 export type { ExecutionEvent } from './execution/events.ts'
 export { executeGraph } from './execution/execute-graph.ts'
 export type { Execution, ExecutionOptions } from './execution/execution.ts'
@@ -87,11 +92,6 @@ export {
   valuesAndScale,
 } from './library/answer-contract.ts'
 export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
-export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './library/encoder/choose-encoder.ts'
-export { lexicalEncoder } from './library/encoder/lexical-encoder.ts'
-export { libraryEmbeddings } from './library/encoder/library-embeddings.ts'
-export { type TaskFields, taskEmbedding } from './library/encoder/task-embedding.ts'
-export type { FrozenTextEncoder } from './library/encoder/text-encoder.ts'
 export {
   type Executor,
   executorsOf,

@@ -11,6 +11,8 @@ const order = [
   'graph',
   'policy',
   'execution',
+  'store',
+  'encoder',
   'benchmarks',
   'scoring',
   'tasks',

@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { hubCacheFolder } from '../library/encoder/hub-cache.ts'
+import { type DownloadOptions, download } from '../store/download.ts'
+import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/hub.ts'
 import { type BenchmarkName, declaredFiles, splitOf, tabfactTables } from './benchmark.ts'
 import { isFile, stemOf } from './data-folder.ts'
-import { type DownloadOptions, download } from './download.ts'
 import { type ImportedSplit, importFiles } from './import-files.ts'
 import { type OfficialFile, officialFiles } from './official-files.ts'
 import { extractTables } from './tar-tables.ts'
@@ -46,15 +46,11 @@ export async function pullBenchmark(
   const fetched: Pulled['files'][number][] = []
   const folder = join(downloadFolder(environment), benchmark)
   const fetchTo = async (file: string, target: string, url: string, source: OfficialFile | undefined) => {
-    const request = {
-      url,
-      target,
-      ...(source?.digest === undefined ? {} : { digest: source.digest }),
-      token: tokenFor(source, options.mirror, environment),
-    }
+    const token = tokenFor(source, options.mirror, environment)
+    const request = { url, target, digest: source?.digest, token }
     const { sha256, checked } = await download(request, {
       signal: options.signal,
-      ...(options.pauses === undefined ? {} : { pauses: options.pauses }),
+      pauses: options.pauses,
       onProgress: (progress) => options.onProgress?.({ file, ...progress }),
     })
     fetched.push({ file, url, sha256, checked })
@@ -117,8 +113,8 @@ function cachedFile(
   environment: NodeJS.ProcessEnv,
 ): string | undefined {
   if (host !== 'hub') return undefined
-  const name = `datasets--${repository.replace('/', '--')}`
-  const cached = join(hubCacheFolder(environment), name, 'snapshots', revision, path)
+  const folder = hubRepositoryFolder('datasets', repository, environment)
+  const cached = join(folder, 'snapshots', revision, path)
   return isFile(cached) ? cached : undefined
 }
 
@@ -126,7 +122,7 @@ function urlOf(file: OfficialFile, mirror: string | undefined, environment: Node
   const { host, repository, revision, path } = file
   if (host === 'github')
     return `${baseOf(mirror ?? 'https://raw.githubusercontent.com')}/${repository}/${revision}/${path}`
-  const base = baseOf(mirror ?? (environment['HF_ENDPOINT'] || 'https://huggingface.co'))
+  const base = mirror === undefined ? hubEndpoint(environment) : baseOf(mirror)
   return `${base}/datasets/${repository}/resolve/${revision}/${path}`
 }
 
@@ -137,7 +133,7 @@ function tokenFor(
   environment: NodeJS.ProcessEnv,
 ): string | undefined {
   if (source?.host !== 'hub' || mirror !== undefined) return undefined
-  return environment['HF_TOKEN']?.trim() || undefined
+  return hubToken(environment)
 }
 
 function baseOf(address: string): string {
@@ -149,6 +145,6 @@ export class OfflineError extends Error {
 }
 
 function refuseOffline(environment: NodeJS.ProcessEnv): void {
-  if (/^(1|on|yes|true)$/i.test(environment['HF_HUB_OFFLINE'] ?? ''))
+  if (isOffline(environment))
     throw new OfflineError('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
 }

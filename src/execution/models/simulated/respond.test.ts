@@ -8,6 +8,7 @@ import {
   freeText,
   schemaContract,
 } from '../../../library/answer-contract.ts'
+import type { JsonObject } from '../../../library/json-value.ts'
 import { paperLibrary } from '../../../library/paper-library/paper-library.ts'
 import type { Task } from '../../../library/task.ts'
 import { parseFinalResponse, parseNodeResponse, type Response } from '../../protocol/response.ts'
@@ -55,7 +56,9 @@ describe('every reply keeps protocol and contract', () => {
             tool_request: { tool: first.tool, payload: first.payload! },
             tool_observation: { status: 'ok', result: {} },
           }
-          for (const again of [turn, { repair: { problem: 'p', previous: 'x' } }, { concise: true }]) {
+          const repair = { problem: 'p', previous: 'x' }
+          const turns: JsonObject[] = [turn, { repair }, { concise: true }]
+          for (const again of turns) {
             const then = answered(simulator, task, contract, {
               ...asking,
               tools: [],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { describeShared, sharedPath } from '../../../test/shared.ts'
+import { describeShared, sharedPath } from '../../test/shared.ts'
 import { pinnedTokenizer } from './minilm-files.ts'
 import { type MinilmTokenizer, openMinilmTokenizer, TokenizerFileError } from './minilm-tokenizer.ts'
 

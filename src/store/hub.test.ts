@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { hubCacheFolder } from './hub-cache.ts'
+import { hubCacheFolder } from './hub.ts'
 
 const all = { HF_HUB_CACHE: '/cache', HF_HOME: '/home', XDG_CACHE_HOME: '/xdg' }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeShared, sharedPath } from '../../../test/shared.ts'
+import { describeShared, sharedPath } from '../../test/shared.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
 
 describe('contract', () => {

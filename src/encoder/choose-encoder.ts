@@ -1,7 +1,6 @@
+import { FileLockError } from '../store/file-lock.ts'
 import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
-import { FileLockError } from './file-lock.ts'
-import { HubUnavailableError } from './hub-connection.ts'
-import type { HubOptions } from './hub-download.ts'
+import { type HubOptions, HubUnavailableError } from './hub-file.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
 import { type MinilmPaths, openMinilmEncoder } from './minilm-encoder.ts'
 import { minilmFromFolder, minilmFromHub } from './minilm-files.ts'
@@ -11,21 +10,21 @@ import { MissingPackageError } from './optional-package.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 export interface EncoderOptions extends HubOptions {
-  /** `auto`: MiniLM where it can be had, else the lexical encoder. The other two insist. */
+  /** `auto`: MiniLM if it is available, else the lexical encoder. The other two never fall back. */
   readonly encoder?: 'auto' | 'minilm' | 'lexical'
-  /** A folder with MiniLM's files. Who names one insists on it. */
+  /** A folder with MiniLM's files; there is no fallback from it. */
   readonly modelFolder?: string
-  /** Hears what makes things slower but not wrong. */
+  /** Told of problems that only make encoding slower. */
   readonly onProblem?: (problem: string) => void
 }
 
 export interface ChosenEncoder {
   readonly encoder: FrozenTextEncoder
-  /** Which one it is and why: for people, one line. */
+  /** One line for people: which encoder, and why. */
   readonly message: string
 }
 
-/** The encoder of a run. Fetches MiniLM on first use; its vectors are cached on disk. */
+/** The encoder of a run. Downloads MiniLM on first use and caches its vectors on disk. */
 export async function chooseEncoder(options: EncoderOptions = {}): Promise<ChosenEncoder> {
   const choice = options.encoder ?? 'auto'
   if (choice === 'lexical')
@@ -35,7 +34,7 @@ export async function chooseEncoder(options: EncoderOptions = {}): Promise<Chose
   try {
     return await openCached(() => minilmFromHub(options), options)
   } catch (error) {
-    if (choice === 'minilm' || !isMatterOfThisMachine(error)) throw error
+    if (choice === 'minilm' || !isLackOfThisMachine(error)) throw error
     return {
       encoder: lexicalEncoder,
       message: `Text encoder: lexical, since all-MiniLM-L6-v2 cannot be had. ${error.message}`,
@@ -47,7 +46,7 @@ async function openCached(
   locate: () => Promise<MinilmPaths>,
   { environment = process.env, onProblem }: EncoderOptions,
 ): Promise<ChosenEncoder> {
-  // Before 90 MB are fetched that could not be used.
+  // First, so that 90 MB are not downloaded in vain.
   await Promise.all([loadTokenizers(), loadOnnxRuntime()])
   const encoder = await openMinilmEncoder(await locate())
   return {
@@ -56,8 +55,8 @@ async function openCached(
   }
 }
 
-/** No package, no network, no room, no permission; all else is a fault of ours and must not be hidden. */
-function isMatterOfThisMachine(error: unknown): error is Error {
+/** A missing package, network, disk space or permission. Anything else is our own fault and must not be hidden. */
+function isLackOfThisMachine(error: unknown): error is Error {
   if ([MissingPackageError, HubUnavailableError, FileLockError].some((kind) => error instanceof kind))
     return true
   return error instanceof Error && 'syscall' in error && 'code' in error

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type FileServer, serveFiles } from '../../test/file-server.ts'
 import { type DownloadOptions, download } from './download.ts'
@@ -75,10 +75,36 @@ describe('a download', () => {
       /longer than 1000 bytes/,
     )
     expect(existsSync(target)).toBe(false)
-    // A part of something else is found out at the end.
-    writeFileSync(`${target}.part`, Buffer.alloc(1000))
-    await expect(fetchFile()).rejects.toThrow(/has the SHA-256/)
-    expect(await fetchFile()).toEqual({ sha256, checked: true })
+  })
+
+  test.each([1000, content.length, content.length + 1])(
+    'whose part of %i bytes is damaged starts over once',
+    async (size) => {
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(`${target}.part`, Buffer.alloc(size))
+      expect(await fetchFile()).toEqual({ sha256, checked: true })
+      expect(readFileSync(target)).toEqual(content)
+    },
+  )
+
+  test('from an address with a password is refused without showing it', async () => {
+    const url = 'https://me:hush@example.org/file'
+    const refused = fetchFile(quick, { url })
+    await expect(refused).rejects.toThrow(/^https:\/\/example\.org\/file: an address with a user or password/)
+  })
+
+  test('from a server that is gone is not tried again', async () => {
+    const gone = await serveFiles(new Map())
+    await gone.close()
+    const options = { pauses: [60_000] }
+    await expect(fetchFile(options, { url: `${gone.url}/file` })).rejects.toThrow(
+      /connection failed \(ECONNREFUSED\)/,
+    )
+  })
+
+  test('of one file by several callers happens once', async () => {
+    await Promise.all([fetchFile(), fetchFile(), fetchFile()])
+    expect(server.requests).toHaveLength(1)
   })
 
   test('without a known digest is checked against the one that the hub states', async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
-import { taskEmbedding } from '../library/encoder/task-embedding.ts'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { Task } from '../library/task.ts'
-import { queryEmbedding } from './query-embedding.ts'
+import { lexicalEncoder } from './lexical-encoder.ts'
+import { inputFingerprint, queryEmbedding } from './query-embedding.ts'
+import { taskEmbedding } from './task-embedding.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
 
 const rich: Task = {
   id: 'the-id',
@@ -73,4 +73,20 @@ test('neither id, task metadata nor the order in which tools are named matter', 
   expect(await queryEmbedding(other, set, lexicalEncoder)).toEqual(
     await queryEmbedding(rich, tinyTaskSet, lexicalEncoder),
   )
+})
+
+test('a new version of the texts is another input, the first is the encoder alone', () => {
+  expect(inputFingerprint(lexicalEncoder)).toBe(lexicalEncoder.fingerprint)
+  const fingerprints = [1, 2, 3].map((version) => inputFingerprint(lexicalEncoder, version))
+  expect(new Set(fingerprints).size).toBe(3)
+})
+
+test('titles and cells stay on their line, and a table may have neither header nor caption', async () => {
+  const encoder = listeningEncoder()
+  const tables = [
+    { name: 'a\nb', rows: [['1\r\n2', '']] },
+    { name: 'c', caption: '', header: ['h'], rows: [] },
+  ]
+  await queryEmbedding({ id: 't', question: 'Why?', tables, metadata: {} }, tinyTaskSet, encoder)
+  expect(encoder.read[1]).toBe('a b\n1 2 | \n\nc\nh')
 })

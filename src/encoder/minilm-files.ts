@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type HubOptions, hubFile } from './hub-download.ts'
+import { type HubOptions, hubFile } from './hub-file.ts'
 import type { MinilmPaths } from './minilm-encoder.ts'
 
-// One state of the repository, so that everybody's vectors are the same. 90 MB.
+// Pinned, so that vectors are the same everywhere. 90 MB.
 const repository = 'sentence-transformers/all-MiniLM-L6-v2'
-const revision = 'c9745ed1d9f207416be6d2e6f8de32d1f16199bf'
+const commit = 'c9745ed1d9f207416be6d2e6f8de32d1f16199bf'
 const network = {
   path: 'onnx/model.onnx',
   sha256: '6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452',
@@ -15,15 +15,14 @@ export const pinnedTokenizer = {
   sha256: 'be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037',
 }
 
-/** The files in the hub's cache, fetched if need be. */
+/** The files in the hub's cache, downloaded if missing. */
 export async function minilmFromHub(options: HubOptions): Promise<MinilmPaths> {
-  // The small one first: where the hub cannot be reached, that is found out at once either way.
-  const tokenizer = await hubFile({ repository, revision, ...pinnedTokenizer }, options)
-  const model = await hubFile({ repository, revision, ...network }, options)
+  const tokenizer = await hubFile({ repository, commit, ...pinnedTokenizer }, options)
+  const model = await hubFile({ repository, commit, ...network }, options)
   return { model, tokenizer }
 }
 
-/** The files in a folder of one's own: a copy of the repository, or the two files side by side. */
+/** The files in a user's folder: a copy of the repository, or the two files side by side. */
 export function minilmFromFolder(folder: string): MinilmPaths {
   const found = (names: readonly string[]) => {
     const path = names.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
