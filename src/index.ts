@@ -56,14 +56,14 @@ export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
-export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-update.ts'
-export { selectProbes } from './learning/probes.ts'
 export {
   type LossWeights,
   paperLossWeights,
   type RecordedGroup,
   type UpdateReport,
-} from './learning/recorded-group.ts'
+} from './learning/loss.ts'
+export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
+export { selectProbes } from './learning/probes.ts'
 export { returnsToGo } from './learning/returns.ts'
 export {
   InvalidRewardSettingsError,
@@ -133,6 +133,7 @@ export {
   constructGraphs,
 } from './policy/construction.ts'
 export { ActionDistribution } from './policy/distribution.ts'
+export { entropy, klDivergence } from './policy/kl-and-entropy.ts'
 export type { PolicyDimensions } from './policy/parameter-shapes.ts'
 export { ConstructionPolicy, type Inspection, type PolicyOptions } from './policy/policy.ts'
 export type { RoleVectors } from './policy/semantics.ts'

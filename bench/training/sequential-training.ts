@@ -5,7 +5,7 @@ import type { SimulatorSettings } from '../../src/execution/models/simulated/sim
 import { defaultSettings } from '../../src/execution/settings.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
-import { PolicyLearner } from '../../src/learning/policy-update.ts'
+import { PolicyLearner } from '../../src/learning/policy-learner.ts'
 import { type FinishedUpdate, trainPolicy } from '../../src/learning/train-policy.ts'
 import type { Evaluate } from '../../src/learning/update.ts'
 import { evaluateOnce } from '../../src/ledger/evaluate-once.ts'

@@ -10,7 +10,7 @@ import { BlankTaskError } from '../encoder/task-embedding.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { IllegalActionError } from '../graph/legality.ts'
 import { NonFiniteError } from '../learning/finite.ts'
-import { NonFiniteUpdateError } from '../learning/policy-update.ts'
+import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
 import { InvalidRewardSettingsError } from '../learning/reward-settings.ts'
 import {
   LedgerError,

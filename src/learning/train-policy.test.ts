@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { learningOptions as options } from '../../test/recorded-groups.ts'
 import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
-import { PolicyLearner } from './policy-update.ts'
+import { PolicyLearner } from './policy-learner.ts'
 import { rewardSettings } from './reward-settings.ts'
 import { type FinishedUpdate, type TrainingOptions, trainPolicy } from './train-policy.ts'
 

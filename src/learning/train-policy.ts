@@ -1,5 +1,5 @@
 import type { Restriction } from '../graph/legality.ts'
-import type { PolicyLearner } from './policy-update.ts'
+import type { PolicyLearner } from './policy-learner.ts'
 import type { RewardSettings } from './reward-settings.ts'
 import { paperTemperature, type TemperatureSchedule, temperatureAt } from './temperature.ts'
 import { type Evaluate, type TrainedUpdate, updateOnQuery } from './update.ts'

@@ -1,12 +1,12 @@
-import type { AdamSettings } from '../numerics/adam.ts'
-import { type AdamState, adamStep } from '../numerics/plain/adam.ts'
-import { add, scale } from '../numerics/plain/operations.ts'
-import type { Value } from '../numerics/plain/value.ts'
-import type { ConstructionStep } from '../policy/construction.ts'
-import type { PlainParameters } from '../policy/parameter-shapes.ts'
-import { PlainDistribution } from '../policy/plain-distribution.ts'
-import { PlainNetwork } from '../policy/plain-network.ts'
-import type { LossWeights, RecordedGroup, UpdateReport } from './recorded-group.ts'
+import type { AdamSettings } from '../../numerics/adam.ts'
+import { type AdamState, adamStep } from '../../numerics/plain/adam.ts'
+import { add, scale } from '../../numerics/plain/operations.ts'
+import type { Value } from '../../numerics/plain/value.ts'
+import type { ConstructionStep } from '../../policy/construction.ts'
+import type { PlainParameters } from '../../policy/parameter-shapes.ts'
+import { PlainDistribution } from '../../policy/reference/distribution.ts'
+import { PlainNetwork } from '../../policy/reference/network.ts'
+import type { LossWeights, RecordedGroup, UpdateReport } from '../loss.ts'
 
 /** The loss with its parts, and the gradient of every tensor. */
 export interface PlainLoss extends UpdateReport {

@@ -1,11 +1,11 @@
-import { type AgentGraph, InvalidGraphError } from '../graph/agent-graph.ts'
+import { type AgentGraph, InvalidGraphError } from '../../graph/agent-graph.ts'
 import {
   type ConstructionSpace,
   type LegalityMasks,
   legalityMasks,
   type Restriction,
-} from '../graph/legality.ts'
-import { type Realization, type RoleSpace, realizations } from '../library/role-space.ts'
+} from '../../graph/legality.ts'
+import { type Realization, type RoleSpace, realizations } from '../../library/role-space.ts'
 import {
   add,
   concat,
@@ -20,9 +20,9 @@ import {
   softmax,
   subtract,
   tanh,
-} from '../numerics/plain/operations.ts'
-import { constant, leaf, type Value } from '../numerics/plain/value.ts'
-import { assertParameters, type PlainParameters, type PolicyDimensions } from './parameter-shapes.ts'
+} from '../../numerics/plain/operations.ts'
+import { constant, leaf, type Value } from '../../numerics/plain/value.ts'
+import { assertParameters, type PlainParameters, type PolicyDimensions } from '../parameter-shapes.ts'
 
 /** The frozen semantic vectors of a role; null for a realization that it does not have. */
 export interface RoleEmbeddings {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { arbitrarySituation, numbersLike, tinyOptions, tinyParameters } from '../../test/tiny-policy.ts'
-import { AgentGraph } from '../graph/agent-graph.ts'
-import type { ConstructionSpace } from '../graph/legality.ts'
-import { defineRoleSpace } from '../library/role-space.ts'
-import { type DecisionState, PlainNetwork } from './plain-network.ts'
+import { arbitrarySituation, numbersLike, tinyOptions, tinyParameters } from '../../../test/tiny-policy.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import type { ConstructionSpace } from '../../graph/legality.ts'
+import { defineRoleSpace } from '../../library/role-space.ts'
+import { type DecisionState, PlainNetwork } from './network.ts'
 
 const space: ConstructionSpace = {
   roles: defineRoleSpace([

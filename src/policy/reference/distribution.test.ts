@@ -6,9 +6,9 @@ import {
   numbersLike,
   type Situation,
   tinyParameters,
-} from '../../test/tiny-policy.ts'
-import { PlainDistribution } from './plain-distribution.ts'
-import { PlainNetwork } from './plain-network.ts'
+} from '../../../test/tiny-policy.ts'
+import { PlainDistribution } from './distribution.ts'
+import { PlainNetwork } from './network.ts'
 
 const query = numbersLike(3, 9, 1)
 

@@ -11,11 +11,11 @@ import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { freshAdam } from '../numerics/plain/adam.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { readCheckpoint, writeCheckpoint } from '../policy/checkpoint.ts'
-import { PlainNetwork, type PlainNetworkOptions } from '../policy/plain-network.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
-import { type PlainTraining, plainUpdate } from './plain-update.ts'
-import { PolicyLearner } from './policy-update.ts'
-import { type LossWeights, paperLossWeights, type RecordedGroup } from './recorded-group.ts'
+import { PlainNetwork, type PlainNetworkOptions } from '../policy/reference/network.ts'
+import { type LossWeights, paperLossWeights, type RecordedGroup } from './loss.ts'
+import { PolicyLearner } from './policy-learner.ts'
+import { type PlainTraining, plainUpdate } from './reference/update.ts'
 
 /**
  * Runs updates on both engines and says where they part. Weights of a small spread keep off the flat tails of GELU: there

@@ -1,6 +1,6 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import { type Action, type ConstructionSpace, IllegalActionError, whyIllegal } from '../graph/legality.ts'
-import { realizations } from '../library/role-space.ts'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import { type Action, type ConstructionSpace, IllegalActionError, whyIllegal } from '../../graph/legality.ts'
+import { realizations } from '../../library/role-space.ts'
 import {
   add,
   concat,
@@ -13,9 +13,9 @@ import {
   sigmoid,
   slice,
   subtract,
-} from '../numerics/plain/operations.ts'
-import { constant, type Value } from '../numerics/plain/value.ts'
-import type { PlainDecision } from './plain-network.ts'
+} from '../../numerics/plain/operations.ts'
+import { constant, type Value } from '../../numerics/plain/value.ts'
+import type { PlainDecision } from './network.ts'
 
 /** Log-probabilities of the legal choices, and where each choice of the mask lies among them. */
 interface Categorical {

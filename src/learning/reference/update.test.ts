@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { numbersLike, tinyOptions, tinyParameters } from '../../test/tiny-policy.ts'
-import { AgentGraph } from '../graph/agent-graph.ts'
-import type { ConstructionSpace } from '../graph/legality.ts'
-import { defineRoleSpace } from '../library/role-space.ts'
-import { freshAdam } from '../numerics/plain/adam.ts'
-import { PlainNetwork } from '../policy/plain-network.ts'
-import { plainLoss, plainUpdate } from './plain-update.ts'
-import type { RecordedGroup } from './recorded-group.ts'
+import { numbersLike, tinyOptions, tinyParameters } from '../../../test/tiny-policy.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import type { ConstructionSpace } from '../../graph/legality.ts'
+import { defineRoleSpace } from '../../library/role-space.ts'
+import { freshAdam } from '../../numerics/plain/adam.ts'
+import { PlainNetwork } from '../../policy/reference/network.ts'
+import type { RecordedGroup } from '../loss.ts'
+import { plainLoss, plainUpdate } from './update.ts'
 
 const space: ConstructionSpace = {
   roles: defineRoleSpace(
