@@ -70,10 +70,11 @@ export {
   type RewardSettings,
   rewardSettings,
 } from './learning/reward-settings.ts'
+export type { GraphScore, ScoreGraph } from './learning/score-construction.ts'
 export { paperTemperature, temperatureAt } from './learning/temperature.ts'
-export { type FinishedUpdate, type TrainingOptions, trainPolicy } from './learning/train-policy.ts'
+export { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
-export { type Evaluate, type TrainedUpdate, updateOnQuery } from './learning/update.ts'
+export { type TrainedUpdate, updateOnQuery } from './learning/update.ts'
 export { evaluateOnce } from './ledger/evaluate-once.ts'
 export type { EvaluationLedger } from './ledger/evaluation-ledger.ts'
 export { LedgerRequestCache } from './ledger/ledger-request-cache.ts'
