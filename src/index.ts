@@ -1,5 +1,6 @@
 // The public names, listed one by one: what is not here may change without notice.
 
+export type { BenchmarkName } from './benchmarks/benchmark.ts'
 export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './encoder/choose-encoder.ts'
 export { lexicalEncoder } from './encoder/lexical-encoder.ts'
 export { libraryEmbeddings } from './encoder/library-embeddings.ts'
@@ -107,7 +108,6 @@ export { InvalidLibraryError } from './library/library-problem.ts'
 export { paperLibrary } from './library/paper-library/paper-library.ts'
 export {
   availableTools,
-  type BenchmarkName,
   benchmarkProfiles,
   type DatasetProfile,
 } from './library/profiles.ts'

@@ -11,8 +11,8 @@ export function embeddingCacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): str
 }
 
 /**
- * The same encoder with a memory on disk: one file per encoder, to which vectors are only ever added. A cache
- * that cannot be read or written makes things slower, never wrong: `onProblem` hears of it, once.
+ * The same encoder with a cache on disk: one append-only file per encoder. A cache that cannot be read or written only
+ * makes encoding slower; `onProblem` is told once.
  */
 export function cachedEncoder(
   encoder: FrozenTextEncoder,
@@ -39,7 +39,7 @@ export function cachedEncoder(
     try {
       await mkdir(folder, { recursive: true })
       await using file = await open(path, 'a')
-      // Whole entries per write in append mode: those of other processes come before or after, not in between.
+      // Append mode with whole entries per write: entries of other processes cannot end up in between.
       for (let start = 0; start < entries.length; start += entriesPerWrite)
         await file.write(Buffer.concat(entries.slice(start, start + entriesPerWrite).map(entryBytes)))
     } catch (error) {
@@ -61,13 +61,13 @@ export function cachedEncoder(
       const fresh = [...missing.keys()].map((key, index) => [key, vectors[index]!] as const)
       for (const [key, vector] of fresh) known.set(key, vector)
       await save(fresh)
-      // Copies: a caller may do with its vectors as it likes.
+      // Copies, because callers may change their vectors.
       return keys.map((key) => known.get(key)!.slice())
     },
   }
 }
 
-/** Of the UTF-16 code units: encoded as UTF-8, texts with broken pairs would become equal. */
+/** A hash of the UTF-16 code units: in UTF-8, different texts with broken surrogate pairs would become equal. */
 function keyOf(text: string): string {
   return createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex')
 }
@@ -85,7 +85,7 @@ function entryBytes([key, vector]: readonly [string, Float32Array]): Buffer {
   return Buffer.concat([body, check])
 }
 
-/** A damaged entry, such as one that a killed process left half written, is passed over up to the next mark. */
+/** Skips damaged entries, such as one that a killed process left half written, up to the next mark. */
 function* entriesOf(bytes: Buffer, dims: number): Generator<[string, Float32Array]> {
   const bodyLength = mark.length + keyBytes + dims * 4
   let position = bytes.indexOf(mark)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { encodeChunked } from './chunked-encoding.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
-// Changing any of these, or any line below, changes the vectors and with them the meaning of trained weights:
-// raise the version then. A test holds vectors of some texts fast.
+// A change to any of these, or to any line below, changes the vectors, and trained weights no longer fit: raise the
+// version. A test pins the vectors of some texts.
 const settings = {
   version: 1,
   dims: 384,
@@ -15,7 +15,7 @@ const settings = {
 } as const
 
 /**
- * The built-in encoder, for where MiniLM cannot be had: words, pairs of neighbouring words and character
+ * The built-in encoder, for when MiniLM is not available: words, pairs of neighbouring words and character
  * n-grams, hashed into 384 dimensions with a sign. It sees spelling, not meaning: texts are close when they
  * share words or stems. Needs no download and gives the same bits on every machine.
  */

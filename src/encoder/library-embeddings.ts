@@ -1,6 +1,6 @@
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
-/** The texts that stand for a role and for its realizations, of those that it has. */
+/** The texts of a role and of the realizations that it has. */
 interface RoleTexts {
   readonly role: string
   readonly atomic?: string | null
@@ -22,7 +22,7 @@ export async function libraryEmbeddings(
   const given = texts.flatMap(({ role, atomic, group }) => [role, atomic ?? null, group ?? null])
   const present = given.filter((text) => text !== null)
   const vectors = (await encoder.encode(present)).values()
-  // Hands the vectors out in the order in which their texts went in.
+  // Vectors come back in the order of their texts.
   const next = (text: string | null | undefined) => (text == null ? null : vectors.next().value!)
   return texts.map(({ role, atomic, group }) => ({
     role: next(role)!,

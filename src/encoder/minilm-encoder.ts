@@ -38,7 +38,7 @@ export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncod
   const digest = createHash('sha256').update(bytes).digest('hex')
   const identity = JSON.stringify([settings, digest, tokenizer.fingerprint])
   let opened: Promise<Network> | undefined
-  // The runtime makes its own copy of the 90 MB; this one is let go then.
+  // The runtime copies the 90 MB, so ours can be freed after opening.
   let unopened: Uint8Array | undefined = bytes
   return {
     name: settings.name,
@@ -75,7 +75,7 @@ async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string
   })
   const unknown = model.inputs.filter((name) => !(name in inputValue))
   if (unknown.length > 0) throw new ModelFileError(path, `it asks for ${unknown.join(', ')}`)
-  // Exports differ in what they call the last layer.
+  // Exports name the last layer differently.
   const output = ['last_hidden_state', 'token_embeddings'].find((name) => model.outputs.includes(name))
   if (output === undefined)
     throw new ModelFileError(path, `its outputs are ${model.outputs.join(', ')}, not last_hidden_state`)
@@ -88,7 +88,7 @@ async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string
   }
 }
 
-/** What the network is told about one token. Chunks are never padded, so attention is on everywhere. */
+/** The network's inputs per token. Chunks are never padded, so attention is always on. */
 const inputValue: Record<string, (id: number) => bigint> = {
   input_ids: BigInt,
   attention_mask: () => 1n,
@@ -128,7 +128,7 @@ async function encodeBatches(
       const batch = indices.slice(start, start + size)
       const means = await network(batch.map((index) => chunks[index]!))
       for (const [position, index] of batch.entries()) vectors[index] = means[position]!
-      // The network computes on this thread: timers, signals and progress bars get their turn in between.
+      // The network blocks this thread; let timers, signals and progress bars run between batches.
       await setImmediate()
     }
   }

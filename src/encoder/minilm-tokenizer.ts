@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { canonicalJson } from '../library/json-value.ts'
 import { ifInstalled, MissingPackageError } from './optional-package.ts'
 
 /** sentence-transformers cuts this model's input here, though the network would take 512. */
@@ -15,7 +16,7 @@ export interface MinilmTokenizer {
   readonly chunks: (text: string) => number[][]
 }
 
-// The parts that decide about ids. Truncation, padding and the template of special tokens are ours.
+// The parts that determine the ids. We do truncation, padding and special tokens ourselves.
 const tokenizerSchema = z.object({
   added_tokens: z.array(z.unknown()),
   normalizer: z.object({ type: z.literal('BertNormalizer') }).loose(),
@@ -40,7 +41,7 @@ export async function openMinilmTokenizer(path: string): Promise<MinilmTokenizer
   }
 }
 
-/** The package that it needs; only who uses MiniLM has it. */
+/** The optional package that MiniLM needs. */
 export async function loadTokenizers(): Promise<typeof import('@huggingface/tokenizers')> {
   const library = await ifInstalled(() => import('@huggingface/tokenizers'))
   if (library === undefined) throw new MissingPackageError('The MiniLM encoder', ['@huggingface/tokenizers'])
@@ -66,18 +67,10 @@ function likeReference(text: string): string {
   return text.replaceAll('Σ', 'σ').replace(farIdeograph, ' $& ')
 }
 
-/** At least one piece, also of nothing. */
+/** At least one piece, even of an empty list. */
 function pieces(ids: readonly number[], length: number): number[][] {
   const count = Math.max(1, Math.ceil(ids.length / length))
   return Array.from({ length: count }, (_, index) => ids.slice(index * length, (index + 1) * length))
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 }
 
 function parseJson(text: string): unknown {

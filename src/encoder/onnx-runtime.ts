@@ -14,7 +14,7 @@ export interface OnnxModel {
   readonly run: (inputs: Record<string, BigInt64Array>, rows: number) => Promise<Record<string, Ort.Tensor>>
 }
 
-// In the order of preference: the first is five times as fast, the second installs everywhere.
+// In order of preference: the first is five times as fast, the second installs everywhere.
 const packages = ['onnxruntime-node', 'onnxruntime-web'] as const
 
 /** The runtime that is installed; the native one if both are. */
@@ -27,9 +27,9 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   return runtimeOf('onnxruntime-web', web)
 }
 
-/** Installed or not, its binaries may not fit this machine: then the other runtime is as good as ever. */
+/** Even when installed, its binaries may not run on this machine; the other runtime is used then. */
 async function loadNative(): Promise<typeof Ort | undefined> {
-  // Not a literal: the compiler would ask for a package that most people do not have.
+  // Not a literal, or the compiler would require a package that most people do not have.
   const name: string = packages[0]
   try {
     return (await import(name)) as typeof Ort

@@ -1,4 +1,4 @@
-/** A package that only some people need is not installed. */
+/** An optional package is not installed. */
 export class MissingPackageError extends Error {
   override name = 'MissingPackageError'
   constructor(purpose: string, packages: readonly string[]) {
@@ -6,7 +6,7 @@ export class MissingPackageError extends Error {
   }
 }
 
-/** What the import gives, or undefined where the package is not installed. Other failures stay failures. */
+/** The imported module, or undefined if the package is not installed. Other failures are thrown. */
 export async function ifInstalled<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
   try {
     return await load()

@@ -7,10 +7,10 @@ import { unitVectorOfSum } from './unit-vector.ts'
  */
 export interface TaskFields {
   readonly question: string
-  readonly options?: readonly string[] | undefined
-  readonly context?: string | undefined
+  readonly options?: readonly string[]
+  readonly context?: string
   /** Data set, roles and tools of the profile. */
-  readonly metadata?: string | undefined
+  readonly metadata?: string
 }
 
 const weights = { question: 0.5, context: 0.4, metadata: 0.1 } as const

@@ -3,7 +3,7 @@
  * does not cache, and it does not mix the fields of a task; `task-embedding.ts` does.
  */
 export interface FrozenTextEncoder {
-  /** For people: `lexical`, `all-MiniLM-L6-v2`. */
+  /** Such as `lexical` or `all-MiniLM-L6-v2`. */
   readonly name: string
   /**
    * Equal exactly when the vectors are, but for rounding where several runtimes serve one network. A checkpoint

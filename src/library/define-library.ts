@@ -6,11 +6,11 @@ import { defineRoleSpace, type RoleSpace } from './role-space.ts'
 import { semanticTexts } from './semantic-texts.ts'
 
 export interface LibraryOptions {
-  /** Names of tools of one's own that executors may be permitted, besides the built-in ones. */
+  /** Names of your own tools that executors may use, besides the built-in ones. */
   readonly tools?: readonly string[]
 }
 
-/** Checks a definition and gives the library, or throws one `InvalidLibraryError` with all that is wrong. */
+/** Checks a definition and returns the library, or throws an `InvalidLibraryError` that lists all problems. */
 export function defineLibrary(definition: LibraryDefinition, options: LibraryOptions = {}): Library {
   const read = readLibrary(definition, options.tools)
   if (read.roles === undefined) throw new InvalidLibraryError(read.problems)
@@ -56,7 +56,7 @@ function roleSpace(roles: readonly Role[]): RoleSpace {
   const shapes = roles.map(({ id, atomic, group }) =>
     Object.freeze({ id, atomic: atomic !== undefined, group: group !== undefined }),
   )
-  // Asked for every role and unit at every decision, so looked up instead of intersected.
+  // A lookup table, because this is asked for every role and unit at every decision.
   const fits = Uint8Array.from(roles.flatMap((from) => roles.map((to) => Number(outputFits(from, to)))))
   const compatible = (from: number, to: number): boolean => fits[from * roles.length + to] === 1
   return Object.freeze(defineRoleSpace(Object.freeze(shapes), compatible))

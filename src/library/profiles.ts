@@ -93,8 +93,6 @@ export const benchmarkProfiles = {
   },
 } as const satisfies Record<string, DatasetProfile>
 
-export type BenchmarkName = keyof typeof benchmarkProfiles
-
 /** What an executor can really use: what it is permitted, the profile switches on and the machine has. */
 export function availableTools(
   executor: Pick<Executor, 'tools'>,

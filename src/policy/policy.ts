@@ -28,7 +28,7 @@ export interface PolicyOptions {
   readonly dropoutRate?: number
 }
 
-/** A construction policy: parameters, the library they were made for, and the network over both. */
+/** A construction policy: parameters, the role library they are for, and the network. */
 export class ConstructionPolicy {
   readonly options: PolicyOptions
   readonly dropoutRate: number
@@ -86,7 +86,7 @@ export class ConstructionPolicy {
     return this.#tables.current()
   }
 
-  /** Runs `pass` and gives back the memory of all that it computed. */
+  /** Runs `pass` and then frees everything it allocated. */
   scratch<T>(pass: () => T): T {
     const mark = this.workspace.mark()
     try {
@@ -108,14 +108,14 @@ export class ConstructionPolicy {
     return this.workspace.constant(rows, queries.length, semantic)
   }
 
-  /** What decisions about these queries need of them. Without dropout the GRU's input projection is folded in. */
+  /** Precomputes what depends on the queries alone. Without dropout this includes the GRU's input projection. */
   prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): PreparedQueries {
     const tape = new Tape(this.workspace, { recording: false })
     const features = this.network.queries(tape, this.placeQueries(queries))
     return dropout ? { features } : { features, folded: this.network.foldedQueries(tape, features) }
   }
 
-  /** Contexts for some states under the current parameters; nothing is recorded. */
+  /** Decision contexts under the current parameters, without recording gradients. */
   decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
     const { features, folded } = queries
     const gates = folded && { units: this.#foldedUnits.current(), queries: folded }
@@ -128,7 +128,7 @@ export class ConstructionPolicy {
     )
   }
 
-  /** The whole hierarchical distribution at one state, with what led to it: for looking at, not for speed. */
+  /** The whole distribution at one state, with its intermediate values. For inspection; not fast. */
   inspect(
     query: ArrayLike<number>,
     graph: AgentGraph,
@@ -157,7 +157,7 @@ export class ConstructionPolicy {
 
 export interface PreparedQueries {
   readonly features: QueryFeatures
-  /** Present when no dropout is intended. */
+  /** Present only without dropout. */
   readonly folded?: Tensor
 }
 
@@ -169,7 +169,7 @@ export interface Inspection {
   readonly distribution: ActionDistribution
 }
 
-/** Something computed from the parameters, computed again, in the same place, when they have changed. */
+/** A value derived from the parameters, recomputed in the same memory after they change. */
 class Rebuilt<T> {
   readonly #parameters: PolicyParameters
   readonly #build: (tape: Tape) => T

@@ -1,5 +1,5 @@
 import type { AdamSettings } from '../../numerics/adam.ts'
-import { type AdamState, adamStep } from '../../numerics/plain/adam.ts'
+import { adamStep, type PlainAdamState } from '../../numerics/plain/adam.ts'
 import { add, scale } from '../../numerics/plain/operations.ts'
 import type { Value } from '../../numerics/plain/value.ts'
 import type { ConstructionStep } from '../../policy/construction.ts'
@@ -16,7 +16,7 @@ export interface PlainLoss extends UpdateReport {
 /** What an update changes: the weights, and the moments of the optimizer. */
 export interface PlainTraining {
   readonly parameters: PlainParameters
-  readonly adam: AdamState
+  readonly adam: PlainAdamState
 }
 
 /**

@@ -4,7 +4,7 @@ import { realizations } from '../../library/role-space.ts'
 import {
   add,
   concat,
-  dot,
+  dotProduct,
   exp,
   logSigmoid,
   logSoftmax,
@@ -138,15 +138,15 @@ function logOf({ logs, positions }: Categorical, choice: number): Value {
 
 /** −Σ p log p. */
 function categoricalEntropy({ logs }: Categorical): Value {
-  return scale(dot(exp(logs), logs), -1)
+  return scale(dotProduct(exp(logs), logs), -1)
 }
 
 /** Σ p (log p − log p_ref). */
 function categoricalDivergence({ logs }: Categorical, reference: Categorical): Value {
-  return dot(exp(logs), subtract(logs, reference.logs))
+  return dotProduct(exp(logs), subtract(logs, reference.logs))
 }
 
-/** The two outcomes of an edge: present, absent. 1 − σ(x) is taken as σ(−x), which does not cancel. */
+/** The two outcomes of an edge: present, absent. 1 − σ(x) is computed as σ(−x) to avoid cancellation. */
 function outcomes(logit: Value): { logs: Value; probabilities: Value } {
   const both = multiply(logit, constant([1, -1]))
   return { logs: logSigmoid(both), probabilities: sigmoid(both) }
@@ -154,10 +154,10 @@ function outcomes(logit: Value): { logs: Value; probabilities: Value } {
 
 function bernoulliEntropy(logit: Value): Value {
   const { logs, probabilities } = outcomes(logit)
-  return scale(dot(probabilities, logs), -1)
+  return scale(dotProduct(probabilities, logs), -1)
 }
 
 function bernoulliDivergence(logit: Value, referenceLogit: Value): Value {
   const { logs, probabilities } = outcomes(logit)
-  return dot(probabilities, subtract(logs, outcomes(referenceLogit).logs))
+  return dotProduct(probabilities, subtract(logs, outcomes(referenceLogit).logs))
 }

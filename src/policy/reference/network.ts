@@ -9,7 +9,7 @@ import { type Realization, type RoleSpace, realizations } from '../../library/ro
 import {
   add,
   concat,
-  dot,
+  dotProduct,
   gelu,
   layerNorm,
   linear,
@@ -31,7 +31,7 @@ export interface RoleEmbeddings {
   readonly group: Float64Array | null
 }
 
-/** What is decided about: a query, the graph so far, and the dropout mask that the caller drew, if any. */
+/** One state to decide in. */
 export interface DecisionState {
   readonly query: Float64Array
   readonly graph: AgentGraph
@@ -40,7 +40,7 @@ export interface DecisionState {
   readonly dropoutKeep: readonly Uint8Array[] | null
 }
 
-/** Everything one forward pass yields. Logits lie as in the masks; a masked one is null, for it is never computed. */
+/** The result of one forward pass. Logits have the layout of the masks; masked ones are never computed and null. */
 export interface PlainDecision {
   readonly graph: AgentGraph
   readonly space: ConstructionSpace
@@ -61,15 +61,15 @@ export interface PlainNetworkOptions {
 }
 
 /**
- * The construction policy as the equations of the paper's appendix A.2 read: in doubles, one decision at a time,
- * every head applied to its whole input. Slow on purpose; the fast network is tested against it.
+ * The construction policy as the paper's appendix A.2 writes it: one equation per method, in doubles, one decision at a
+ * time. Slow on purpose; the fast network is tested against it.
  */
 export class PlainNetwork {
   readonly options: PlainNetworkOptions
   /** By tensor name; gradients are found here after a `backward`. */
   readonly parameters: ReadonlyMap<string, Value>
 
-  /** A frozen network is a constant: nothing flows back into it. */
+  /** A frozen network gets no gradients. */
   constructor(parameters: PlainParameters, options: PlainNetworkOptions, frozen = false) {
     assertParameters(parameters, options.dimensions)
     assertEmbeddings(options)
@@ -85,8 +85,8 @@ export class PlainNetwork {
     const space = { ...dimensions, roles, restriction }
     const masks = legalityMasks(graph, space)
     const query = constant(queryData)
-    const nodeStates = this.#encode(graph, query, dropoutKeep)
-    const context = this.#context(nodeStates, query)
+    const nodeStates = this.#edgeAwareGru(graph, query, dropoutKeep)
+    const context = this.#decisionContext(nodeStates, query)
     return {
       graph,
       space,
@@ -95,12 +95,12 @@ export class PlainNetwork {
       masks,
       roleLogits: this.#roleLogits(context, masks),
       granularityLogits: this.#granularityLogits(context, masks),
-      edgeLogits: this.#edgeLogits(context, nodeStates, masks),
+      edgeLogits: this.#connectionScores(context, nodeStates, masks),
     }
   }
 
   /** h_i = LayerNorm(u_i), u_i = GRUCell(Dropout(v_i), u_{i−1}), v_i = W_x x_i + W_p p_i + W_q q. */
-  #encode(graph: AgentGraph, query: Value, dropoutKeep: readonly Uint8Array[] | null): Value[] {
+  #edgeAwareGru(graph: AgentGraph, query: Value, dropoutKeep: readonly Uint8Array[] | null): Value[] {
     const { hidden } = this.options.dimensions
     if (dropoutKeep !== null) assertLength('dropout mask', dropoutKeep, graph.size)
     const nodeStates: Value[] = []
@@ -111,7 +111,7 @@ export class PlainNetwork {
           ? zeros(hidden)
           : scale(sumOf(predecessors.map((j) => nodeStates[j]!)), 1 / predecessors.length)
       const input = add(
-        linear(this.#get('input_proj.weight'), this.#features(graph, position)),
+        linear(this.#get('input_proj.weight'), this.#nodeFeatures(graph, position)),
         linear(this.#get('predecessor_proj.weight'), mean),
         linear(this.#get('query_proj.weight'), query),
       )
@@ -122,7 +122,7 @@ export class PlainNetwork {
   }
 
   /** x_i = W_s e_i + e_{z_i} + e_pos(i) + e_deg−(i) + e_deg+(i). */
-  #features(graph: AgentGraph, position: number): Value {
+  #nodeFeatures(graph: AgentGraph, position: number): Value {
     const { role, realization, predecessors } = graph.units[position]!
     const semantics = this.options.embeddings[this.options.roles.indexOf(role)]![realization]
     if (semantics === null) throw new InvalidGraphError(position, `role ${role} has no ${realization} form`)
@@ -135,7 +135,7 @@ export class PlainNetwork {
     )
   }
 
-  /** Inverted dropout: what is kept grows, so that evaluation needs no correction. */
+  /** Inverted dropout: kept entries are scaled up, so that evaluation needs no correction. */
   #dropout(input: Value, keep: Uint8Array | undefined): Value {
     if (keep === undefined) return input
     assertLength('dropout mask of a unit', keep, input.length)
@@ -156,20 +156,22 @@ export class PlainNetwork {
   }
 
   /** c_t = LayerNorm(GELU(W_c [g_t; q; n/N; 1 − n/N] + b_c)), with g_t from the attention over the nodes. */
-  #context(nodeStates: readonly Value[], query: Value): Value {
+  #decisionContext(nodeStates: readonly Value[], query: Value): Value {
     const { maxUnits } = this.options.dimensions
     const progress = nodeStates.length / maxUnits
-    const pooled = nodeStates.length === 0 ? this.#get('empty_graph') : this.#pool(nodeStates, query)
+    const pooled = nodeStates.length === 0 ? this.#get('empty_graph') : this.#graphPooling(nodeStates, query)
     const graph = this.#norm('graph_norm', this.#linear('graph_proj', concat(pooled, query)))
     const input = concat(graph, query, constant([progress, 1 - progress]))
     return this.#norm('context_norm', gelu(this.#linear('context_proj', input)))
   }
 
   /** Σ_i a_i h_i with a = softmax_i((W_k h_i)ᵀ W_a q / √H). */
-  #pool(nodeStates: readonly Value[], query: Value): Value {
+  #graphPooling(nodeStates: readonly Value[], query: Value): Value {
     const { hidden } = this.options.dimensions
     const attention = linear(this.#get('pool_query.weight'), query)
-    const scores = nodeStates.map((state) => dot(linear(this.#get('pool_key.weight'), state), attention))
+    const scores = nodeStates.map((state) =>
+      dotProduct(linear(this.#get('pool_key.weight'), state), attention),
+    )
     const weights = softmax(scale(concat(...scores), 1 / Math.sqrt(hidden)))
     return sumOf(nodeStates.map((state, i) => multiply(slice(weights, i, 1), state)))
   }
@@ -185,7 +187,7 @@ export class PlainNetwork {
     const absent = zeros(this.options.dimensions.semantic)
     return this.options.embeddings.flatMap(({ role, atomic, group }, index) => {
       if (!masks.roles[index]) return [null, null]
-      // Only what the role lacks is zero: a realization that the restriction excludes keeps its embedding.
+      // Zero only for a realization that the role lacks, not for one that the run's restriction excludes.
       const semantics = [atomic, group].map((embedding) =>
         embedding === null ? absent : constant(embedding),
       )
@@ -195,23 +197,23 @@ export class PlainNetwork {
   }
 
   /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]). */
-  #edgeLogits(context: Value, nodeStates: readonly Value[], masks: LegalityMasks): (Value | null)[] {
+  #connectionScores(context: Value, nodeStates: readonly Value[], masks: LegalityMasks): (Value | null)[] {
     const keys = nodeStates.map((state) => linear(this.#get('edge_key.weight'), state))
     return this.options.embeddings.flatMap((embedding, index) =>
       realizations.flatMap((realization, z) => {
         const branch = index * 2 + z
         if (!masks.realizations[branch]) return nodeStates.map(() => null)
-        const query = this.#edgeQuery(context, embedding, realization)
+        const query = this.#connectionQuery(context, embedding, realization)
         return nodeStates.map((state, j) => {
           if (!masks.edges[branch * nodeStates.length + j]) return null
           const interaction = concat(query, state, multiply(query, state))
-          return add(dot(query, keys[j]!), this.#head('edge_mlp', interaction))
+          return add(dotProduct(query, keys[j]!), this.#head('edge_mlp', interaction))
         })
       }),
     )
   }
 
-  #edgeQuery(context: Value, embedding: RoleEmbeddings, realization: Realization): Value {
+  #connectionQuery(context: Value, embedding: RoleEmbeddings, realization: Realization): Value {
     // A legal realization is one that the role has.
     const semantics = constant(embedding[realization]!)
     return this.#linear('edge_query', concat(context, constant(embedding.role), semantics))
