@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
-import { PolicyLearner } from '../src/learning/policy-update.ts'
+import { PolicyLearner } from '../src/learning/policy-learner.ts'
 import { deriveRandom } from '../src/numerics/random.ts'
 import { constructGraphs } from '../src/policy/construction.ts'
 import { atLeast, atMost, type Bench, fittedExponent, Samples, timed } from './bench.ts'

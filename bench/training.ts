@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
+import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
 import type { ParameterValues } from '../src/policy/parameters.ts'
 import { readLines } from '../src/runs/durable-file.ts'
 import { RunFolder } from '../src/runs/run-folder.ts'

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { type MinilmTokenizer, openMinilmTokenizer } from '../src/library/encoder/minilm-tokenizer.ts'
+import { type MinilmTokenizer, openMinilmTokenizer } from '../src/encoder/minilm-tokenizer.ts'
 import type { CaseResult, KindRunner } from './case.ts'
 import { difference } from './difference.ts'
 

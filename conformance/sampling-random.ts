@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { PythonRandom, poolLimit } from '../src/numerics/python-random.ts'
+import { PythonRandom, poolLimit } from '../src/python/random.ts'
 import type { CaseResult } from './case.ts'
 import { difference } from './difference.ts'
 

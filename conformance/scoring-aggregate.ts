@@ -1,7 +1,7 @@
 // Overall TAT-QA figures over whole files. A run's name says which split it scores and where its predictions come from.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { pythonNumberText } from '../src/numerics/python-float.ts'
+import { pythonNumberText } from '../src/python/float.ts'
 import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
 import { tatqa } from '../src/tasks/benchmarks/tatqa.ts'
 import type { TatqaReference } from '../src/tasks/scoring/reference.ts'

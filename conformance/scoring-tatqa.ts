@@ -1,4 +1,4 @@
-import { pythonNumberText } from '../src/numerics/python-float.ts'
+import { pythonNumberText } from '../src/python/float.ts'
 import { tatqaAnswers } from '../src/tasks/benchmarks/tatqa.ts'
 import { scoreD1Tatqa } from '../src/tasks/scoring/d1-tatqa.ts'
 import type { TatqaAnswerType, TatqaReference } from '../src/tasks/scoring/reference.ts'

@@ -1,5 +1,10 @@
 // The public names, listed one by one: what is not here may change without notice.
 
+export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './encoder/choose-encoder.ts'
+export { lexicalEncoder } from './encoder/lexical-encoder.ts'
+export { libraryEmbeddings } from './encoder/library-embeddings.ts'
+export { type TaskFields, taskEmbedding } from './encoder/task-embedding.ts'
+export type { FrozenTextEncoder } from './encoder/text-encoder.ts'
 export type { ExecutionEvent } from './execution/events.ts'
 export { executeGraph } from './execution/execute-graph.ts'
 export type { Execution, ExecutionOptions } from './execution/execution.ts'
@@ -51,24 +56,25 @@ export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
-export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-update.ts'
-export { selectProbes } from './learning/probes.ts'
 export {
   type LossWeights,
   paperLossWeights,
   type RecordedGroup,
   type UpdateReport,
-} from './learning/recorded-group.ts'
+} from './learning/loss.ts'
+export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
+export { selectProbes } from './learning/probes.ts'
 export { returnsToGo } from './learning/returns.ts'
 export {
   InvalidRewardSettingsError,
   type RewardSettings,
   rewardSettings,
 } from './learning/reward-settings.ts'
+export type { GraphScore, ScoreGraph } from './learning/score-construction.ts'
 export { paperTemperature, temperatureAt } from './learning/temperature.ts'
-export { type FinishedUpdate, type TrainingOptions, trainPolicy } from './learning/train-policy.ts'
+export { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
-export { type Evaluate, type TrainedUpdate, updateOnQuery } from './learning/update.ts'
+export { type TrainedUpdate, updateOnQuery } from './learning/update.ts'
 export { evaluateOnce } from './ledger/evaluate-once.ts'
 export type { EvaluationLedger } from './ledger/evaluation-ledger.ts'
 export { LedgerRequestCache } from './ledger/ledger-request-cache.ts'
@@ -86,11 +92,6 @@ export {
   valuesAndScale,
 } from './library/answer-contract.ts'
 export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
-export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './library/encoder/choose-encoder.ts'
-export { lexicalEncoder } from './library/encoder/lexical-encoder.ts'
-export { libraryEmbeddings } from './library/encoder/library-embeddings.ts'
-export { type TaskFields, taskEmbedding } from './library/encoder/task-embedding.ts'
-export type { FrozenTextEncoder } from './library/encoder/text-encoder.ts'
 export {
   type Executor,
   executorsOf,
@@ -111,7 +112,6 @@ export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-na
 export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
-export { PythonRandom } from './numerics/python-random.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
 export {
   type Checkpoint,
@@ -128,9 +128,11 @@ export {
   constructGraphs,
 } from './policy/construction.ts'
 export { ActionDistribution } from './policy/distribution.ts'
+export { entropy, klDivergence } from './policy/kl-and-entropy.ts'
 export type { PolicyDimensions } from './policy/parameter-shapes.ts'
 export { ConstructionPolicy, type Inspection, type PolicyOptions } from './policy/policy.ts'
 export type { RoleVectors } from './policy/semantics.ts'
+export { PythonRandom } from './python/random.ts'
 export { type BudgetSettings, budgetSettings } from './runs/budget-settings.ts'
 export { compareOrganisations } from './runs/compare-organisations.ts'
 export { type Configuration, defineConfig, loadConfiguration } from './runs/configuration.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openJob } from '../src/cli/job.ts'
 import { openTasks } from '../src/cli/task-options.ts'
-import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
+import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
 import { train } from '../src/runs/train.ts'
 import { magicWith } from './magic.ts'
 

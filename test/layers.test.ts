@@ -6,10 +6,13 @@ import { expect, test } from 'vitest'
 // The data's way through the system: a folder leans only on itself and on those before it.
 const order = [
   'numerics',
+  'python',
   'library',
   'graph',
   'policy',
   'execution',
+  'store',
+  'encoder',
   'benchmarks',
   'tasks',
   'ledger',

@@ -1,6 +1,6 @@
 import { AgentGraph, type Unit } from '../src/graph/agent-graph.ts'
 import type { Action, ConstructionSpace } from '../src/graph/legality.ts'
-import type { RecordedGroup } from '../src/learning/recorded-group.ts'
+import type { RecordedGroup } from '../src/learning/loss.ts'
 import { defineRoleSpace } from '../src/library/role-space.ts'
 import { deriveRandom } from '../src/numerics/random.ts'
 import { constructGraphs } from '../src/policy/construction.ts'

@@ -3,8 +3,8 @@ import type { AgentGraph } from '../src/graph/agent-graph.ts'
 import { type Action, type ConstructionSpace, legalityMasks } from '../src/graph/legality.ts'
 import { realizations } from '../src/library/role-space.ts'
 import { type PlainParameters, parameterShapes } from '../src/policy/parameter-shapes.ts'
-import type { PlainNetworkOptions } from '../src/policy/plain-network.ts'
 import { ConstructionPolicy } from '../src/policy/policy.ts'
+import type { PlainNetworkOptions } from '../src/policy/reference/network.ts'
 import { arbitraryConstruction } from './arbitrary-graph.ts'
 
 /** Small dimensions and embeddings for any role space. */

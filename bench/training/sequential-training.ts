@@ -1,18 +1,18 @@
+import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
+import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
 import { CallLimit } from '../../src/execution/models/call-limit.ts'
 import type { SimulatorSettings } from '../../src/execution/models/simulated/simulator.ts'
 import { defaultSettings } from '../../src/execution/settings.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
-import { PolicyLearner } from '../../src/learning/policy-update.ts'
+import { PolicyLearner } from '../../src/learning/policy-learner.ts'
+import type { ScoreGraph } from '../../src/learning/score-construction.ts'
 import { type FinishedUpdate, trainPolicy } from '../../src/learning/train-policy.ts'
-import type { Evaluate } from '../../src/learning/update.ts'
 import { evaluateOnce } from '../../src/ledger/evaluate-once.ts'
 import { evaluationOf } from '../../src/ledger/evaluation.ts'
 import { SqliteLedger } from '../../src/ledger/sqlite.ts'
-import { lexicalEncoder } from '../../src/library/encoder/lexical-encoder.ts'
 import { paperAdam } from '../../src/numerics/adam.ts'
 import type { ParameterValues } from '../../src/policy/parameters.ts'
-import { queryEmbedding } from '../../src/runs/query-embedding.ts'
 import { TaskExecutor } from '../../src/runs/task-executor.ts'
 import { untrainedPolicy } from '../../src/runs/trained-policy.ts'
 import { trainingSettings } from '../../src/runs/training-settings.ts'
@@ -75,7 +75,7 @@ export async function trainSequentially(
 }
 
 /** Runs a graph unless the ledger has it. Every request is made, also where an identical one was made before. */
-function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLedger): Evaluate {
+function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLedger): ScoreGraph {
   const executor = new TaskExecutor({
     set,
     model,
@@ -104,7 +104,7 @@ function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLe
   }
 }
 
-function oneByOne(evaluate: Evaluate): Evaluate {
+function oneByOne(evaluate: ScoreGraph): ScoreGraph {
   let last: Promise<unknown> = Promise.resolve()
   return (graph, task) => {
     const next = last.then(() => evaluate(graph, task))

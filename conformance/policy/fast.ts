@@ -1,4 +1,5 @@
-import { PolicyLearner } from '../../src/learning/policy-update.ts'
+import { PolicyLearner } from '../../src/learning/policy-learner.ts'
+import { entropy, klDivergence } from '../../src/policy/kl-and-entropy.ts'
 import { ConstructionPolicy } from '../../src/policy/policy.ts'
 import type { OpenPolicy, PolicyImplementation, UpdateSettings } from './implementation.ts'
 
@@ -33,8 +34,8 @@ export const fast: PolicyImplementation = {
           granularityLogits: logits.realizations,
           edgeLogits: logits.edges,
           logProbability: (action) => distribution.logProbability(action),
-          entropy: distribution.entropy(),
-          divergence: distribution.divergence(fixed.distribution),
+          entropy: entropy(distribution),
+          divergence: klDivergence(distribution, fixed.distribution),
         }
       },
       update(group, settings) {

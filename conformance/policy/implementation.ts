@@ -1,10 +1,10 @@
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import type { Action, LegalityMasks, Restriction } from '../../src/graph/legality.ts'
-import type { LossWeights, RecordedGroup, UpdateReport } from '../../src/learning/recorded-group.ts'
+import type { LossWeights, RecordedGroup, UpdateReport } from '../../src/learning/loss.ts'
 import type { RoleSpace } from '../../src/library/role-space.ts'
 import type { AdamSettings } from '../../src/numerics/adam.ts'
 import type { PlainParameters, PolicyDimensions } from '../../src/policy/parameter-shapes.ts'
-import type { RoleEmbeddings } from '../../src/policy/plain-network.ts'
+import type { RoleEmbeddings } from '../../src/policy/reference/network.ts'
 
 /** What the states and updates of a golden file are about. Numbers are exact as written. */
 export interface PolicySetup {

@@ -1,8 +1,8 @@
-import { type PlainTraining, plainUpdate } from '../../src/learning/plain-update.ts'
+import { type PlainTraining, plainUpdate } from '../../src/learning/reference/update.ts'
 import { freshAdam } from '../../src/numerics/plain/adam.ts'
 import type { Value } from '../../src/numerics/plain/value.ts'
-import { PlainDistribution } from '../../src/policy/plain-distribution.ts'
-import { PlainNetwork } from '../../src/policy/plain-network.ts'
+import { PlainDistribution } from '../../src/policy/reference/distribution.ts'
+import { PlainNetwork } from '../../src/policy/reference/network.ts'
 import type { OpenPolicy, PolicyImplementation } from './implementation.ts'
 
 /** The slow, obvious twin, in double precision. */

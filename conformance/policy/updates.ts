@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { positionAligned } from '../../src/learning/advantages.ts'
-import type { RecordedGroup } from '../../src/learning/recorded-group.ts'
+import type { RecordedGroup } from '../../src/learning/loss.ts'
 import { returnsToGo } from '../../src/learning/returns.ts'
 import type { RewardSettings } from '../../src/learning/reward-settings.ts'
 import { creditTrajectory } from '../../src/learning/trajectory.ts'

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import { DownloadError } from '../benchmarks/download.ts'
+import { DownloadError } from '../store/download.ts'
 import { loadSplit } from '../tasks/benchmarks/benchmark.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../tasks/benchmarks/list.ts'
 import { type CatalogueEntry, describeBenchmark } from '../tasks/data/catalogue.ts'

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ModelIdentity } from '../execution/models/chat-model.ts'
 import { openModel } from '../execution/models/open-model.ts'
 import {
@@ -9,7 +10,6 @@ import {
   publishedPrices,
 } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import type { Configuration } from '../runs/configuration.ts'
 import { type Estimate, estimate, type Range } from '../runs/estimate.ts'

@@ -1,5 +1,5 @@
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'

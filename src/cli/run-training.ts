@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { RunLock } from '../ledger/run-lock.ts'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { RunFolder } from '../runs/run-folder.ts'

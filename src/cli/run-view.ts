@@ -1,5 +1,5 @@
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
 import { evaluationLabels, type KeptEvaluation, latestEvaluations } from '../runs/compare-evaluations.ts'
 import type { DifferingSetting } from '../runs/differing-settings.ts'
 import type { RunFolder, RunRecord } from '../runs/run-folder.ts'

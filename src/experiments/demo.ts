@@ -1,7 +1,7 @@
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
 import type { ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import { type ComparedOrganisation, compareOrganisations } from '../runs/compare-organisations.ts'

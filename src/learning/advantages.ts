@@ -1,6 +1,6 @@
 import { requireFinite } from './finite.ts'
 
-/** Deviations below this, of returns scaled to at most 1, are rounding noise of returns that are equal on paper. */
+/** A deviation below this, of returns scaled to at most 1, is rounding noise. */
 const noDeviation = 1e-12
 
 /**
@@ -23,7 +23,7 @@ export function positionAligned(returns: readonly (readonly number[])[], epsilon
   return advantages
 }
 
-/** Scaled by the largest absolute value m, with ε/m for ε: the same on paper, and squares cannot over- or underflow. */
+/** Scaled by the largest absolute value m, and ε by 1/m: mathematically the same, but squares cannot over- or underflow. */
 function normalize(returns: readonly number[], epsilon: number): number[] {
   const nothing = returns.map(() => 0)
   const largest = returns.reduce((m, value) => Math.max(m, Math.abs(value)), 0)

@@ -1,4 +1,4 @@
-/** Credit is a chain of sums: one NaN would reach every return, advantage and weight, so it stops at its source. */
+/** One NaN would spread to every return, advantage and weight, so it is refused at its source. */
 export function requireFinite(value: number, what: string): number {
   if (!Number.isFinite(value)) throw new NonFiniteError(what, value)
   return value

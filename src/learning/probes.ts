@@ -10,7 +10,7 @@ export interface ProbeSelection {
   readonly query: string
   /** The index of the update, from 0. */
   readonly update: number
-  /** Names the content of the data, so that other data of the same ids is ordered afresh. */
+  /** A version of the data's content, so that other data with the same ids gets another order. */
   readonly dataVersion: string
   /** Ids of the training tasks, in any order. */
   readonly pool: Iterable<string>

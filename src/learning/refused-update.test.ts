@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { add, drawGroup, learningOptions as options, other, step, unit } from '../../test/recorded-groups.ts'
 import { tinyPolicy } from '../../test/tiny-policy.ts'
 import type { Unit } from '../graph/agent-graph.ts'
-import { PolicyLearner } from './policy-update.ts'
-import type { RecordedGroup } from './recorded-group.ts'
+import type { RecordedGroup } from './loss.ts'
+import { PolicyLearner } from './policy-learner.ts'
 
 describe('what is not finite stops the update', () => {
   /** Everything an update may change. */

@@ -29,7 +29,7 @@ export function terminalReward(
   return score - callPenalty * usage.calls - tokenPenalty * usage.tokens
 }
 
-/** The settlement, −Φ: the potential of the terminal state is zero, so STOP pays back all that was lent. */
+/** The settlement −Φ: the terminal state has potential zero. */
 export function terminalShapingReward(potential: number): number {
   return 0 - potential // not a bare minus, which would make -0 of 0
 }

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { learningOptions as options } from '../../test/recorded-groups.ts'
 import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
-import { PolicyLearner } from './policy-update.ts'
+import { PolicyLearner } from './policy-learner.ts'
 import { rewardSettings } from './reward-settings.ts'
-import { type FinishedUpdate, type TrainingOptions, trainPolicy } from './train-policy.ts'
+import { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './train-policy.ts'
 
 const queries = ['a', 'b', 'c', 'd', 'e'].map((id, index) => ({
   id,
@@ -16,7 +16,7 @@ const evaluate = async (graph: AgentGraph) => ({
   score: graph.units.some(({ realization }) => realization === 'group') ? 1 : 0,
 })
 
-const given: TrainingOptions = {
+const given: TrainPolicyOptions = {
   seed: 7,
   queries,
   dataVersion: 'v1',

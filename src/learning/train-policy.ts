@@ -1,17 +1,15 @@
 import type { Restriction } from '../graph/legality.ts'
-import type { PolicyLearner } from './policy-update.ts'
-import type { RewardSettings } from './reward-settings.ts'
+import type { PolicyLearner } from './policy-learner.ts'
 import { paperTemperature, type TemperatureSchedule, temperatureAt } from './temperature.ts'
-import { type Evaluate, type TrainedUpdate, updateOnQuery } from './update.ts'
+import { type TrainedUpdate, type UpdateOptions, updateOnQuery } from './update.ts'
 
-export interface TrainingOptions {
-  readonly seed: number
+export interface TrainPolicyOptions
+  extends Pick<UpdateOptions, 'seed' | 'dataVersion' | 'rewards' | 'evaluate'> {
   /** The training queries in the order in which they are learned from. */
-  readonly queries: readonly { readonly id: string; readonly embedding: ArrayLike<number> }[]
-  readonly dataVersion: string
-  /** Times that the queries are gone through; once in the paper. */
+  readonly queries: readonly UpdateOptions['query'][]
+  /** Passes over the queries; 1 in the paper. */
   readonly passes?: number
-  /** Updates at most; as many as there are questions in all passes unless given. */
+  /** Updates at most; one per query and pass unless given. */
   readonly updates?: number
   /** K, per query; 2 in the paper. */
   readonly trajectories?: number
@@ -20,13 +18,11 @@ export interface TrainingOptions {
   /** From 1.2 to 1.0 over the run's own number of updates unless given. */
   readonly temperature?: TemperatureSchedule
   readonly restriction?: Restriction
-  readonly rewards: RewardSettings
-  readonly evaluate: Evaluate
-  /** Updates that were done before, by a run that is now resumed. */
+  /** Updates that were already done, when a run is resumed. */
   readonly done?: number
-  /** Takes what an update brought, before the next one starts: the place to write a checkpoint. */
+  /** Called after each update, before the next one starts: the place to write a checkpoint. */
   readonly onUpdate?: (update: FinishedUpdate) => void | Promise<void>
-  /** Ends the training after the update under way. */
+  /** Ends the training after the current update. */
   readonly signal?: AbortSignal
 }
 
@@ -38,34 +34,23 @@ export interface FinishedUpdate extends TrainedUpdate {
 }
 
 /**
- * Goes through the queries, one update each. An update depends on the weights, the moments, its number and the seed alone, so
- * a run that is resumed from what `onUpdate` kept ends with the same weights, to the bit. Gives the number of updates
- * done so far; fewer than there are means that it was interrupted.
+ * One update per query, in order. An update depends only on the weights, the optimizer's moments, its number and the seed,
+ * so a run that is resumed from what `onUpdate` kept ends with identical weights. Returns the number of updates done so
+ * far; fewer than planned means that it was interrupted.
  */
-export async function trainPolicy(learner: PolicyLearner, options: TrainingOptions): Promise<number> {
-  const { seed, queries, dataVersion, rewards, evaluate, onUpdate, signal } = options
+export async function trainPolicy(learner: PolicyLearner, options: TrainPolicyOptions): Promise<number> {
+  const { seed, dataVersion, rewards, evaluate, queries, onUpdate, signal } = options
   const { passes = 1, trajectories = 2, probes = 4, restriction = 'mixed', done = 0 } = options
-  const updates = Math.min(queries.length * passes, options.updates ?? Number.POSITIVE_INFINITY)
-  const schedule = options.temperature ?? { ...paperTemperature, updates: Math.max(1, updates) }
   const pool = queries.map(({ id }) => id)
   if (new Set(pool).size !== pool.length) throw new RangeError('Two training queries have the same id.')
+  const fixed = { seed, dataVersion, rewards, evaluate, trajectories, probes, restriction, pool }
+  const updates = Math.min(queries.length * passes, options.updates ?? Number.POSITIVE_INFINITY)
+  const schedule = options.temperature ?? { ...paperTemperature, updates: Math.max(1, updates) }
   for (let update = done; update < updates; update += 1) {
     if (signal?.aborted) return update
     const query = queries[update % queries.length]!
     const temperature = temperatureAt(update, schedule)
-    const given = {
-      seed,
-      update,
-      query,
-      pool,
-      dataVersion,
-      trajectories,
-      probes,
-      restriction,
-      rewards,
-      evaluate,
-    }
-    const trained = await updateOnQuery(learner, { ...given, temperature })
+    const trained = await updateOnQuery(learner, { ...fixed, update, query, temperature })
     await onUpdate?.({ ...trained, update, query: query.id, temperature })
   }
   return Math.max(done, updates)

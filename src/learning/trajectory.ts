@@ -123,7 +123,7 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
     forcedStop,
     transitions,
     terminalScore,
-    ...(terminalUsage && { terminalUsage }),
+    terminalUsage,
     terminal_reward: requireFinite(terminalReward(terminalScore, terminalUsage, settings), 'terminal reward'),
     terminal_shaping_reward: terminalShapingReward(potential),
     settings,

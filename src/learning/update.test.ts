@@ -4,17 +4,18 @@ import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { PolicyLearner } from './policy-update.ts'
+import { PolicyLearner } from './policy-learner.ts'
 import { returnsToGo } from './returns.ts'
 import { rewardSettings } from './reward-settings.ts'
-import { type Evaluate, type UpdateOptions, updateOnQuery } from './update.ts'
+import type { ScoreGraph } from './score-construction.ts'
+import { type UpdateOptions, updateOnQuery } from './update.ts'
 
 const pool = ['a', 'b', 'c', 'd', 'e', 'f']
 
 /** A world in which every pair of graph and task has a score of its own, the same at every asking. */
 const scoreOf = (graph: AgentGraph, task: string) => deriveRandom(5, graphKey(graph), task).uniform()
 
-function settings(evaluate: Evaluate, update: number, more: Partial<UpdateOptions> = {}): UpdateOptions {
+function settings(evaluate: ScoreGraph, update: number, more: Partial<UpdateOptions> = {}): UpdateOptions {
   const id = pool[update % pool.length]!
   return {
     seed: 3,
@@ -32,7 +33,7 @@ function settings(evaluate: Evaluate, update: number, more: Partial<UpdateOption
   }
 }
 
-const immediate: Evaluate = async (graph, task) => ({ score: scoreOf(graph, task) })
+const immediate: ScoreGraph = async (graph, task) => ({ score: scoreOf(graph, task) })
 
 test('credits every trajectory from the scores of its prefixes on shared probes and of its end on the query', async () => {
   const learner = new PolicyLearner(tinyPolicy(options))
@@ -62,7 +63,7 @@ test('credits every trajectory from the scores of its prefixes on shared probes 
 test('asks for each pair of graph and task once, and for nothing that it does not need', async () => {
   const asked: string[] = []
   const learner = new PolicyLearner(tinyPolicy(options))
-  const counting: Evaluate = async (graph, task) => {
+  const counting: ScoreGraph = async (graph, task) => {
     asked.push(`${graphKey(graph)} ${task}`)
     return { score: scoreOf(graph, task) }
   }
@@ -89,7 +90,7 @@ test('does not depend on the order in which evaluations return', async () => {
   const run = async (delay: (task: string, index: number) => number) => {
     const learner = new PolicyLearner(tinyPolicy(options))
     let index = 0
-    const late: Evaluate = async (graph, task) => {
+    const late: ScoreGraph = async (graph, task) => {
       await new Promise((resolve) => setTimeout(resolve, delay(task, index++)))
       return { score: scoreOf(graph, task) }
     }
@@ -105,7 +106,7 @@ test('does not depend on the order in which evaluations return', async () => {
 describe('ablations', () => {
   test('final reward only runs no probes, and all returns are the terminal score', async () => {
     const tasks = new Set<string>()
-    const watching: Evaluate = async (graph, task) => {
+    const watching: ScoreGraph = async (graph, task) => {
       tasks.add(task)
       return { score: scoreOf(graph, task) }
     }
@@ -135,7 +136,7 @@ test('an evaluation that is refused, or a score that is no number, changes no we
   for (const bad of [
     async () => Promise.reject(new Error('the key was revoked')),
     async () => ({ score: Number.NaN }),
-  ] satisfies Evaluate[]) {
+  ] satisfies ScoreGraph[]) {
     const learner = new PolicyLearner(tinyPolicy(options))
     const before = { weights: learner.policy.parameters.read(), adam: learner.adam.read() }
     await expect(updateOnQuery(learner, settings(bad, 0))).rejects.toThrow(/revoked|NaN/)

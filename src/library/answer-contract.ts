@@ -1,4 +1,4 @@
-import { pythonStrip } from '../numerics/python-text.ts'
+import { pythonStrip } from '../python/text.ts'
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
 

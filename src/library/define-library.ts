@@ -1,4 +1,4 @@
-import type { Executor, Library, LibraryDefinition, OuterPrompts, Role } from './library.ts'
+import type { Library, LibraryDefinition, OuterPrompts, Role } from './library.ts'
 import { libraryFingerprint } from './library-fingerprint.ts'
 import { InvalidLibraryError } from './library-problem.ts'
 import { readLibrary } from './read-library.ts'
@@ -6,15 +6,15 @@ import { defineRoleSpace, type RoleSpace } from './role-space.ts'
 import { semanticTexts } from './semantic-texts.ts'
 
 export interface LibraryOptions {
-  /** Names of tools of one's own that executors may be permitted, besides the built-in ones. */
+  /** Names of your own tools that executors may use, besides the built-in ones. */
   readonly tools?: readonly string[]
 }
 
-/** Checks a definition and gives the library, or throws one `InvalidLibraryError` with all that is wrong. */
+/** Checks a definition and returns the library, or throws an `InvalidLibraryError` that lists all problems. */
 export function defineLibrary(definition: LibraryDefinition, options: LibraryOptions = {}): Library {
-  const { roles, prompts, problems } = readLibrary(definition, options.tools)
-  if (problems.length > 0) throw new InvalidLibraryError(problems)
-  return buildLibrary(roles, prompts)
+  const read = readLibrary(definition, options.tools)
+  if (read.roles === undefined) throw new InvalidLibraryError(read.problems)
+  return buildLibrary(read.roles, read.prompts)
 }
 
 /**
@@ -42,12 +42,12 @@ export class EmptySelectionError extends Error {
 
 /** Makes the library from roles and prompts that have been checked. */
 export function buildLibrary(roles: readonly Role[], prompts: OuterPrompts): Library {
-  const frozen = Object.freeze(roles.map(freezeRole))
+  const frozen = frozenCopy(roles)
   return Object.freeze({
     roles: frozen,
-    prompts: Object.freeze({ ...prompts }),
+    prompts: frozenCopy(prompts),
     space: roleSpace(frozen),
-    texts: Object.freeze(frozen.map((role) => Object.freeze(semanticTexts(role)))),
+    texts: frozenCopy(frozen.map(semanticTexts)),
     fingerprint: libraryFingerprint(frozen, prompts),
   })
 }
@@ -56,7 +56,7 @@ function roleSpace(roles: readonly Role[]): RoleSpace {
   const shapes = roles.map(({ id, atomic, group }) =>
     Object.freeze({ id, atomic: atomic !== undefined, group: group !== undefined }),
   )
-  // Asked for every role and unit at every decision, so looked up instead of intersected.
+  // A lookup table, because this is asked for every role and unit at every decision.
   const fits = Uint8Array.from(roles.flatMap((from) => roles.map((to) => Number(outputFits(from, to)))))
   const compatible = (from: number, to: number): boolean => fits[from * roles.length + to] === 1
   return Object.freeze(defineRoleSpace(Object.freeze(shapes), compatible))
@@ -67,26 +67,11 @@ function outputFits(from: Role, to: Role): boolean {
   return to.accepts === undefined || to.accepts.some((type) => from.produces.includes(type))
 }
 
-function freezeRole(role: Role): Role {
-  const { accepts, produces, atomic, group } = role
-  return Object.freeze({
-    ...role,
-    ...(accepts && { accepts: Object.freeze([...accepts]) }),
-    produces: Object.freeze([...produces]),
-    ...(atomic && { atomic: freezeExecutor(atomic) }),
-    ...(group && {
-      group: Object.freeze({
-        workers: Object.freeze([
-          freezeExecutor(group.workers[0]),
-          freezeExecutor(group.workers[1]),
-          freezeExecutor(group.workers[2]),
-        ] as const),
-        aggregator: freezeExecutor(group.aggregator),
-      }),
-    }),
-  })
-}
-
-function freezeExecutor(executor: Executor): Executor {
-  return Object.freeze({ ...executor, tools: Object.freeze([...executor.tools]) })
+/** Copies, so that a caller's own objects stay as they are. */
+function frozenCopy<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(Object.entries(value).map(([field, part]) => [field, frozenCopy(part)]))
+  return Object.freeze(copy) as Value
 }

@@ -13,11 +13,11 @@ export function jsonTypeOf(value: JsonValue): JsonType {
   return typeof value as 'string' | 'number' | 'boolean' | 'object'
 }
 
-/** The same text for the same value, whatever the order in which its keys were written. */
-export function canonicalJson(value: JsonValue): string {
-  return JSON.stringify(value, (_key, part: JsonValue) =>
-    jsonTypeOf(part) === 'object'
-      ? Object.fromEntries(Object.entries(part as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1)))
+/** JSON with sorted keys, so that equal values have equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   )
 }

@@ -14,10 +14,10 @@ export interface LibraryProblem {
   readonly line?: number
 }
 
-// A file of garbage can have a problem per line; past this the list helps nobody.
+// A garbage file can have a problem per line; a longer list helps nobody.
 const shownProblems = 100
 
-/** A definition that is no library. Lists everything that is wrong with it, not only the first thing. */
+/** Lists all problems of a definition, not only the first. */
 export class InvalidLibraryError extends Error {
   override name = 'InvalidLibraryError'
   readonly problems: readonly LibraryProblem[]

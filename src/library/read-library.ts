@@ -1,224 +1,151 @@
+import { z } from 'zod'
 import { identifierPattern } from './identifier.ts'
-import type { Executor, Group, OuterPrompts, Role } from './library.ts'
+import type { OuterPrompts, Role } from './library.ts'
 import { describePath, type LibraryPath, type LibraryProblem, shown } from './library-problem.ts'
 import { checkAcrossRoles } from './library-rules.ts'
 import { standardPrompts } from './standard-prompts.ts'
 import { builtInTools, compareTools } from './tool-name.ts'
 
-export interface ReadLibrary {
-  readonly roles: readonly Role[]
-  readonly prompts: OuterPrompts
-  /** Everything that is wrong; the rest holds only when this is empty. */
-  readonly problems: readonly LibraryProblem[]
-}
+export type ReadLibrary =
+  | { readonly roles: readonly Role[]; readonly prompts: OuterPrompts }
+  | { readonly roles?: undefined; readonly problems: readonly LibraryProblem[] }
 
-/**
- * Reads a definition of any origin: checks it against the schema and its own rules, and fills in defaults.
- */
+/** Reads a definition of any origin: checks it against the schema and its rules, and fills in defaults. */
 export function readLibrary(definition: unknown, ownTools: readonly string[] = []): ReadLibrary {
-  return new LibraryReader(definition, ownTools).read()
+  const problems: LibraryProblem[] = []
+  const note = (path: LibraryPath, message: string) =>
+    problems.push({ path, where: describePath(path, definition), message })
+  const parsed = librarySchema([...builtInTools, ...ownTools]).safeParse(definition)
+  for (const issue of parsed.error?.issues ?? []) {
+    const path = issue.path as (string | number)[]
+    const fields = issue.code === 'unrecognized_keys' ? issue.keys : undefined
+    if (fields === undefined) note(path, issue.message)
+    else for (const field of fields) note([...path, field], issue.message)
+  }
+  checkAcrossRoles(definition, note)
+  return parsed.data === undefined || problems.length > 0 ? { problems } : parsed.data
 }
 
-/** The schema: what may be written where. */
-const fieldsOf = {
-  'a library': ['prompts', 'roles'],
-  'the prompts': ['finalizer', 'direct'],
-  'a role': ['id', 'description', 'accepts', 'produces', 'atomic', 'group'],
-  'a group': ['workers', 'aggregator'],
-  'an executor': ['id', 'responsibility', 'prompt', 'tools'],
-} as const
+function librarySchema(tools: readonly string[]) {
+  const executor = fields('an executor', {
+    id: identifier('Give the executor a name, unique in the library.'),
+    responsibility: text('Say in one sentence what this executor answers for.'),
+    prompt: text('Write the system prompt of this executor.'),
+    tools: permissions(tools),
+  })
+  const aggregator = z
+    .unknown()
+    .refine((given) => given != null, {
+      error: 'is missing. Add the executor that combines the three workers.',
+      abort: true,
+    })
+    .pipe(executor)
+  const workers = list(executor, 'List the three executors that work side by side.')
+    .refine(({ length }) => length === 3, {
+      error: ({ input }) => {
+        const { length } = input as unknown[]
+        return `has ${length} worker${length === 1 ? '' : 's'}. A group has exactly three: add or remove some.`
+      },
+    })
+    .transform(([first, second, third]) => [first!, second!, third!] as const)
+  const role = fields('a role', {
+    id: identifier('Give the role a short name such as fact_checker.'),
+    description: text('Say in a sentence what the role is for.'),
+    accepts: types().optional(),
+    produces: types()
+      .refine((names) => names.length > 0, {
+        error: "is empty. Name at least one type, or leave it out for 'analysis'.",
+      })
+      .default(['analysis']),
+    atomic: executor.optional(),
+    group: fields('a group', { workers, aggregator }).optional(),
+  })
+  const outerPrompt = (standard: string) =>
+    text('Write it, or leave the field out to use the standard one.').default(standard)
+  return fields('a library', {
+    prompts: fields('the prompts', {
+      finalizer: outerPrompt(standardPrompts.finalizer),
+      direct: outerPrompt(standardPrompts.direct),
+    }).default(standardPrompts),
+    roles: list(role, 'List the roles of the library.').min(1, 'has no role. Add at least one.'),
+  })
+}
 
-// Line breaks and tabs belong in a prompt; what else steers a terminal does not.
+/** A mapping with just these fields. */
+function fields<Shape extends z.ZodRawShape>(kind: string, shape: Shape) {
+  const names = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: ({ code, input }) =>
+      code === 'unrecognized_keys'
+        ? `is not a field of ${kind}. The fields are ${names}.`
+        : `is ${shown(input)}, not ${kind}. Write the fields ${names}.`,
+  })
+}
+
+function list<Item extends z.ZodType>(item: Item, remedy: string) {
+  return z.array(item, { error: ({ input }) => wrongType(input, 'a list', remedy) })
+}
+
+function wrongType(input: unknown, wanted: string, remedy: string): string {
+  return input === undefined ? `is missing. ${remedy}` : `is ${shown(input)}, not ${wanted}. ${remedy}`
+}
+
+// Prompts may have line breaks and tabs; other control characters could steer a terminal.
 const strayControl = /[^\P{Cc}\t\n]/u
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** Goes through a definition once and notes every problem on the way. */
-class LibraryReader {
-  private readonly problems: LibraryProblem[] = []
-  private readonly definition: unknown
-  private readonly tools: ReadonlySet<string>
-
-  constructor(definition: unknown, ownTools: readonly string[]) {
-    this.definition = definition
-    this.tools = new Set([...builtInTools, ...ownTools])
-  }
-
-  read(): ReadLibrary {
-    const library = this.fields(this.definition, [], 'a library')
-    const prompts = this.prompts(library?.['prompts'])
-    const entries = library && this.list(library['roles'], ['roles'], 'List the roles of the library.')
-    if (entries?.length === 0) this.note(['roles'], 'has no role. Add at least one.')
-    const roles = (entries ?? []).map((entry, index) => this.role(entry, ['roles', index]))
-    checkAcrossRoles(roles, (path, message) => this.note(path, message))
-    return { roles, prompts, problems: this.problems }
-  }
-
-  private prompts(value: unknown): OuterPrompts {
-    if (value === undefined) return standardPrompts
-    const fields = this.fields(value, ['prompts'], 'the prompts')
-    const read = (field: keyof OuterPrompts): string =>
-      fields?.[field] === undefined
-        ? standardPrompts[field]
-        : this.text(
-            fields[field],
-            ['prompts', field],
-            'Write it, or leave the field out to use the standard one.',
-          )
-    return { finalizer: read('finalizer'), direct: read('direct') }
-  }
-
-  private role(value: unknown, path: LibraryPath): Role {
-    const fields = this.fields(value, path, 'a role')
-    if (!fields) return { id: '', description: '', produces: [] }
-    const accepts = this.types(fields['accepts'], [...path, 'accepts'])
-    const produces = this.types(fields['produces'], [...path, 'produces'])
-    if (produces?.length === 0) {
-      this.note([...path, 'produces'], "is empty. Name at least one type, or leave it out for 'analysis'.")
-    }
-    if (fields['atomic'] === undefined && fields['group'] === undefined) {
-      this.note(path, "has no realization. Give it 'atomic', 'group' or both.")
-    }
-    return {
-      id: this.identifier(fields['id'], [...path, 'id'], 'Give the role a short name such as fact_checker.'),
-      description: this.text(
-        fields['description'],
-        [...path, 'description'],
-        'Say in a sentence what the role is for.',
-      ),
-      ...(accepts && { accepts }),
-      produces: produces ?? ['analysis'],
-      ...(fields['atomic'] !== undefined && { atomic: this.executor(fields['atomic'], [...path, 'atomic']) }),
-      ...(fields['group'] !== undefined && { group: this.group(fields['group'], [...path, 'group']) }),
-    }
-  }
-
-  private group(value: unknown, path: LibraryPath): Group {
-    const fields = this.fields(value, path, 'a group')
-    const entries =
-      fields &&
-      this.list(fields['workers'], [...path, 'workers'], 'List the three executors that work side by side.')
-    const workers = (entries ?? []).map((entry, index) => this.executor(entry, [...path, 'workers', index]))
-    if (entries && entries.length !== 3) {
-      const count = entries.length === 1 ? '1 worker' : `${entries.length} workers`
-      this.note([...path, 'workers'], `has ${count}. A group has exactly three: add or remove some.`)
-    }
-    let aggregator: Executor = nobody
-    if (fields && (fields['aggregator'] === undefined || fields['aggregator'] === null)) {
-      this.note([...path, 'aggregator'], 'is missing. Add the executor that combines the three workers.')
-    } else if (fields) {
-      aggregator = this.executor(fields['aggregator'], [...path, 'aggregator'])
-    }
-    return { workers: workers as unknown as Group['workers'], aggregator }
-  }
-
-  private executor(value: unknown, path: LibraryPath): Executor {
-    const fields = this.fields(value, path, 'an executor')
-    if (!fields) return nobody
-    return {
-      id: this.identifier(fields['id'], [...path, 'id'], 'Give the executor a name, unique in the library.'),
-      responsibility: this.text(
-        fields['responsibility'],
-        [...path, 'responsibility'],
-        'Say in one sentence what this executor answers for.',
-      ),
-      prompt: this.text(fields['prompt'], [...path, 'prompt'], 'Write the system prompt of this executor.'),
-      tools: this.permissions(fields['tools'], [...path, 'tools']),
-    }
-  }
-
-  private permissions(value: unknown, path: LibraryPath): readonly string[] {
-    if (value === undefined) return []
-    const entries = this.list(value, path, 'List tool names, or leave it out for none.') ?? []
-    const known = entries.filter((entry, index): entry is string => {
-      const ok = typeof entry === 'string' && this.tools.has(entry)
-      if (!ok) {
-        const remedy = `Use one of ${[...this.tools].join(', ')}, or register the tool first.`
-        this.note([...path, index], `is ${shown(entry)}, which is not a tool here. ${remedy}`)
-      }
-      return ok
+/** Text without outer white space and with plain line ends, so that a YAML block equals a TypeScript string. */
+function text(remedy: string, furtherProblem: (text: string) => string | undefined = () => undefined) {
+  return z
+    .string({
+      error: ({ input }) => (input === null ? `is empty. ${remedy}` : wrongType(input, 'text', remedy)),
     })
-    return this.distinct(known, path).sort(compareTools)
-  }
-
-  /** A list of edge types as a sorted set, or undefined when it is left out. */
-  private types(value: unknown, path: LibraryPath): readonly string[] | undefined {
-    if (value === undefined) return undefined
-    const entries = this.list(value, path, 'List type names, or leave it out.')
-    if (!entries) return undefined
-    const names = entries.map((entry, index) =>
-      this.identifier(entry, [...path, index], 'Give the type a short name such as evidence.'),
-    )
-    return this.distinct(names, path).sort()
-  }
-
-  private distinct(names: readonly string[], path: LibraryPath): string[] {
-    const seen = new Set<string>()
-    for (const name of names) {
-      if (seen.has(name) && name !== '') this.note(path, `lists ${shown(name)} twice. Remove one.`)
-      seen.add(name)
-    }
-    return [...seen]
-  }
-
-  private identifier(value: unknown, path: LibraryPath, remedy: string): string {
-    const text = this.text(value, path, remedy)
-    if (text !== '' && !identifierPattern.test(text)) {
-      const rule = 'Use letters, digits, - and _, a letter first, at most 64 characters.'
-      this.note(path, `is ${shown(text)}, which cannot be a name. ${rule}`)
-    }
-    return text
-  }
-
-  /**
-   * Text without outer white space and with plain line ends, so that a YAML block equals a TypeScript string.
-   */
-  private text(value: unknown, path: LibraryPath, remedy: string): string {
-    if (value === undefined) {
-      this.note(path, `is missing. ${remedy}`)
-      return ''
-    }
-    if (typeof value !== 'string' && value !== null) {
-      this.note(path, `is ${shown(value)}, not text. ${remedy}`)
-      return ''
-    }
-    const text = (value ?? '').replaceAll(/\r\n?/g, '\n').trim()
-    if (text === '') this.note(path, `is empty. ${remedy}`)
-    const control = strayControl.exec(text)
-    if (control) {
-      const code = control[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-      this.note(path, `contains the control character U+${code}. Remove it.`)
-    }
-    if (!text.isWellFormed()) this.note(path, 'contains half of a surrogate pair. Remove it.')
-    return text
-  }
-
-  private list(value: unknown, path: LibraryPath, remedy: string): readonly unknown[] | undefined {
-    if (Array.isArray(value)) return value
-    this.note(
-      path,
-      value === undefined ? `is missing. ${remedy}` : `is ${shown(value)}, not a list. ${remedy}`,
-    )
-    return undefined
-  }
-
-  private fields(value: unknown, path: LibraryPath, kind: keyof typeof fieldsOf): Fields | undefined {
-    const known: readonly string[] = fieldsOf[kind]
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      this.note(path, `is ${shown(value)}, not ${kind}. Write the fields ${known.join(', ')}.`)
-      return undefined
-    }
-    for (const field of Object.keys(value)) {
-      if (known.includes(field)) continue
-      this.note([...path, field], `is not a field of ${kind}. The fields are ${known.join(', ')}.`)
-    }
-    return value as Fields
-  }
-
-  private note(path: LibraryPath, message: string): void {
-    this.problems.push({ path, where: describePath(path, this.definition), message })
-  }
+    .overwrite((given) => given.replaceAll(/\r\n?/g, '\n').trim())
+    .superRefine((given, { addIssue }) => {
+      if (given === '') addIssue(`is empty. ${remedy}`)
+      const control = strayControl.exec(given)
+      if (control) {
+        const code = control[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+        addIssue(`contains the control character U+${code}. Remove it.`)
+      }
+      if (!given.isWellFormed()) addIssue('contains half of a surrogate pair. Remove it.')
+      const further = furtherProblem(given)
+      if (further !== undefined) addIssue(further)
+    })
 }
 
-// Stands where an executor could not be read; a problem has been noted, so it never reaches a library.
-const nobody: Executor = { id: '', responsibility: '', prompt: '', tools: [] }
+function identifier(remedy: string) {
+  const rule = 'Use letters, digits, - and _, a letter first, at most 64 characters.'
+  return text(remedy, (given) =>
+    given === '' || identifierPattern.test(given)
+      ? undefined
+      : `is ${shown(given)}, which cannot be a name. ${rule}`,
+  )
+}
+
+/** Edge types, as a sorted set. */
+function types() {
+  return list(identifier('Give the type a short name such as evidence.'), 'List type names, or leave it out.')
+    .superRefine((names, { addIssue }) => {
+      for (const name of repeated(names)) addIssue(`lists ${shown(name)} twice. Remove one.`)
+    })
+    .transform((names) => names.toSorted())
+}
+
+function permissions(tools: readonly string[]) {
+  const tool = z.unknown().refine((given) => tools.includes(given as string), {
+    error: ({ input }) => {
+      const remedy = `Use one of ${tools.join(', ')}, or register the tool first.`
+      return `is ${shown(input)}, which is not a tool here. ${remedy}`
+    },
+  })
+  return list(tool, 'List tool names, or leave it out for none.')
+    .superRefine((names, { addIssue }) => {
+      for (const name of repeated(names)) addIssue(`lists ${shown(name)} twice. Remove one.`)
+    })
+    .transform((names) => (names as string[]).toSorted(compareTools))
+    .default([])
+}
+
+function repeated(names: readonly unknown[]): Set<unknown> {
+  return new Set(names.filter((name, index) => name !== '' && names.indexOf(name) !== index))
+}

@@ -9,10 +9,8 @@ export function semanticTexts({ id, description, atomic, group }: Role): RoleTex
   const members = group ? [...group.workers, group.aggregator].map(duty).join(' ') : ''
   return {
     role: description,
-    ...(atomic && { atomic: `${words(id)}, one agent: ${atomic.responsibility}` }),
-    ...(group && {
-      group: `${words(id)}, a group of three workers and an aggregator. ${members}`,
-    }),
+    atomic: atomic && `${words(id)}, one agent: ${atomic.responsibility}`,
+    group: group && `${words(id)}, a group of three workers and an aggregator. ${members}`,
   }
 }
 

@@ -14,12 +14,12 @@ export interface StandardSchema {
 }
 
 interface StandardResult {
-  readonly issues?: readonly StandardIssue[] | undefined
+  readonly issues?: readonly StandardIssue[]
 }
 
 interface StandardIssue {
   readonly message: string
-  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
+  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
 }
 
 /** The first problem of a value, or none. Never throws, whatever the schema does. */

@@ -4,6 +4,7 @@ import { buildLibrary, type LibraryOptions } from './define-library.ts'
 import type {
   Executor,
   ExecutorDefinition,
+  GroupDefinition,
   Library,
   LibraryDefinition,
   Role,
@@ -26,15 +27,13 @@ export function parseLibrary(text: string, source: string, options: LibraryOptio
     const problems = faults.map(({ line, message }) => ({ path: [], where: 'the file', message, line }))
     throw new InvalidLibraryError(problems, source)
   }
-  const { roles, prompts, problems } = readLibrary(value, options.tools)
-  if (problems.length > 0) {
-    const located = problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }))
-    throw new InvalidLibraryError(
-      located.sort((a, b) => a.line - b.line),
-      source,
-    )
-  }
-  return buildLibrary(roles, prompts)
+  const read = readLibrary(value, options.tools)
+  if (read.roles !== undefined) return buildLibrary(read.roles, read.prompts)
+  const located = read.problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }))
+  throw new InvalidLibraryError(
+    located.sort((a, b) => a.line - b.line),
+    source,
+  )
 }
 
 /** The library as YAML that `parseLibrary` reads back to the same fingerprint; defaults are left out. */
@@ -52,24 +51,18 @@ function roleDefinition({ id, description, accepts, produces, atomic, group }: R
   return {
     id,
     description,
-    ...(accepts && { accepts }),
-    ...(!isDefault && { produces }),
-    ...(atomic && { atomic: executorDefinition(atomic) }),
-    ...(group && {
-      group: {
-        workers: [
-          executorDefinition(group.workers[0]),
-          executorDefinition(group.workers[1]),
-          executorDefinition(group.workers[2]),
-        ],
-        aggregator: executorDefinition(group.aggregator),
-      },
-    }),
+    accepts,
+    produces: isDefault ? undefined : produces,
+    atomic: atomic && executorDefinition(atomic),
+    group: group && {
+      workers: group.workers.map(executorDefinition) as unknown as GroupDefinition['workers'],
+      aggregator: executorDefinition(group.aggregator),
+    },
   }
 }
 
 function executorDefinition({ id, responsibility, prompt, tools }: Executor): ExecutorDefinition {
-  return { id, responsibility, ...(tools.length > 0 && { tools }), prompt }
+  return { id, responsibility, tools: tools.length === 0 ? undefined : tools, prompt }
 }
 
 /** A file that cannot be read as text; what its text says wrongly is an `InvalidLibraryError`. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectClose } from '../../test/rounding.ts'
 import { Adam, type AdamSettings, paperAdam } from './adam.ts'
-import { adamStep, freshAdam, type AdamState as PlainState } from './plain/adam.ts'
+import { adamStep, freshAdam, type PlainAdamState } from './plain/adam.ts'
 import { deriveRandom } from './random.ts'
 import { type Tensor, Workspace } from './workspace.ts'
 
@@ -30,7 +30,7 @@ test.each([
   const block = placeBlock(workspace, draw(size))
   const adam = new Adam(workspace, block, settings)
   let weights: Map<string, Float64Array> = named(workspace.values(block))
-  let state: PlainState = freshAdam
+  let state: PlainAdamState = freshAdam
   for (let step = 0; step < 40; step += 1) {
     // Entry 3 is reached by the first steps alone: afterwards its moments decay and still move it.
     const gradient = draw(size).map((value, index) => (index === 3 && step >= 2 ? 0 : value))

@@ -45,7 +45,7 @@ export class Adam {
     this.#second = { ...block, data: workspace.zeros(block.columns), gradient: 0 }
   }
 
-  /** Moves the block against its gradients and leaves these at zero. */
+  /** One step over the block; sets its gradients to zero. */
   step(): void {
     this.#step += 1
     this.#move(this.#block)

@@ -3,7 +3,7 @@ import { expectClose } from '../../test/rounding.ts'
 import {
   add,
   concat,
-  dot,
+  dotProduct,
   gelu,
   layerNorm,
   linear,
@@ -289,13 +289,13 @@ describe('values and gradients are those of the plain engine', () => {
         shapes: [...shapes, [6, 1]],
         fast: (tape, [a, b, base]) =>
           tape.dotRows(a!, tape.indices(own), b!, tape.indices(other), sumFrom(tape, base!)),
-        plain: ([a, b, base]) => own.map((row, p) => add(dot(a![row]!, b![other[p]!]!), base![p]!)),
+        plain: ([a, b, base]) => own.map((row, p) => add(dotProduct(a![row]!, b![other[p]!]!), base![p]!)),
       })
       compare('dotRows of one', {
         shapes: [[rows, columns]],
         fast: (tape, [a]) =>
           tape.dotRows(a!, tape.indices(own), a!, tape.indices(own.toReversed()), tape.zeros(6, 1)),
-        plain: ([a]) => own.map((row, p) => dot(a![row]!, a![own.at(-1 - p)!]!)),
+        plain: ([a]) => own.map((row, p) => dotProduct(a![row]!, a![own.at(-1 - p)!]!)),
       })
     }))
 
@@ -319,7 +319,7 @@ describe('values and gradients are those of the plain engine', () => {
         plain: ([states, keys, base]) =>
           lists.map((list, d) => {
             if (list.length === 0) return base![d]!
-            const scores = list.map((row) => dot(states![row]!, keys![keyRows[d]!]!))
+            const scores = list.map((row) => dotProduct(states![row]!, keys![keyRows[d]!]!))
             const weights = softmax(scale(concat(...scores), 0.7))
             const terms = list.map((row, q) => multiply(slice(weights, q, 1), states![row]!))
             return add(...(terms as [Value, ...Value[]]))

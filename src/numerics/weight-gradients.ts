@@ -18,9 +18,8 @@ export function isPart(matrix: Tensor, weight: Tensor): boolean {
 }
 
 /**
- * The gradients of a pass's weight matrices as sums of outer products that are still to be computed. They are as large
- * as the weights, so who needs them only for an optimizer step lets that step compute them, row by row, and never
- * writes them to memory.
+ * The gradients of a pass's weight matrices as sums of outer products, not yet computed. They are as large as the
+ * weights, so an optimizer step can compute them row by row without ever writing them to memory.
  */
 export class WeightGradients {
   readonly #workspace: Workspace
@@ -41,7 +40,7 @@ export class WeightGradients {
     return [...this.#products.values()].map(({ matrix }) => matrix)
   }
 
-  /** The terms of a whole weight, of all the parts that it is used in, as the kernels read them; perhaps none. */
+  /** The terms of a whole weight, from all its parts, in the kernels' layout; may be empty. */
   terms(weight: Tensor): { readonly count: number; readonly pointer: number } {
     const parts = [...this.#products.values()].filter(({ matrix }) => isPart(matrix, weight))
     const list = parts.flatMap(({ matrix, terms }) =>

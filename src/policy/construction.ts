@@ -5,7 +5,7 @@ import { ActionDistribution, emptyLogits } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
 import type { ConstructionPolicy, PreparedQueries } from './policy.ts'
 
-/** A graph to be built: for which query, with whose randomness, in which space. */
+/** One graph to build. */
 export interface ConstructionJob {
   readonly query: ArrayLike<number>
   readonly random: Random
@@ -15,7 +15,7 @@ export interface ConstructionJob {
   readonly dropout: boolean
 }
 
-/** One visited state and what was done there: all that an update needs to find the same probabilities again. */
+/** One visited state and the action taken: all that an update needs to recompute its probability. */
 export interface ConstructionStep {
   readonly graph: AgentGraph
   readonly action: Action
@@ -30,13 +30,13 @@ export interface Construction {
 
 /**
  * Builds graphs by sampling until STOP, all of them together: every round takes one decision for each unfinished graph.
- * A graph comes out the same alone or among others, because its draws are its own and the kernels keep rows apart.
+ * A graph is the same whether built alone or with others: it has its own random draws, and kernels keep rows apart.
  */
 export function constructGraphs(
   policy: ConstructionPolicy,
   jobs: readonly ConstructionJob[],
 ): Construction[] {
-  // With and without dropout sums are formed in another order, so the two kinds must not meet in one batch.
+  // Dropout changes the order of sums, so jobs with and without it must not share a batch.
   const built = new Array<Construction>(jobs.length)
   for (const dropout of [false, true]) {
     const positions = [...jobs.keys()].filter((position) => jobs[position]!.dropout === dropout)
@@ -71,7 +71,7 @@ function constructTogether(
           const dropoutKeep = job.dropout ? drawDropout(policy, graph, job.random) : null
           return { graph, query, dropoutKeep }
         })
-        // With all units placed STOP has probability one: there is nothing to compute and nothing to draw.
+        // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
         const undecided = states.flatMap(({ graph }, position) =>
           graph.size < policy.options.dimensions.maxUnits ? [position] : [],
         )
@@ -97,7 +97,7 @@ function constructTogether(
   })
 }
 
-/** One forward pass for all states; of the lower heads only the branches that were drawn are evaluated. */
+/** One forward pass for all states. The lower heads are evaluated only for the drawn branches. */
 function sampleActions(
   policy: ConstructionPolicy,
   queries: PreparedQueries,

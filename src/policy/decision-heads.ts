@@ -9,7 +9,7 @@ interface DecisionNetwork {
   readonly weights: NetworkWeights
 }
 
-/** The contexts of several decisions and the heads that read them, each asked for just the branches that are wanted. */
+/** The contexts of several decisions, and the action heads, each evaluated only for the branches asked for. */
 export class DecisionBatch {
   /** c_t per decision. */
   readonly context: Tensor
@@ -61,11 +61,11 @@ export class DecisionBatch {
     return this.#branchLogits(granularity, this.#tables.granularity, decisions, roles)
   }
 
-  /** One logit per triple (decision, branch, existing unit). */
+  /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), one per triple (decision, branch, existing unit). */
   edgeLogits(decisions: readonly number[], branches: readonly number[], units: readonly number[]): Tensor {
     const { edge, edgeQuery, edgeKey } = this.#weights
     const tape = this.#tape
-    // v = edge_query [c; e_role; e_realization], once for all units of a decision.
+    // v_{r,z} = W [c; e_role; e_realization] + b, once for all units of a decision.
     const pairs = new Map<number, number>()
     const pairDecisions: number[] = []
     const pairBranches: number[] = []

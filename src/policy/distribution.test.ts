@@ -4,9 +4,11 @@ import { arbitraryConstruction } from '../../test/arbitrary-graph.ts'
 import { legalActions } from '../../test/tiny-policy.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { type Action, type ConstructionSpace, legalityMasks, whyIllegal } from '../graph/legality.ts'
+import { addPositionGradient } from '../learning/loss.ts'
 import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { ActionDistribution, emptyLogits, type Logits, type PositionLoss } from './distribution.ts'
+import { ActionDistribution, emptyLogits, type Logits } from './distribution.ts'
+import { entropy, klDivergence } from './kl-and-entropy.ts'
 
 interface Place {
   readonly space: ConstructionSpace
@@ -64,15 +66,15 @@ test('it is a distribution over whole actions, with their entropy and divergence
       const mean = (of: (action: Action) => number) =>
         actions.reduce((sum, action) => sum + Math.exp(own.logProbability(action)) * of(action), 0)
       expect(mean(() => 1)).toBeCloseTo(1, 12)
-      expect(own.entropy()).toBeCloseTo(
+      expect(entropy(own)).toBeCloseTo(
         mean((action) => -own.logProbability(action)),
         10,
       )
-      expect(own.divergence(other)).toBeCloseTo(
+      expect(klDivergence(own, other)).toBeCloseTo(
         mean((action) => own.logProbability(action) - other.logProbability(action)),
         10,
       )
-      expect(own.divergence(own)).toBe(0)
+      expect(klDivergence(own, own)).toBe(0)
     }),
   )
 })
@@ -107,8 +109,8 @@ test('masked branches have probability 0 and are never read', () => {
     edges: logits.edges.map((logit, index) => (masks.edges[index] ? logit : Number.NaN)),
   }
   const [clean, dirty] = [distributionAt(place, logits), distributionAt(place, poisoned)]
-  expect(dirty.entropy()).toBe(clean.entropy())
-  expect(dirty.divergence(clean)).toBe(0)
+  expect(entropy(dirty)).toBe(entropy(clean))
+  expect(klDivergence(dirty, clean)).toBe(0)
   expect(dirty.realizationProbability(3)).toBe(0)
   expect(dirty.realizationProbability(4)).toBe(0)
   for (const [edge, legal] of masks.edges.entries()) {
@@ -117,8 +119,8 @@ test('masked branches have probability 0 and are never read', () => {
     else expect(probability).toBe(0)
   }
   const into = emptyLogits(3, 3)
-  const loss = { advantage: 1, action: { type: 'stop' }, divergenceWeight: 1, entropyWeight: 1 } as const
-  dirty.addLossGradient(loss, clean, 1, into)
+  const position = { policy: dirty, reference: clean, advantage: 1, action: { type: 'stop' } } as const
+  addPositionGradient(position, { divergence: 1, entropy: 1 }, 1, into)
   for (const level of ['roles', 'realizations', 'edges'] as const) {
     for (const [index, gradient] of into[level].entries()) {
       expect(Number.isFinite(gradient)).toBe(true)
@@ -127,23 +129,6 @@ test('masked branches have probability 0 and are never read', () => {
   }
 })
 
-/** scale × (−A log π + w_KL KL − w_H H), as the gradient's own definition has it. */
-function lossOf(
-  place: Place,
-  logits: Logits,
-  reference: Logits,
-  temperature: number,
-  loss: PositionLoss,
-): number {
-  const own = distributionAt(place, logits, temperature)
-  const other = distributionAt(place, reference, temperature)
-  return (
-    -loss.advantage * own.logProbability(loss.action) +
-    loss.divergenceWeight * own.divergence(other) -
-    loss.entropyWeight * own.entropy()
-  )
-}
-
 test('the gradient agrees with finite differences', () => {
   fc.assert(
     fc.property(
@@ -151,31 +136,30 @@ test('the gradient agrees with finite differences', () => {
       arbitraryTemperature,
       arbitrarySeed,
       fc.nat(),
-      fc.record({
-        advantage: fc.double({ min: -2, max: 2, noNaN: true }),
-        divergenceWeight: fc.constantFrom(0, 0.01, 1),
-        entropyWeight: fc.constantFrom(0, 0.001, 1),
-      }),
-      (place, temperature, seed, choice, weights) => {
-        const [logits, reference] = [drawLogits(place, seed), drawLogits(place, seed + 1)]
+      fc.double({ min: -2, max: 2, noNaN: true }),
+      fc.record({ divergence: fc.constantFrom(0, 0.01, 1), entropy: fc.constantFrom(0, 0.001, 1) }),
+      (place, temperature, seed, choice, advantage, weights) => {
+        const logits = drawLogits(place, seed)
         const actions = legalActions(place.graph, place.space)
-        const loss = { ...weights, action: actions[choice % actions.length]! }
+        const action = actions[choice % actions.length]!
+        const reference = distributionAt(place, drawLogits(place, seed + 1), temperature)
+        // −A log π + β_KL KL − β_H H, from the definitions.
+        const lossOf = (own: ActionDistribution) =>
+          -advantage * own.logProbability(action) +
+          weights.divergence * klDivergence(own, reference) -
+          weights.entropy * entropy(own)
         const scale = 0.25
         // Gradients are added to what is there.
         const gradient = emptyLogits(place.space.roles.roles.length, place.graph.size)
         for (const level of Object.values(gradient) as Float64Array[]) level.fill(10)
-        distributionAt(place, logits, temperature).addLossGradient(
-          loss,
-          distributionAt(place, reference, temperature),
-          scale,
-          gradient,
-        )
+        const policy = distributionAt(place, logits, temperature)
+        addPositionGradient({ policy, reference, action, advantage }, weights, scale, gradient)
         for (const level of ['roles', 'realizations', 'edges'] as const) {
           for (const index of logits[level].keys()) {
             const at = (shift: number) => {
               const moved = { ...logits, [level]: logits[level].slice() }
               moved[level][index]! += shift
-              return lossOf(place, moved, reference, temperature, loss)
+              return lossOf(distributionAt(place, moved, temperature))
             }
             const numeric = (scale * (at(1e-5) - at(-1e-5))) / 2e-5
             const difference = Math.abs(gradient[level][index]! - 10 - numeric)
@@ -275,21 +259,17 @@ describe('sampling', () => {
 test('saturated logits stay finite, in value and gradient', () => {
   for (const spread of [50, 1e3, 1e6, 1e30]) {
     const [own, other] = [7, 8].map((seed) => distributionAt(place, drawLogits(place, seed, spread)))
-    const values = [own!.entropy(), own!.divergence(other!)]
+    const values = [entropy(own!), klDivergence(own!, other!)]
     const into = emptyLogits(3, 3)
     for (const action of legalActions(place.graph, place.space)) {
       values.push(own!.logProbability(action))
-      own!.addLossGradient(
-        { advantage: 1, action, divergenceWeight: 0.01, entropyWeight: 0.001 },
-        other!,
-        1,
-        into,
-      )
+      const position = { policy: own!, reference: other!, advantage: 1, action }
+      addPositionGradient(position, { divergence: 0.01, entropy: 0.001 }, 1, into)
     }
     values.push(...into.roles, ...into.realizations, ...into.edges)
     expect(values.every(Number.isFinite), `spread ${spread}`).toBe(true)
-    expect(own!.entropy() + 0).toBeGreaterThanOrEqual(0)
-    expect(own!.divergence(other!)).toBeGreaterThanOrEqual(0)
+    expect(entropy(own!) + 0).toBeGreaterThanOrEqual(0)
+    expect(klDivergence(own!, other!)).toBeGreaterThanOrEqual(0)
   }
 })
 
@@ -321,8 +301,8 @@ test('with every unit placed STOP has probability one', () => {
   const own = distributionAt(full, drawLogits(full, 2))
   expect(own.logProbability({ type: 'stop' })).toBe(0)
   expect(own.stopProbability).toBe(1)
-  expect(own.entropy() + 0).toBe(0)
-  expect(own.divergence(distributionAt(full, drawLogits(full, 3)))).toBe(0)
+  expect(entropy(own) + 0).toBe(0)
+  expect(klDivergence(own, distributionAt(full, drawLogits(full, 3)))).toBe(0)
   expect(own.sample(deriveRandom(1))).toEqual({ type: 'stop' })
   const action = { type: 'add', role: 'both', realization: 'atomic', predecessors: [] } as const
   expect(own.logProbability(action)).toBe(Number.NEGATIVE_INFINITY)

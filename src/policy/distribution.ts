@@ -2,7 +2,7 @@ import type { Action, LegalityMasks } from '../graph/legality.ts'
 import { type RoleSpace, realizations } from '../library/role-space.ts'
 import type { Random } from '../numerics/random.ts'
 
-/** Untempered logits in the layout of the masks; what is masked is never read. */
+/** Untempered logits in the layout of the masks; masked entries are never read. */
 export interface Logits {
   /** R + 1: the roles, then STOP. */
   readonly roles: Float64Array
@@ -12,12 +12,9 @@ export interface Logits {
   readonly edges: Float64Array
 }
 
-/** Weights of the terms of one position's loss: −advantage·log π(action) + divergenceWeight·KL − entropyWeight·H. */
-export interface PositionLoss {
-  readonly advantage: number
-  readonly action: Action
-  readonly divergenceWeight: number
-  readonly entropyWeight: number
+/** Log-probabilities of every legal branch, in the same layout; of edges also those of their absence. */
+export interface LogProbabilities extends Logits {
+  readonly absentEdges: Float64Array
 }
 
 export function emptyLogits(roles: number, units: number): Logits {
@@ -29,39 +26,33 @@ export function emptyLogits(roles: number, units: number): Logits {
 }
 
 /**
- * The tempered distribution over one decision's actions: a role or STOP, then the role's realization, then an
- * independent yes or no for every legal predecessor. Computed in doubles; the tempered distribution is the policy.
- * A level is computed when it is first asked for, so that a draw reads just the branches it takes and logits of lower
- * levels may be filled in after a higher one was drawn.
+ * The policy at one state: a role or STOP, then the role's realization, then an independent yes or no for every legal
+ * predecessor, all from tempered logits and in doubles. Each level is computed on first use. A draw therefore reads only
+ * the branches it takes, and the logits of lower levels may be filled in after a higher level was drawn.
  */
 export class ActionDistribution {
+  readonly masks: LegalityMasks
+  readonly temperature: number
+  /** Existing units, which are the predecessors to choose from. */
+  readonly units: number
   readonly #space: RoleSpace
-  readonly #masks: LegalityMasks
   readonly #logits: Logits
-  readonly #temperature: number
-  readonly #units: number
-  /** Log-probabilities; of edges also those of their absence. */
-  readonly #roles: Float64Array
-  readonly #realizations: Float64Array
-  readonly #edges: Float64Array
-  readonly #absent: Float64Array
+  readonly #known: LogProbabilities
   #rolesKnown = false
   readonly #realizationsKnown: Uint8Array
   readonly #edgesKnown: Uint8Array
 
   constructor(space: RoleSpace, masks: LegalityMasks, logits: Logits, temperature: number) {
     if (!(temperature > 0)) throw new RangeError(`The temperature is ${temperature}; it must be above 0.`)
+    const roles = space.roles.length
     this.#space = space
-    this.#masks = masks
+    this.masks = masks
     this.#logits = logits
-    this.#temperature = temperature
-    this.#units = masks.realizations.length === 0 ? 0 : masks.edges.length / masks.realizations.length
-    this.#roles = new Float64Array(masks.roles.length)
-    this.#realizations = new Float64Array(masks.realizations.length)
-    this.#edges = new Float64Array(masks.edges.length)
-    this.#absent = new Float64Array(masks.edges.length)
-    this.#realizationsKnown = new Uint8Array(space.roles.length)
-    this.#edgesKnown = new Uint8Array(masks.realizations.length)
+    this.temperature = temperature
+    this.units = roles === 0 ? 0 : masks.edges.length / (roles * 2)
+    this.#known = { ...emptyLogits(roles, this.units), absentEdges: new Float64Array(masks.edges.length) }
+    this.#realizationsKnown = new Uint8Array(roles)
+    this.#edgesKnown = new Uint8Array(roles * 2)
   }
 
   get stopProbability(): number {
@@ -79,24 +70,24 @@ export class ActionDistribution {
 
   /** Of an edge from an existing unit, given role and realization; 0 where it is illegal. */
   edgeProbability(branch: number, unit: number): number {
-    const edge = branch * this.#units + unit
-    return this.#masks.edges[edge] ? Math.exp(this.#edgeLevel(branch)[edge]!) : 0
+    const edge = branch * this.units + unit
+    return this.masks.edges[edge] ? Math.exp(this.#edgeLevel(branch)[edge]!) : 0
   }
 
-  /** −∞ for an action that is not legal. */
+  /** log π(r) + log π(z | r) + Σ_j [b_j log p_j + (1 − b_j) log(1 − p_j)]; −∞ for an illegal action. */
   logProbability(action: Action): number {
     if (action.type === 'stop') return this.#roleLevel().at(-1)!
     const role = this.#space.indexOf(action.role)
     const z = realizations.indexOf(action.realization)
     const branch = role * 2 + z
-    if (z < 0 || !this.#masks.realizations[branch]) return Number.NEGATIVE_INFINITY
-    const chosen = chosenUnits(action.predecessors, this.#units)
+    if (z < 0 || !this.masks.realizations[branch]) return Number.NEGATIVE_INFINITY
+    const chosen = chosenUnits(action.predecessors, this.units)
     if (chosen === undefined) return Number.NEGATIVE_INFINITY
     let sum = this.#roleLevel()[role]! + this.#realizationLevel(role)[branch]!
     const present = this.#edgeLevel(branch)
-    for (let unit = 0; unit < this.#units; unit += 1) {
-      const edge = branch * this.#units + unit
-      if (this.#masks.edges[edge]) sum += chosen[unit] ? present[edge]! : this.#absent[edge]!
+    for (let unit = 0; unit < this.units; unit += 1) {
+      const edge = branch * this.units + unit
+      if (this.masks.edges[edge]) sum += chosen[unit] ? present[edge]! : this.#known.absentEdges[edge]!
       else if (chosen[unit]) return Number.NEGATIVE_INFINITY
     }
     return sum
@@ -111,7 +102,7 @@ export class ActionDistribution {
 
   /** A role's position, or the number of roles for STOP. */
   sampleRole(random: Random): number {
-    return draw(this.#roleLevel(), 0, this.#roles.length, random)
+    return draw(this.#roleLevel(), 0, this.masks.roles.length, random)
   }
 
   sampleBranch(role: number, random: Random): number {
@@ -122,164 +113,84 @@ export class ActionDistribution {
   addition(branch: number, random: Random): Action {
     const present = this.#edgeLevel(branch)
     const predecessors: number[] = []
-    for (let unit = 0; unit < this.#units; unit += 1) {
-      const edge = branch * this.#units + unit
-      if (this.#masks.edges[edge] && random.uniform() < Math.exp(present[edge]!)) predecessors.push(unit)
+    for (let unit = 0; unit < this.units; unit += 1) {
+      const edge = branch * this.units + unit
+      if (this.masks.edges[edge] && random.uniform() < Math.exp(present[edge]!)) predecessors.push(unit)
     }
     const role = this.#space.roles[branch >> 1]!.id
     return { type: 'add', role, realization: realizations[branch & 1]!, predecessors }
   }
 
-  /** H of the hierarchical distribution: every legal branch, weighted by the probability of reaching it. */
-  entropy(): number {
-    return this.#regularizer(this, 0, -1)
-  }
-
-  /** KL from this distribution to another over the same actions. */
-  divergence(reference: ActionDistribution): number {
-    return this.#regularizer(reference, 1, 0)
-  }
-
-  /** Adds to `into` the gradient of `scale` × one position's loss with respect to the untempered logits. */
-  addLossGradient(loss: PositionLoss, reference: ActionDistribution, scale: number, into: Logits): void {
-    const perLogit = scale / this.#temperature
-    this.#regularizer(reference, loss.divergenceWeight, loss.entropyWeight, { into, scale: perLogit })
-    this.#addActionGradient(loss.action, -loss.advantage * perLogit, into)
-  }
-
-  /**
-   * Σ π·(divergenceWeight·(log π − log ρ) + entropyWeight·log π) over the hierarchy: divergenceWeight·KL − entropyWeight·H. For a
-   * softmax π with such values v its gradient is π_i (v_i − Σ π v), because Σ π ∇log π = 0; a branch's values include
-   * those of the level below it.
-   */
-  #regularizer(
-    other: ActionDistribution,
-    divergenceWeight: number,
-    entropyWeight: number,
-    gradient?: { into: Logits; scale: number },
-  ): number {
-    const value = (own: number, others: number) => divergenceWeight * (own - others) + entropyWeight * own
-    this.#knowAll()
-    other.#knowAll()
-    const roleCount = this.#space.roles.length
-    const roleValues = new Float64Array(roleCount + 1)
-    for (let role = 0; role <= roleCount; role += 1) {
-      if (!this.#masks.roles[role]) continue
-      roleValues[role] = value(this.#roles[role]!, other.#roles[role]!)
-      if (role === roleCount) continue
-      const reach = Math.exp(this.#roles[role]!)
-      const branchValues = new Float64Array(2)
-      let roleMean = 0
-      for (let z = 0; z < 2; z += 1) {
-        const branch = role * 2 + z
-        if (!this.#masks.realizations[branch]) continue
-        const probability = Math.exp(this.#realizations[branch]!)
-        let sum = value(this.#realizations[branch]!, other.#realizations[branch]!)
-        for (let edge = branch * this.#units; edge < (branch + 1) * this.#units; edge += 1) {
-          if (!this.#masks.edges[edge]) continue
-          const present = value(this.#edges[edge]!, other.#edges[edge]!)
-          const absent = value(this.#absent[edge]!, other.#absent[edge]!)
-          const p = Math.exp(this.#edges[edge]!)
-          const q = Math.exp(this.#absent[edge]!)
-          sum += p * present + q * absent
-          if (gradient)
-            gradient.into.edges[edge]! += gradient.scale * reach * probability * p * q * (present - absent)
-        }
-        branchValues[z] = sum
-        roleMean += probability * sum
-      }
-      roleValues[role]! += roleMean
-      if (!gradient) continue
-      for (let z = 0; z < 2; z += 1) {
-        const branch = role * 2 + z
-        if (!this.#masks.realizations[branch]) continue
-        const probability = Math.exp(this.#realizations[branch]!)
-        gradient.into.realizations[branch]! +=
-          gradient.scale * reach * probability * (branchValues[z]! - roleMean)
-      }
-    }
-    let total = 0
-    for (let role = 0; role <= roleCount; role += 1) {
-      if (this.#masks.roles[role]) total += Math.exp(this.#roles[role]!) * roleValues[role]!
-    }
-    if (gradient) {
-      for (let role = 0; role <= roleCount; role += 1) {
-        if (!this.#masks.roles[role]) continue
-        gradient.into.roles[role]! +=
-          gradient.scale * Math.exp(this.#roles[role]!) * (roleValues[role]! - total)
-      }
-    }
-    return total
-  }
-
-  /** The gradient of weight · log π(action). */
-  #addActionGradient(action: Action, weight: number, into: Logits): void {
-    this.#knowAll()
-    const role = action.type === 'stop' ? this.#space.roles.length : this.#space.indexOf(action.role)
-    addOneHot(into.roles, this.#roles, this.#masks.roles, 0, this.#roles.length, role, weight)
+  /** Adds to `into` the gradient of weight · log π(action) with respect to the tempered logits. */
+  addLogProbabilityGradient(action: Action, weight: number, into: Logits): void {
+    const { roles, realizations: branches, edges, absentEdges } = this.logProbabilities()
+    const stop = this.#space.roles.length
+    const role = action.type === 'stop' ? stop : this.#space.indexOf(action.role)
+    addOneHot(into.roles, roles, this.masks.roles, 0, stop + 1, role, weight)
     if (action.type === 'stop') return
     const branch = role * 2 + realizations.indexOf(action.realization)
-    addOneHot(
-      into.realizations,
-      this.#realizations,
-      this.#masks.realizations,
-      role * 2,
-      role * 2 + 2,
-      branch,
-      weight,
-    )
-    const chosen = chosenUnits(action.predecessors, this.#units)!
-    for (let unit = 0; unit < this.#units; unit += 1) {
-      const edge = branch * this.#units + unit
-      if (!this.#masks.edges[edge]) continue
-      into.edges[edge]! +=
-        weight * (chosen[unit] ? Math.exp(this.#absent[edge]!) : -Math.exp(this.#edges[edge]!))
+    const { realizations: mask } = this.masks
+    addOneHot(into.realizations, branches, mask, role * 2, role * 2 + 2, branch, weight)
+    const chosen = chosenUnits(action.predecessors, this.units)!
+    for (let unit = 0; unit < this.units; unit += 1) {
+      const edge = branch * this.units + unit
+      if (!this.masks.edges[edge]) continue
+      into.edges[edge]! += weight * (chosen[unit] ? Math.exp(absentEdges[edge]!) : -Math.exp(edges[edge]!))
     }
+  }
+
+  /** All levels at once. */
+  logProbabilities(): LogProbabilities {
+    this.#roleLevel()
+    for (let role = 0; role < this.#space.roles.length; role += 1) {
+      if (this.masks.roles[role]) this.#realizationLevel(role)
+    }
+    for (let branch = 0; branch < this.#known.realizations.length; branch += 1) this.#edgeLevel(branch)
+    return this.#known
   }
 
   #roleLevel(): Float64Array {
     if (!this.#rolesKnown) {
       this.#rolesKnown = true
-      logSoftmax(this.#logits.roles, this.#masks.roles, 0, this.#roles.length, this.#temperature, this.#roles)
+      logSoftmax(
+        this.#logits.roles,
+        this.masks.roles,
+        0,
+        this.masks.roles.length,
+        this.temperature,
+        this.#known.roles,
+      )
     }
-    return this.#roles
+    return this.#known.roles
   }
 
   #realizationLevel(role: number): Float64Array {
     if (!this.#realizationsKnown[role]) {
       this.#realizationsKnown[role] = 1
-      const { realizations: mask } = this.#masks
+      const { realizations: mask } = this.masks
       logSoftmax(
         this.#logits.realizations,
         mask,
         role * 2,
         role * 2 + 2,
-        this.#temperature,
-        this.#realizations,
+        this.temperature,
+        this.#known.realizations,
       )
     }
-    return this.#realizations
+    return this.#known.realizations
   }
 
   #edgeLevel(branch: number): Float64Array {
     if (!this.#edgesKnown[branch]) {
       this.#edgesKnown[branch] = 1
-      for (let edge = branch * this.#units; edge < (branch + 1) * this.#units; edge += 1) {
-        if (!this.#masks.edges[edge]) continue
-        const logit = this.#logits.edges[edge]! / this.#temperature
-        this.#edges[edge] = logSigmoid(logit)
-        this.#absent[edge] = logSigmoid(-logit)
+      for (let edge = branch * this.units; edge < (branch + 1) * this.units; edge += 1) {
+        if (!this.masks.edges[edge]) continue
+        const logit = this.#logits.edges[edge]! / this.temperature
+        this.#known.edges[edge] = logSigmoid(logit)
+        this.#known.absentEdges[edge] = logSigmoid(-logit)
       }
     }
-    return this.#edges
-  }
-
-  #knowAll(): void {
-    this.#roleLevel()
-    for (let role = 0; role < this.#space.roles.length; role += 1) {
-      if (this.#masks.roles[role]) this.#realizationLevel(role)
-    }
-    for (let branch = 0; branch < this.#realizations.length; branch += 1) this.#edgeLevel(branch)
+    return this.#known.edges
   }
 }
 
@@ -331,7 +242,7 @@ function draw(logProbabilities: Float64Array, from: number, to: number, random: 
     last = i
     if (target < cumulative) return i
   }
-  // The probabilities may add up to a hair below one; where they are no numbers there is nothing to draw from.
+  // Rounding may leave the sum just below one. NaN leaves it at zero.
   if (cumulative > 0.5) return last
   throw new RangeError(
     'The policy gives no probabilities: its weights or the query embedding are not finite.',

@@ -5,7 +5,7 @@ import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 import type { FoldedGates, UnitTable } from './semantic-tables.ts'
 
-/** One state to decide in: the graph so far, its query's row among the prepared ones, and its dropout mask. */
+/** One state to decide in: the graph so far, the row of its query, and its dropout mask. */
 export interface NetworkState {
   readonly graph: AgentGraph
   readonly query: number
@@ -21,7 +21,7 @@ export interface EncodedUnits {
   readonly lists: RaggedIndices
 }
 
-export interface EncoderOptions {
+export interface UnitEncoder {
   readonly workspace: Workspace
   readonly weights: NetworkWeights
   readonly hidden: number
@@ -31,7 +31,7 @@ export interface EncoderOptions {
   readonly roleIndex: (role: string) => number
 }
 
-/** Unit i of every graph that has one; graphs by falling size, so a step's graphs are a prefix of the previous step's. */
+/** Unit i of every graph that has one. Graphs are sorted by falling size, so each step's are a prefix of the last step's. */
 interface Step {
   readonly graphs: readonly number[]
   /** Its first row among all units. */
@@ -39,14 +39,15 @@ interface Step {
 }
 
 /**
- * The edge-aware GRU over all graphs at once, step by step. With `folded` gates, which hold only without dropout, the
- * input projection of a unit is a sum of table rows, and just what its predecessors add is multiplied.
+ * The edge-aware GRU: p_i = Mean_{j→i} h_j, v_i = W_x x_i + W_p p_i + W_q q, u_i = GRUCell(Dropout(v_i), u_{i−1}),
+ * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. With `folded` gates, which require that there is no dropout,
+ * the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
  */
 export function encodeUnits(
   tape: Tape,
-  options: EncoderOptions,
+  options: UnitEncoder,
   states: readonly NetworkState[],
-  inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates | undefined },
+  inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates },
 ): EncodedUnits {
   const { weights, hidden } = options
   for (const state of states) assertDropout(state, hidden, inputs.folded !== undefined)
@@ -72,12 +73,12 @@ export function encodeUnits(
   for (const [step, { graphs, start }] of steps.entries()) {
     const count = graphs.length
     const input = rowsOf(projected, start, count)
-    const heard = graphs.map((graph) =>
+    const predecessorRows = graphs.map((graph) =>
       states[graph]!.graph.units[step]!.predecessors.map((predecessor) => rows[graph]![predecessor]!),
     )
     const fromInput = folded
-      ? addHeard(tape, weights, encoded.states, heard, input)
-      : projectInput(tape, options, encoded.states, heard, input, states, graphs, step)
+      ? addPredecessors(tape, weights, encoded.states, predecessorRows, input)
+      : projectInput(tape, options, encoded.states, predecessorRows, input, states, graphs, step)
     const before: Tensor | undefined = previous && rowsOf(previous, 0, count)
     const fromState = before ? tape.linear(before, weights.gru.state) : tape.zeros(count, hidden * 3)
     previous = tape.gru(fromInput, tape.bias(weights.gru.stateBias, fromState), before)
@@ -98,9 +99,9 @@ function stepsOf(states: readonly NetworkState[]): Step[] {
   }
 }
 
-/** Of every unit the rows of the table that x_i is the sum of, and its query's row; units in the order of the steps. */
+/** x_i = W_s e_i + e_z + e_pos + e_deg− + e_deg+ as table rows to add up, and the row of the query, in step order. */
 function unitTerms(
-  { maxUnits, roleIndex }: EncoderOptions,
+  { maxUnits, roleIndex }: UnitEncoder,
   states: readonly NetworkState[],
   steps: readonly Step[],
   table: UnitTable,
@@ -127,38 +128,38 @@ function unitTerms(
   return { units, queries }
 }
 
-/** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; the first two are in `input`. */
+/** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; `input` already holds the first two terms. */
 function projectInput(
   tape: Tape,
-  { workspace, weights, dropoutScale }: EncoderOptions,
+  { workspace, weights, dropoutScale }: UnitEncoder,
   encoded: Tensor,
-  heard: readonly (readonly number[])[],
+  predecessorRows: readonly (readonly number[])[],
   input: Tensor,
   states: readonly NetworkState[],
   graphs: readonly number[],
   step: number,
 ): Tensor {
-  if (heard.some((list) => list.length > 0)) {
-    tape.linear(tape.meanRows(encoded, tape.ragged(heard)), weights.predecessor, input)
+  if (predecessorRows.some((list) => list.length > 0)) {
+    tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), weights.predecessor, input)
   }
   const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
   const dropped = dropout(tape, workspace, input, keeps, dropoutScale)
   return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
 }
 
-/** Adds W_ih·W_p·p_i to the rows that hear somebody; `input` holds the rest of the projection already. */
-function addHeard(
+/** Adds W_ih·W_p·p_i to the rows that have predecessors; `input` already holds the rest of the projection. */
+function addPredecessors(
   tape: Tape,
   weights: NetworkWeights,
   encoded: Tensor,
-  heard: readonly (readonly number[])[],
+  predecessorRows: readonly (readonly number[])[],
   input: Tensor,
 ): Tensor {
-  const listening = [...heard.keys()].filter((row) => heard[row]!.length > 0)
-  if (listening.length === 0) return input
-  const means = tape.meanRows(encoded, tape.ragged(listening.map((row) => heard[row]!)))
+  const rowsWithPredecessors = [...predecessorRows.keys()].filter((row) => predecessorRows[row]!.length > 0)
+  if (rowsWithPredecessors.length === 0) return input
+  const means = tape.meanRows(encoded, tape.ragged(rowsWithPredecessors.map((row) => predecessorRows[row]!)))
   const added = tape.linear(tape.linear(means, weights.predecessor), weights.gru.input)
-  return tape.scatter(added, tape.indices(listening), input)
+  return tape.scatter(added, tape.indices(rowsWithPredecessors), input)
 }
 
 /** Inverted dropout; a row without a mask passes unchanged. */

@@ -10,7 +10,7 @@ export interface ContextHead {
 
 export type NetworkWeights = ReturnType<typeof nameWeights>
 
-/** The parameters under the names of the equations; a concatenated input's weight is taken apart by columns. */
+/** The parameters under the names of the equations. Weights of concatenated inputs are split by columns. */
 export function nameWeights(parameters: PolicyParameters) {
   const { semantic: S, hidden: H } = parameters.dimensions
   const tensor = (name: string) => parameters.tensor(name)
@@ -80,7 +80,7 @@ export function nameWeights(parameters: PolicyParameters) {
   }
 }
 
-/** All parts of the weights that only ever multiply, each once. */
+/** All weight matrices, each part once; not embeddings, norms and biases. */
 export function weightMatrices(weights: NetworkWeights): Tensor[] {
   const { gru, graph, context, role, stop, granularity, edgeQuery, edgeKey, edge } = weights
   return [

@@ -16,10 +16,12 @@ import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from './construction.ts'
 import { initializeParameters } from './initialization.ts'
+import { entropy, klDivergence } from './kl-and-entropy.ts'
+import { legalLogits } from './legal-logits.ts'
 import type { PlainParameters } from './parameter-shapes.ts'
-import { PlainDistribution } from './plain-distribution.ts'
-import { PlainNetwork, type PlainNetworkOptions } from './plain-network.ts'
-import { type ConstructionPolicy, wholeLogits } from './policy.ts'
+import type { ConstructionPolicy } from './policy.ts'
+import { PlainDistribution } from './reference/distribution.ts'
+import { PlainNetwork, type PlainNetworkOptions } from './reference/network.ts'
 
 interface State {
   readonly query: Float64Array
@@ -70,10 +72,10 @@ function differences(
       tolerance,
     )
   }
-  comparison.number('entropy', fast.distribution.entropy(), plain.entropy().number, tolerance)
+  comparison.number('entropy', entropy(fast.distribution), plain.entropy().number, tolerance)
   comparison.number(
     'divergence',
-    fast.distribution.divergence(reference.distribution),
+    klDivergence(fast.distribution, reference.distribution),
     plain.divergence(new PlainDistribution(fixed!, temperature)).number,
     tolerance,
   )
@@ -203,7 +205,7 @@ test.each([
   policy.scratch(() => {
     const batch = policy.decide(policy.prepareQueries(queries, { dropout }), states)
     const masks = graphs.map((graph) => legalityMasks(graph, space))
-    const { values } = wholeLogits(batch, masks, policy.workspace)
+    const { values } = legalLogits(batch, masks, policy.workspace)
     const contexts = policy.workspace.values(batch.context)
     for (const [index, { logits, nodeStates, context }] of alone.entries()) {
       expect(values[index]).toEqual(logits)

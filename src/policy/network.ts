@@ -1,24 +1,26 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
 import { DecisionBatch } from './decision-heads.ts'
 import { encodeUnits, type NetworkState } from './edge-aware-gru.ts'
 import { type NetworkWeights, nameWeights } from './network-weights.ts'
 import type { PolicyParameters } from './parameters.ts'
+import { poolingKeys, poolUnits } from './pooling.ts'
 import { type FoldedGates, headTables, type SemanticTables, unitTable } from './semantic-tables.ts'
 import type { Semantics } from './semantics.ts'
 
-/** What depends on the queries alone: computed once however many decisions are taken about them. */
+/** What depends on the queries alone: computed once, however many decisions are made about them. */
 export interface QueryFeatures {
+  /** W_q q. */
   readonly unit: Tensor
-  readonly poolKey: Tensor
-  readonly graph: Tensor
-  readonly context: Tensor
+  readonly poolingKeys: Tensor
+  readonly context: QueryContext
 }
 
 /**
- * The construction policy's network (the paper's appendix A.2), batched over decisions and factored. `PlainNetwork` is
- * its slow twin, one equation after the other.
+ * The construction policy's network (the paper's appendix A.2), batched over decisions: `edge-aware-gru.ts`, `pooling.ts`,
+ * `decision-context.ts` and `decision-heads.ts` hold its equations. `reference/network.ts` is its slow, plain twin.
  */
 export class PolicyNetwork {
   readonly weights: NetworkWeights
@@ -39,20 +41,17 @@ export class PolicyNetwork {
     return this.#parameters.workspace
   }
 
-  /** The tables; `unitBranches` are the realizations that units of the coming decisions have. */
+  /** `unitBranches`: the realizations of the units in the coming decisions. */
   tables(tape: Tape, unitBranches: Iterable<number>): SemanticTables {
     const units = unitTable(tape, this.workspace, this.weights, this.#semantics, unitBranches)
     return { units, ...headTables(tape, this.weights, this.#semantics) }
   }
 
   queries(tape: Tape, queries: Tensor): QueryFeatures {
-    const { weights } = this
     return {
-      unit: tape.linear(queries, weights.query),
-      // (W_k h)·(W_a q) = h·(W_kᵀ W_a q): the key meets the query once, not every unit.
-      poolKey: tape.product(tape.linear(queries, weights.poolQuery), weights.poolKey),
-      graph: tape.bias(weights.graph.bias, tape.linear(queries, weights.graph.query)),
-      context: tape.bias(weights.context.bias, tape.linear(queries, weights.context.query)),
+      unit: tape.linear(queries, this.weights.query),
+      poolingKeys: poolingKeys(tape, this.weights, queries),
+      context: queryContext(tape, this.weights, queries),
     }
   }
 
@@ -66,8 +65,8 @@ export class PolicyNetwork {
   }
 
   /**
-   * Encodes the graphs and forms the decision contexts c_t; the heads are asked through the result. Folded gates may be
-   * given when no state has a dropout mask.
+   * Encodes the graphs and computes the decision contexts c_t; the result offers the heads. Folded gates are allowed
+   * only when no state has a dropout mask.
    */
   decide(
     tape: Tape,
@@ -83,19 +82,9 @@ export class PolicyNetwork {
     const units = encodeUnits(tape, encoder, states, { units: tables.units, queries: queries.unit, folded })
 
     const queryRows = tape.indices(states.map((state) => state.query))
-    const pooled = tape.zeros(states.length, hidden)
-    // A graph without units is pooled to the learned empty-graph vector.
-    for (const [row, { graph }] of states.entries()) {
-      if (graph.size === 0) tape.bias(weights.emptyGraph, rowsOf(pooled, row, 1))
-    }
-    tape.attentionPool(units.states, units.lists, queries.poolKey, queryRows, 1 / Math.sqrt(hidden), pooled)
-
-    const projected = tape.gather(queries.graph, queryRows, tape.linear(pooled, weights.graph.pool))
-    const graph = tape.layerNorm(projected, weights.graphNorm.weight, weights.graphNorm.bias)
-    const progress = states.flatMap(({ graph: { size } }) => [size / maxUnits, 1 - size / maxUnits])
-    const mixed = tape.gather(queries.context, queryRows, tape.linear(graph, weights.context.graph))
-    tape.linear(workspace.constant(progress, states.length, 2), weights.context.progress, mixed)
-    const context = tape.layerNorm(tape.gelu(mixed), weights.contextNorm.weight, weights.contextNorm.bias)
+    const pooled = poolUnits(tape, weights, units, queries.poolingKeys, queryRows)
+    const progress = states.map(({ graph }) => graph.size / maxUnits)
+    const context = decisionContext(tape, workspace, weights, queries.context, queryRows, pooled, progress)
     return new DecisionBatch(this, tape, tables, context, units)
   }
 }

@@ -1,4 +1,4 @@
-/** The sizes that shape the network. All are parameters: the code knows no other number. */
+/** The sizes of the network. */
 export interface PolicyDimensions {
   /** S: entries of a semantic embedding. */
   readonly semantic: number

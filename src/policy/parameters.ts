@@ -47,7 +47,7 @@ export class PolicyParameters {
     }
   }
 
-  /** Grows with every change of the values: what was computed from them before is then out of date. */
+  /** Increases with every change of the values, so that derived values can be recomputed. */
   get version(): number {
     return this.#version
   }
@@ -66,7 +66,7 @@ export class PolicyParameters {
     this.markChanged()
   }
 
-  /** Tells the weights that consist of the given parts from all other tensors. */
+  /** Splits the tensors into weights that consist of the given parts, and all others. */
   partition(parts: readonly Tensor[]): BlockParts {
     const tensors = [...this.#tensors.values()]
     const matrices = tensors.filter((tensor) => parts.some((part) => isPart(part, tensor)))
@@ -81,7 +81,7 @@ export class PolicyParameters {
     return { matrices, others }
   }
 
-  /** To be called by whoever writes to the block directly, as the optimizer does. */
+  /** Call it after writing to the block directly, as the optimizer does. */
   markChanged(): void {
     this.#version += 1
   }

@@ -9,9 +9,10 @@ import { type RoleSpace, realizations } from '../library/role-space.ts'
 import { Tape } from '../numerics/tape.ts'
 import { type Tensor, Workspace } from '../numerics/workspace.ts'
 import type { DecisionBatch } from './decision-heads.ts'
-import { ActionDistribution, emptyLogits, type Logits } from './distribution.ts'
+import { ActionDistribution, type Logits } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
 import { initializeParameters } from './initialization.ts'
+import { legalLogits } from './legal-logits.ts'
 import { PolicyNetwork, type QueryFeatures } from './network.ts'
 import type { PolicyDimensions } from './parameter-shapes.ts'
 import { type ParameterValues, PolicyParameters } from './parameters.ts'
@@ -27,7 +28,7 @@ export interface PolicyOptions {
   readonly dropoutRate?: number
 }
 
-/** A construction policy: parameters, the library they were made for, and the network over both. */
+/** A construction policy: parameters, the role library they are for, and the network. */
 export class ConstructionPolicy {
   readonly options: PolicyOptions
   readonly dropoutRate: number
@@ -85,7 +86,7 @@ export class ConstructionPolicy {
     return this.#tables.current()
   }
 
-  /** Runs `pass` and gives back the memory of all that it computed. */
+  /** Runs `pass` and then frees everything it allocated. */
   scratch<T>(pass: () => T): T {
     const mark = this.workspace.mark()
     try {
@@ -107,14 +108,14 @@ export class ConstructionPolicy {
     return this.workspace.constant(rows, queries.length, semantic)
   }
 
-  /** What decisions about these queries need of them. Without dropout the GRU's input projection is folded in. */
+  /** Precomputes what depends on the queries alone. Without dropout this includes the GRU's input projection. */
   prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): PreparedQueries {
     const tape = new Tape(this.workspace, { recording: false })
     const features = this.network.queries(tape, this.placeQueries(queries))
     return dropout ? { features } : { features, folded: this.network.foldedQueries(tape, features) }
   }
 
-  /** Contexts for some states under the current parameters; nothing is recorded. */
+  /** Decision contexts under the current parameters, without recording gradients. */
   decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
     const { features, folded } = queries
     const gates = folded && { units: this.#foldedUnits.current(), queries: folded }
@@ -127,7 +128,7 @@ export class ConstructionPolicy {
     )
   }
 
-  /** The whole hierarchical distribution at one state, with what led to it: for looking at, not for speed. */
+  /** The whole distribution at one state, with its intermediate values. For inspection; not fast. */
   inspect(
     query: ArrayLike<number>,
     graph: AgentGraph,
@@ -142,7 +143,7 @@ export class ConstructionPolicy {
       const dropoutKeep = options.dropoutKeep ?? null
       const queries = this.prepareQueries([query], { dropout: dropoutKeep !== null })
       const batch = this.decide(queries, [{ graph, query: 0, dropoutKeep }])
-      const [logits] = wholeLogits(batch, [masks], this.workspace).values
+      const [logits] = legalLogits(batch, [masks], this.workspace).values
       return {
         masks,
         logits: logits!,
@@ -156,7 +157,7 @@ export class ConstructionPolicy {
 
 export interface PreparedQueries {
   readonly features: QueryFeatures
-  /** Present when no dropout is intended. */
+  /** Present only without dropout. */
   readonly folded?: Tensor
 }
 
@@ -168,87 +169,7 @@ export interface Inspection {
   readonly distribution: ActionDistribution
 }
 
-/** Every legal branch's logits of several decisions, and the way to send gradients back into them. */
-export interface WholeLogits {
-  readonly values: readonly Logits[]
-  /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
-  writeGradients(gradients: readonly Logits[]): void
-}
-
-/** Asks all three heads for every legal branch. */
-export function wholeLogits(
-  batch: DecisionBatch,
-  masks: readonly LegalityMasks[],
-  workspace: Workspace,
-): WholeLogits {
-  const pairs: { decision: number; role: number }[] = []
-  const edges: { decision: number; branch: number; unit: number; position: number }[] = []
-  for (const [decision, mask] of masks.entries()) {
-    const units = mask.realizations.length === 0 ? 0 : mask.edges.length / mask.realizations.length
-    for (let role = 0; role < mask.roles.length - 1; role += 1)
-      if (mask.roles[role]) pairs.push({ decision, role })
-    for (let position = 0; position < mask.edges.length; position += 1) {
-      if (!mask.edges[position]) continue
-      edges.push({ decision, branch: Math.floor(position / units), unit: position % units, position })
-    }
-  }
-  const stop = batch.stopLogits()
-  const pairDecisions = pairs.map((pair) => pair.decision)
-  const pairRoles = pairs.map((pair) => pair.role)
-  const none = pairs.length === 0
-  const role = none ? undefined : batch.roleLogits(pairDecisions, pairRoles)
-  const granularity = none ? undefined : batch.granularityLogits(pairDecisions, pairRoles)
-  const edge =
-    edges.length === 0
-      ? undefined
-      : batch.edgeLogits(
-          edges.map((entry) => entry.decision),
-          edges.map((entry) => entry.branch),
-          edges.map((entry) => entry.unit),
-        )
-
-  /** Visits every legal logit as (where it stands in its decision's `Logits`, its address among the floats). */
-  const visit = (
-    logits: readonly Logits[],
-    at: (tensor: Tensor) => number,
-    move: (target: Float64Array, index: number, address: number) => void,
-  ) => {
-    for (const [decision, entry] of logits.entries())
-      move(entry.roles, entry.roles.length - 1, at(stop) + decision)
-    for (const [row, pair] of pairs.entries()) {
-      const entry = logits[pair.decision]!
-      move(entry.roles, pair.role, at(role!) + row)
-      move(entry.realizations, pair.role * 2, at(granularity!) + row * 2)
-      move(entry.realizations, pair.role * 2 + 1, at(granularity!) + row * 2 + 1)
-    }
-    for (const [row, { decision, position }] of edges.entries())
-      move(logits[decision]!.edges, position, at(edge!) + row)
-  }
-  const values = masks.map((mask) =>
-    emptyLogits(mask.roles.length - 1, mask.edges.length / mask.realizations.length || 0),
-  )
-  visit(
-    values,
-    (tensor) => tensor.data >> 2,
-    (target, index, address) => {
-      target[index] = workspace.floats[address]!
-    },
-  )
-  return {
-    values,
-    writeGradients(gradients) {
-      visit(
-        gradients,
-        (tensor) => tensor.gradient >> 2,
-        (source, index, address) => {
-          workspace.floats[address] = source[index]!
-        },
-      )
-    },
-  }
-}
-
-/** Something computed from the parameters, computed again, in the same place, when they have changed. */
+/** A value derived from the parameters, recomputed in the same memory after they change. */
 class Rebuilt<T> {
   readonly #parameters: PolicyParameters
   readonly #build: (tape: Tape) => T

@@ -59,7 +59,7 @@ export function headTables(
   return { role, granularity, edgeQuery, edgeValue }
 }
 
-/** W_x is linear, so it meets each term once instead of every unit's sum of terms. */
+/** W_x is linear, so it is applied to each term once instead of to every unit's sum of terms. */
 export function unitTable(
   tape: Tape,
   workspace: Workspace,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import { inputFingerprint } from '../encoder/query-embedding.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { splitVersion } from '../tasks/task-set.ts'
@@ -48,7 +49,7 @@ export function describeRun(run: BegunRun): RunRecord {
     },
     library: library.fingerprint,
     profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
-    encoder: { name: encoder.name, fingerprint: encoder.fingerprint },
+    encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     model: structuredClone(model.identity) as RunRecord['model'],
     executors: Object.fromEntries(contracts),
     execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],

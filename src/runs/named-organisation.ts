@@ -1,4 +1,4 @@
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import {
   chainOrganisation,
   directOrganisation,
@@ -52,7 +52,7 @@ export function organisationsOf(
     loaded ??= loadCheckpoint(folder, options)
     return loaded
   }
-  return async (name) => {
+  return async (name): Promise<NamedOrganisation> => {
     switch (name) {
       case 'direct':
         return { organisation: directOrganisation(), about: {} }

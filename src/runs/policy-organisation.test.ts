@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
+import { queryEmbedding } from '../encoder/query-embedding.ts'
 import { assertLegalGraph, type Restriction } from '../graph/legality.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
-import { libraryEmbeddings } from '../library/encoder/library-embeddings.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { splitOf } from '../tasks/task-set.ts'
 import { type PolicyOrganisationOptions, policyOrganisation } from './policy-organisation.ts'
-import { queryEmbedding } from './query-embedding.ts'
 
 const { library } = tinyTaskSet
 const policy = ConstructionPolicy.initialize(

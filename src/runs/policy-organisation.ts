@@ -1,13 +1,13 @@
+import { queryEmbedding } from '../encoder/query-embedding.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Restriction } from '../graph/legality.ts'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { Organisation } from './organisation.ts'
-import { queryEmbedding } from './query-embedding.ts'
 
 export interface PolicyOrganisationOptions {
   readonly name: string

@@ -1,8 +1,9 @@
+import { chooseEncoder } from '../encoder/choose-encoder.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
+import { inputFingerprint } from '../encoder/query-embedding.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Restriction } from '../graph/legality.ts'
-import { chooseEncoder } from '../library/encoder/choose-encoder.ts'
-import { lexicalEncoder } from '../library/encoder/lexical-encoder.ts'
-import { libraryEmbeddings } from '../library/encoder/library-embeddings.ts'
-import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { Library } from '../library/library.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
@@ -52,7 +53,7 @@ export async function loadPolicy(
   const run = from.readRecord()
   const library = from.readLibrary(run)
   const encoder = options.encoder ?? (await encoderOf(run))
-  if (encoder.fingerprint !== run.encoder.fingerprint)
+  if (inputFingerprint(encoder) !== run.encoder.fingerprint)
     throw new RunError(
       `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
     )

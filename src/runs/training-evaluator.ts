@@ -4,7 +4,7 @@ import { addUsage, noUsage, type Usage } from '../execution/models/usage.ts'
 import { rememberTools } from '../execution/remembered-tools.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import type { Evaluation } from '../learning/update.ts'
+import type { GraphScore } from '../learning/score-construction.ts'
 import { evaluateOnce } from '../ledger/evaluate-once.ts'
 import { type EvaluationKey, evaluationDigest, evaluationOf } from '../ledger/evaluation.ts'
 import type { EvaluationLedger } from '../ledger/evaluation-ledger.ts'
@@ -73,7 +73,7 @@ export class TrainingEvaluator {
     signal?.addEventListener('abort', end, { once: true })
   }
 
-  readonly evaluate = async (graph: AgentGraph, id: string): Promise<Evaluation> => {
+  readonly evaluate = async (graph: AgentGraph, id: string): Promise<GraphScore> => {
     const task = this.#tasks.get(id)!
     const key: EvaluationKey = {
       graph: graphKey(graph),
@@ -114,7 +114,7 @@ export class TrainingEvaluator {
     return running
   }
 
-  async #settled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<Evaluation> {
+  async #settled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<GraphScore> {
     for (let round = 1; ; round += 1) {
       const { evaluation, origin, settled } = await evaluateOnce(
         this.#ledger,

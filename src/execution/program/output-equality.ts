@@ -1,5 +1,5 @@
-import { pythonSplit, pythonStrip } from '../../numerics/python-text.ts'
-import { type Decimal, equalDecimals, parseDecimal } from './decimal.ts'
+import { type Decimal, equalDecimals, parseDecimal } from '../../python/decimal.ts'
+import { pythonSplit, pythonStrip } from '../../python/text.ts'
 
 /**
  * LiveCodeBench's comparison of standard output: stripped as a whole, then line by line. Two lines agree as text, or

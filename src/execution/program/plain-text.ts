@@ -1,5 +1,5 @@
-import { pythonFloatText } from '../../numerics/python-float.ts'
-import type { PlainValue } from './plain-value.ts'
+import { pythonFloatText } from '../../python/float.ts'
+import type { PlainValue } from '../../python/plain-value.ts'
 
 const longest = 4000
 const brackets = { list: '[]', tuple: '()', set: '{}', frozenset: '{}' } as const

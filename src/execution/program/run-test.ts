@@ -1,17 +1,17 @@
 // One program on one test, in one process.
 
 import type { ProgramTest } from '../../library/task.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { equalsExpected } from '../../python/equality.ts'
+import { parsePythonJson } from '../../python/json.ts'
+import { decodePlain, type PlainValue } from '../../python/plain-value.ts'
+import { pythonStrip } from '../../python/text.ts'
 import type { CaseReport, CaseWork } from '../sandbox/case.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { type CodeStatus, statusOfEnd } from './code-status.ts'
 import type { FunctionInterface } from './function-interface.ts'
 import { equalOutputs } from './output-equality.ts'
-import { decodePlain, type PlainValue } from './plain-value.ts'
 import { BrokenTask, type ProgramMessage, readMessage, statusOfFailure } from './program-message.ts'
-import { equalsExpected } from './python-equality.ts'
-import { parsePythonJson } from './python-json.ts'
 
 export interface TestResult {
   readonly status: CodeStatus

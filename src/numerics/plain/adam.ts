@@ -1,13 +1,13 @@
 import type { AdamSettings } from '../adam.ts'
 
 /** Running means of every tensor's gradient and of its square, and the one step count that they share. */
-export interface AdamState {
+export interface PlainAdamState {
   readonly step: number
   readonly first: ReadonlyMap<string, Float64Array>
   readonly second: ReadonlyMap<string, Float64Array>
 }
 
-export const freshAdam: AdamState = { step: 0, first: new Map(), second: new Map() }
+export const freshAdam: PlainAdamState = { step: 0, first: new Map(), second: new Map() }
 
 /**
  * One step of Adam in doubles, without weight decay or clipping. What goes in stays as it was. Every tensor takes
@@ -16,9 +16,9 @@ export const freshAdam: AdamState = { step: 0, first: new Map(), second: new Map
 export function adamStep(
   weights: ReadonlyMap<string, Float64Array>,
   gradients: ReadonlyMap<string, Float64Array>,
-  state: AdamState,
+  state: PlainAdamState,
   { learningRate, beta1, beta2, epsilon }: AdamSettings,
-): [Map<string, Float64Array>, AdamState] {
+): [Map<string, Float64Array>, PlainAdamState] {
   const step = state.step + 1
   const correction1 = 1 - beta1 ** step
   const correction2 = 1 - beta2 ** step

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import * as operations from './operations.ts'
 import { constant, leaf, type Value } from './value.ts'
 
-const { add, concat, dot, exp, gelu, layerNorm, linear, logSigmoid, logSoftmax, multiply } = operations
+const { add, concat, dotProduct, exp, gelu, layerNorm, linear, logSigmoid, logSoftmax, multiply } = operations
 const { scale, sigmoid, slice, softmax, subtract, sum, tanh } = operations
 
 type Vectors = Float64Array[]
@@ -28,7 +28,7 @@ const cases: Record<string, Differentiable> = {
   concat: { lengths: (n) => [n, 2, n], apply: ([a, b, c]) => concat(a!, b!, c!) },
   slice: { lengths: (n) => [n + 2], apply: ([a]) => slice(a!, 1, a!.length - 2) },
   sum: { lengths: (n) => [n], apply: ([a]) => sum(a!) },
-  dot: { lengths: (n) => [n, n], apply: ([a, b]) => dot(a!, b!) },
+  dotProduct: { lengths: (n) => [n, n], apply: ([a, b]) => dotProduct(a!, b!) },
   sigmoid: { lengths: (n) => [n], apply: ([a]) => sigmoid(a!) },
   tanh: { lengths: (n) => [n], apply: ([a]) => tanh(a!) },
   exp: { lengths: (n) => [n], apply: ([a]) => exp(a!) },
@@ -52,7 +52,7 @@ describe.each(Object.entries(cases))('%s', (_, { lengths, apply }) => {
   // A weighted sum of the outputs: a plain one would hide errors that cancel, as in softmax.
   const loss = (inputs: Value[]) => {
     const output = apply(inputs)
-    return dot(output, constant(Array.from({ length: output.length }, (_, i) => 1 + 0.3 * i)))
+    return dotProduct(output, constant(Array.from({ length: output.length }, (_, i) => 1 + 0.3 * i)))
   }
   const inputs = fc
     .integer({ min: 1, max: 5 })
@@ -126,7 +126,7 @@ test('known values', () => {
 test('lengths that do not fit are errors', () => {
   expect(() => add(constant([1]), constant([1, 2]))).toThrow(RangeError)
   expect(() => multiply(constant([1, 2, 3]), constant([1, 2]))).toThrow(RangeError)
-  expect(() => dot(constant([1]), constant([1, 2]))).toThrow(RangeError)
+  expect(() => dotProduct(constant([1]), constant([1, 2]))).toThrow(RangeError)
   expect(() => linear(constant([1, 2, 3]), constant([1, 2]))).toThrow(RangeError)
   expect(() => linear(constant([1, 2]), constant([1, 2]), constant([1, 2]))).toThrow(RangeError)
   expect(() => slice(constant([1, 2]), 1, 2)).toThrow(RangeError)

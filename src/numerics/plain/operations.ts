@@ -96,7 +96,7 @@ export function sum(vector: Value): Value {
 }
 
 /** aᵀb */
-export function dot(a: Value, b: Value): Value {
+export function dotProduct(a: Value, b: Value): Value {
   assertSameLength('second vector', b.length, a.length)
   return sum(multiply(a, b))
 }

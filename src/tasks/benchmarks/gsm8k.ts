@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { numericString } from '../../library/answer-contract.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { pythonStrip } from '../../python/text.ts'
 import type { NumberTextReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'

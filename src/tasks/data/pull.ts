@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { type DownloadOptions, download } from '../../benchmarks/download.ts'
-import { hubCacheFolder } from '../../library/encoder/hub-cache.ts'
+import { type DownloadOptions, download } from '../../store/download.ts'
+import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../../store/hub.ts'
 import { type Benchmark, type Repository, type SplitFile, sourceOf } from '../benchmarks/benchmark.ts'
 import { isFile, storedName } from '../sources/data-folder.ts'
 import { type ImportedSplit, importFiles } from './import-files.ts'
@@ -47,14 +47,13 @@ export async function pullBenchmark(
     const { bytes, sha256: expected } = published ?? {}
     // The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place.
     const isHub = source.host === 'hub' && mirror === undefined
-    const request = { url, target, token: isHub ? environment['HF_TOKEN']?.trim() || undefined : undefined }
-    const digest =
-      bytes === undefined || expected === undefined ? {} : { digest: { bytes, sha256: expected } }
+    const token = isHub ? hubToken(environment) : undefined
+    const digest = bytes === undefined || expected === undefined ? undefined : { bytes, sha256: expected }
     const { sha256, checked } = await download(
-      { ...request, ...digest },
+      { url, target, token, digest },
       {
         signal: options.signal,
-        pauses: options.pauses ?? [1000, 2000, 4000],
+        pauses: options.pauses,
         onProgress: (progress) => options.onProgress?.({ file, ...progress }),
       },
     )
@@ -100,8 +99,8 @@ function countFiles(folder: string): number {
 /** A hub file that Python or another program has already fetched at this revision. */
 function cachedFile(source: Repository, path: string, environment: NodeJS.ProcessEnv): string | undefined {
   if (source.host !== 'hub') return undefined
-  const name = `datasets--${source.repository.replace('/', '--')}`
-  const cached = join(hubCacheFolder(environment), name, 'snapshots', source.revision, path)
+  const folder = hubRepositoryFolder('datasets', source.repository, environment)
+  const cached = join(folder, 'snapshots', source.revision, path)
   return isFile(cached) ? cached : undefined
 }
 
@@ -113,7 +112,7 @@ function urlOf(
 ): string {
   if (host === 'github')
     return `${baseOf(mirror ?? 'https://raw.githubusercontent.com')}/${repository}/${revision}/${path}`
-  const base = baseOf(mirror ?? (environment['HF_ENDPOINT'] || 'https://huggingface.co'))
+  const base = mirror === undefined ? hubEndpoint(environment) : baseOf(mirror)
   return `${base}/datasets/${repository}/resolve/${revision}/${path}`
 }
 
@@ -126,6 +125,6 @@ export class OfflineError extends Error {
 }
 
 function refuseOffline(environment: NodeJS.ProcessEnv): void {
-  if (/^(1|on|yes|true)$/i.test(environment['HF_HUB_OFFLINE'] ?? ''))
+  if (isOffline(environment))
     throw new OfflineError('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
 }

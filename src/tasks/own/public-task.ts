@@ -1,6 +1,6 @@
-import { parsePythonJson } from '../../execution/program/python-json.ts'
 import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { parsePythonJson } from '../../python/json.ts'
+import { pythonStrip } from '../../python/text.ts'
 import { optionLetter as optionLabel } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import type { Question, QuestionPlace } from './question.ts'

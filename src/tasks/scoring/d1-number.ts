@@ -1,5 +1,5 @@
-import { type Decimal, parseDecimal } from '../../execution/program/decimal.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { type Decimal, parseDecimal } from '../../python/decimal.ts'
+import { pythonStrip } from '../../python/text.ts'
 
 /** A number as D1 reads it, with the scale that its suffix names ('' if there is none). */
 export interface ScaledNumber {

@@ -1,8 +1,7 @@
 // The strict TAT-QA scorer of diagnostic D1: right or wrong, older than the official F1 and the values/scale answer.
 // It reads the executor's text with its `FINAL:` wrapper.
-
-import { equalDecimals, parseDecimal } from '../../execution/program/decimal.ts'
-import { pythonSplit, pythonStrip } from '../../numerics/python-text.ts'
+import { equalDecimals, parseDecimal } from '../../python/decimal.ts'
+import { pythonSplit, pythonStrip } from '../../python/text.ts'
 import { readD1Number, roundToCents, type ScaledNumber } from './d1-number.ts'
 import type { TatqaReference } from './reference.ts'
 

@@ -5,7 +5,7 @@ import {
   numericString,
   optionLabel,
 } from '../../library/answer-contract.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { pythonStrip } from '../../python/text.ts'
 import type { BooleanReference, ChoiceReference, NumberTextReference } from './reference.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 

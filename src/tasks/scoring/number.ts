@@ -1,5 +1,5 @@
-import { type Decimal, parseDecimal } from '../../execution/program/decimal.ts'
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { type Decimal, parseDecimal } from '../../python/decimal.ts'
+import { pythonStrip } from '../../python/text.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 export interface ExpectedNumber {

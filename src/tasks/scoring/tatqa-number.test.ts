@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { pythonRound } from '../../numerics/python-float.ts'
-import { isFloatWord } from '../../numerics/python-number-syntax.ts'
+import { pythonRound } from '../../python/float.ts'
+import { isFloatWord } from '../../python/number-syntax.ts'
 import { type PythonNumber, readTatqaNumber, ScorerOverflow, scaleFactor, times } from './tatqa-number.ts'
 
 const read = (texts: string[]) => texts.map(readTatqaNumber)

@@ -1,8 +1,8 @@
 // How the official TAT-QA scorer reads a number from an answer's text. Written as scans instead of patterns: answers are
 // hostile, and a pattern for "digits, then a word" takes quadratic time on a long run of digits.
-import { pythonRound } from '../../numerics/python-float.ts'
-import { intDigitLimit, isFloatWord } from '../../numerics/python-number-syntax.ts'
-import { asciiDigits, isPythonSpace } from '../../numerics/python-text.ts'
+import { pythonRound } from '../../python/float.ts'
+import { intDigitLimit, isFloatWord } from '../../python/number-syntax.ts'
+import { asciiDigits, isPythonSpace } from '../../python/text.ts'
 
 /** Python's integers are bigints here, its floats numbers: 2019 and 2019.0 are different texts. */
 export type PythonNumber = bigint | number

@@ -1,7 +1,7 @@
 // What the official TAT-QA scorer compares: all answers of one side as one text, normalized.
-import { compareCodePoints } from '../../numerics/code-point-order.ts'
-import { pythonFixed, pythonFloatText, pythonRound } from '../../numerics/python-float.ts'
-import { pythonSplit } from '../../numerics/python-text.ts'
+import { compareCodePoints } from '../../python/code-point-order.ts'
+import { pythonFixed, pythonFloatText, pythonRound } from '../../python/float.ts'
+import { pythonSplit } from '../../python/text.ts'
 import { type PythonNumber, readTatqaNumber, scaleFactor, times, toFloat } from './tatqa-number.ts'
 
 /** The answers, sorted and joined: numbers with four decimals and their scale multiplied in, others with it appended. */

@@ -1,6 +1,6 @@
 import { valuesAndScale } from '../../library/answer-contract.ts'
 import type { JsonObject } from '../../library/json-value.ts'
-import { numpyRound } from '../../numerics/python-float.ts'
+import { numpyRound } from '../../python/float.ts'
 import type { TatqaReference } from './reference.ts'
 import { invalidAnswer, type Score } from './scorer.ts'
 import { ScorerOverflow } from './tatqa-number.ts'

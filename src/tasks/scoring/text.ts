@@ -1,4 +1,4 @@
-import { pythonStrip } from '../../numerics/python-text.ts'
+import { pythonStrip } from '../../python/text.ts'
 import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 export interface ExpectedText {

@@ -1,8 +1,8 @@
 // Which examples a study trains and evaluates on, as the paper's appendices C and D define it. Every draw is one of
 // Python's `random.Random(seed)`, from a fresh generator.
 import { createHash } from 'node:crypto'
-import { compareCodePoints } from '../../numerics/code-point-order.ts'
-import { PythonRandom } from '../../numerics/python-random.ts'
+import { compareCodePoints } from '../../python/code-point-order.ts'
+import { PythonRandom } from '../../python/random.ts'
 
 /** The paper's seeds: 42 for the main table (Q1, Q4) and D1, 23 for the ablations (Q2) and the comparison (Q3). */
 export const mainSeed = 42

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { contractOf, questions } from '../../../../test/simulated/questions.ts'
 import { type Asking, message, requestOf, userMessage } from '../../../../test/simulated/requests.ts'
 import { type AnswerContract, freeText, schemaContract } from '../../../library/answer-contract.ts'
+import type { JsonObject } from '../../../library/json-value.ts'
 import { paperLibrary } from '../../../library/paper-library/paper-library.ts'
 import type { Task } from '../../../library/task.ts'
 import { benchmarkContracts } from '../../../tasks/benchmarks/list.ts'
@@ -51,7 +52,9 @@ describe('every reply keeps protocol and contract', () => {
             tool_request: { tool: first.tool, payload: first.payload! },
             tool_observation: { status: 'ok', result: {} },
           }
-          for (const again of [turn, { repair: { problem: 'p', previous: 'x' } }, { concise: true }]) {
+          const repair = { problem: 'p', previous: 'x' }
+          const turns: JsonObject[] = [turn, { repair }, { concise: true }]
+          for (const again of turns) {
             const then = answered(simulator, task, contract, {
               ...asking,
               tools: [],

@@ -1,0 +1,63 @@
+import { FileLockError } from '../store/file-lock.ts'
+import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
+import { type HubOptions, HubUnavailableError } from './hub-file.ts'
+import { lexicalEncoder } from './lexical-encoder.ts'
+import { type MinilmPaths, openMinilmEncoder } from './minilm-encoder.ts'
+import { minilmFromFolder, minilmFromHub } from './minilm-files.ts'
+import { loadTokenizers } from './minilm-tokenizer.ts'
+import { loadOnnxRuntime } from './onnx-runtime.ts'
+import { MissingPackageError } from './optional-package.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+export interface EncoderOptions extends HubOptions {
+  /** `auto`: MiniLM if it is available, else the lexical encoder. The other two never fall back. */
+  readonly encoder?: 'auto' | 'minilm' | 'lexical'
+  /** A folder with MiniLM's files; there is no fallback from it. */
+  readonly modelFolder?: string
+  /** Told of problems that only make encoding slower. */
+  readonly onProblem?: (problem: string) => void
+}
+
+export interface ChosenEncoder {
+  readonly encoder: FrozenTextEncoder
+  /** One line for people: which encoder, and why. */
+  readonly message: string
+}
+
+/** The encoder of a run. Downloads MiniLM on first use and caches its vectors on disk. */
+export async function chooseEncoder(options: EncoderOptions = {}): Promise<ChosenEncoder> {
+  const choice = options.encoder ?? 'auto'
+  if (choice === 'lexical')
+    return { encoder: lexicalEncoder, message: 'Text encoder: lexical, as asked for.' }
+  const { modelFolder } = options
+  if (modelFolder !== undefined) return openCached(async () => minilmFromFolder(modelFolder), options)
+  try {
+    return await openCached(() => minilmFromHub(options), options)
+  } catch (error) {
+    if (choice === 'minilm' || !isLackOfThisMachine(error)) throw error
+    return {
+      encoder: lexicalEncoder,
+      message: `Text encoder: lexical, since all-MiniLM-L6-v2 cannot be had. ${error.message}`,
+    }
+  }
+}
+
+async function openCached(
+  locate: () => Promise<MinilmPaths>,
+  { environment = process.env, onProblem }: EncoderOptions,
+): Promise<ChosenEncoder> {
+  // First, so that 90 MB are not downloaded in vain.
+  await Promise.all([loadTokenizers(), loadOnnxRuntime()])
+  const encoder = await openMinilmEncoder(await locate())
+  return {
+    encoder: cachedEncoder(encoder, embeddingCacheFolder(environment), onProblem),
+    message: `Text encoder: ${encoder.name}, run by ${encoder.runtime}.`,
+  }
+}
+
+/** A missing package, network, disk space or permission. Anything else is our own fault and must not be hidden. */
+function isLackOfThisMachine(error: unknown): error is Error {
+  if ([MissingPackageError, HubUnavailableError, FileLockError].some((kind) => error instanceof kind))
+    return true
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}

@@ -1,0 +1,80 @@
+import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { DownloadError, type DownloadOptions, download, hasDigest } from '../store/download.ts'
+import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/hub.ts'
+
+/** A file of a model on the Hugging Face hub, pinned to a commit and its contents. */
+export interface HubFile {
+  /** `organisation/name`. */
+  readonly repository: string
+  readonly commit: string
+  readonly path: string
+  readonly sha256: string
+}
+
+export interface HubOptions {
+  /** `HF_HUB_CACHE`, `HF_HOME`, `XDG_CACHE_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_HUB_OFFLINE`. */
+  readonly environment?: NodeJS.ProcessEnv
+  readonly onProgress?: (progress: HubProgress) => void
+  readonly signal?: AbortSignal
+  readonly pauses?: DownloadOptions['pauses']
+}
+
+export interface HubProgress {
+  readonly path: string
+  readonly received: number
+  readonly total: number | undefined
+}
+
+export class HubUnavailableError extends Error {
+  override name = 'HubUnavailableError'
+  constructor({ repository, path }: HubFile, problem: string, options?: ErrorOptions) {
+    super(`${repository}/${path} cannot be fetched: ${problem}`, options)
+  }
+}
+
+/**
+ * The path of a hub file in the cache that all Hugging Face tools share, downloaded if it is missing or damaged.
+ * Whatever is returned has the right digest.
+ */
+export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<string> {
+  const { repository, commit, path, sha256 } = file
+  const environment = options.environment ?? process.env
+  const folder = hubRepositoryFolder('models', repository, environment)
+  const snapshot = join(folder, 'snapshots', commit, path)
+  if (await hasDigest(snapshot, { sha256 })) return snapshot
+  if (isOffline(environment))
+    throw new HubUnavailableError(file, 'it is not in the cache, and HF_HUB_OFFLINE is set')
+  const blob = join(folder, 'blobs', sha256)
+  const request = {
+    url: `${hubEndpoint(environment)}/${repository}/resolve/${commit}/${path}`,
+    target: blob,
+    digest: { sha256 },
+    token: hubToken(environment),
+    // Ours alone: Python's tools lock in another way.
+    lock: join(folder, '..', '.locks', basename(folder), `${sha256}.magic.lock`),
+  }
+  const onProgress = (progress: Omit<HubProgress, 'path'>) => options.onProgress?.({ path, ...progress })
+  await download(request, { signal: options.signal, pauses: options.pauses, onProgress }).catch(
+    (error: unknown) => {
+      if (!(error instanceof DownloadError)) throw error
+      throw new HubUnavailableError(file, error.message, { cause: error })
+    },
+  )
+  await link(blob, snapshot)
+  return snapshot
+}
+
+/** Names the blob in the snapshot in one step, so that other processes never see it half done. */
+async function link(blob: string, snapshot: string): Promise<void> {
+  await mkdir(dirname(snapshot), { recursive: true })
+  const unfinished = `${snapshot}.${process.pid}-${Math.random().toString(36).slice(2)}`
+  try {
+    // Where only administrators may create links, the file is kept twice, as Python does.
+    await symlink(relative(dirname(snapshot), blob), unfinished).catch(() => copyFile(blob, unfinished))
+    await rename(unfinished, snapshot)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}

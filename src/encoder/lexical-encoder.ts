@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { encodeChunked } from './chunked-encoding.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+// A change to any of these, or to any line below, changes the vectors, and trained weights no longer fit: raise the
+// version. A test pins the vectors of some texts.
+const settings = {
+  version: 1,
+  dims: 384,
+  wordsPerChunk: 256,
+  longestWord: 64,
+  gramLengths: [3, 4, 5],
+  weights: { word: 1, pair: 0.25, gram: 1, sign: 0.3 },
+  fullWeightFrom: 6,
+} as const
+
+/**
+ * The built-in encoder, for when MiniLM is not available: words, pairs of neighbouring words and character
+ * n-grams, hashed into 384 dimensions with a sign. It sees spelling, not meaning: texts are close when they
+ * share words or stems. Needs no download and gives the same bits on every machine.
+ */
+export const lexicalEncoder: FrozenTextEncoder = {
+  name: 'lexical',
+  fingerprint: createHash('sha256')
+    .update(`lexical-encoder${JSON.stringify(settings)}`)
+    .digest('hex'),
+  dims: settings.dims,
+  encode: (texts) =>
+    encodeChunked(texts, {
+      split: (text) => chunksOf(wordsOf(text)),
+      encodeChunks: async (chunks) => chunks.map(encodeWords),
+    }),
+}
+
+/** Letters and digits form words; every other visible sign is one of its own, for formulas and code. */
+function wordsOf(text: string): string[] {
+  // Overlong runs are cut, so that a page of base64 costs no more than a page of prose.
+  const word = new RegExp(`[\\p{L}\\p{M}\\p{N}]{1,${settings.longestWord}}|[^\\s\\p{L}\\p{M}\\p{N}]`, 'gu')
+  return folded(text).match(word) ?? []
+}
+
+/**
+ * NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma.
+ */
+function folded(text: string): string {
+  const composed = text.toWellFormed().normalize('NFKC')
+  return composed.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC')
+}
+
+function chunksOf(words: readonly string[]): string[][] {
+  const chunks = [words.slice(0, settings.wordsPerChunk)]
+  for (let start = settings.wordsPerChunk; start < words.length; start += settings.wordsPerChunk) {
+    chunks.push(words.slice(start, start + settings.wordsPerChunk))
+  }
+  return chunks
+}
+
+function encodeWords(words: readonly string[]): Float64Array {
+  const { weights } = settings
+  const vector = new Float64Array(settings.dims)
+  for (const [word, count] of counted(words)) {
+    const weight = importance(word) * damped(count)
+    add(vector, `word ${word}`, weights.word * weight)
+    const grams = gramsOf(word)
+    // Divided by the root of their number, all grams of a word together weigh as much as the word.
+    for (const gram of grams) add(vector, `gram ${gram}`, (weights.gram * weight) / Math.sqrt(grams.length))
+  }
+  const pairs = words.slice(1).map((word, index) => `${words[index]!} ${word}`)
+  for (const [pair, count] of counted(pairs)) {
+    const [first, second] = pair.split(' ') as [string, string]
+    const weight = Math.min(importance(first), importance(second)) * damped(count)
+    add(vector, `pair ${pair}`, weights.pair * weight)
+  }
+  return vector
+}
+
+/**
+ * Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines.
+ */
+function damped(count: number): number {
+  return Math.sqrt(count)
+}
+
+/** Short words are mostly function words in the languages that have them; no list of stop words is needed. */
+function importance(word: string): number {
+  if (!/[\p{L}\p{N}]/u.test(word)) return settings.weights.sign
+  return Math.min(1, [...word].length / settings.fullWeightFrom)
+}
+
+/** All n-grams of the word between its boundary marks, but not the whole: that is the word itself. */
+function gramsOf(word: string): string[] {
+  if (!/[\p{L}\p{N}]/u.test(word)) return []
+  const letters = [...`<${word}>`]
+  return settings.gramLengths
+    .filter((length) => length < letters.length)
+    .flatMap((length) =>
+      Array.from({ length: letters.length - length + 1 }, (_, start) =>
+        letters.slice(start, start + length).join(''),
+      ),
+    )
+}
+
+function counted(items: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return counts
+}
+
+/**
+ * The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding
+ * up.
+ */
+function add(vector: Float64Array, feature: string, weight: number): void {
+  const hash = hashOf(feature)
+  vector[(hash >>> 1) % vector.length]! += hash & 1 ? weight : -weight
+}
+
+/** FNV-1a over the UTF-16 bytes, finished by the mixing steps of MurmurHash3; 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    hash = Math.imul(hash ^ (unit & 0xff), 0x01000193)
+    hash = Math.imul(hash ^ (unit >>> 8), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { encodeChunked } from './chunked-encoding.ts'
+import { openMinilmTokenizer } from './minilm-tokenizer.ts'
+import { loadOnnxRuntime, type OnnxModel, type OnnxRuntime } from './onnx-runtime.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+const settings = { version: 1, name: 'all-MiniLM-L6-v2', dims: 384 } as const
+
+/** Bounds the memory of a batch: attention takes 12 heads × length² × 4 bytes per chunk and layer. */
+const tokensPerBatch = 4096
+
+export interface MinilmPaths {
+  /** The ONNX export of the network. */
+  readonly model: string
+  /** `tokenizer.json`. */
+  readonly tokenizer: string
+}
+
+export interface MinilmEncoder extends FrozenTextEncoder {
+  readonly runtime: OnnxRuntime['name']
+}
+
+/**
+ * The paper's encoder: tokens of the last layer averaged over a chunk. The files are read and checked here; the
+ * network itself is opened with the first text, so that a run whose texts are all cached never pays for it.
+ *
+ * The fingerprint names the network and the tokenizer, not the runtime: the two runtimes differ in the last
+ * bits, and a policy that was trained with one must work with the other.
+ */
+export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncoder> {
+  const [runtime, tokenizer, bytes] = await Promise.all([
+    loadOnnxRuntime(),
+    openMinilmTokenizer(paths.tokenizer),
+    readFile(paths.model),
+  ])
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  const identity = JSON.stringify([settings, digest, tokenizer.fingerprint])
+  let opened: Promise<Network> | undefined
+  // The runtime copies the 90 MB, so ours can be freed after opening.
+  let unopened: Uint8Array | undefined = bytes
+  return {
+    name: settings.name,
+    fingerprint: createHash('sha256').update(identity).digest('hex'),
+    dims: settings.dims,
+    runtime: runtime.name,
+    encode: async (texts) => {
+      if (texts.length === 0) return []
+      opened ??= openNetwork(runtime, unopened!, paths.model).finally(() => {
+        unopened = undefined
+      })
+      const network = await opened
+      return encodeChunked(texts, {
+        split: tokenizer.chunks,
+        encodeChunks: (chunks) => encodeBatches(network, chunks),
+      })
+    },
+  }
+}
+
+export class ModelFileError extends Error {
+  override name = 'ModelFileError'
+  constructor(path: string, problem: string, options?: ErrorOptions) {
+    super(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
+  }
+}
+
+/** Mean vectors of chunks that all have the same length. */
+type Network = (chunks: readonly (readonly number[])[]) => Promise<Float64Array[]>
+
+async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string): Promise<Network> {
+  const model = await runtime.open(bytes).catch((error: unknown) => {
+    throw new ModelFileError(path, error instanceof Error ? error.message : String(error), { cause: error })
+  })
+  const unknown = model.inputs.filter((name) => !(name in inputValue))
+  if (unknown.length > 0) throw new ModelFileError(path, `it asks for ${unknown.join(', ')}`)
+  // Exports name the last layer differently.
+  const output = ['last_hidden_state', 'token_embeddings'].find((name) => model.outputs.includes(name))
+  if (output === undefined)
+    throw new ModelFileError(path, `its outputs are ${model.outputs.join(', ')}, not last_hidden_state`)
+  return async (chunks) => {
+    const { dims, data } = await runModel(model, chunks, output)
+    const expected = [chunks.length, chunks[0]!.length, settings.dims]
+    if (dims.join() !== expected.join() || !(data instanceof Float32Array))
+      throw new ModelFileError(path, `its output has the shape ${dims.join('×')}, not ${expected.join('×')}`)
+    return chunks.map((chunk, row) => meanOfTokens(data, row * chunk.length, chunk.length))
+  }
+}
+
+/** The network's inputs per token. Chunks are never padded, so attention is always on. */
+const inputValue: Record<string, (id: number) => bigint> = {
+  input_ids: BigInt,
+  attention_mask: () => 1n,
+  token_type_ids: () => 0n,
+}
+
+async function runModel(model: OnnxModel, chunks: readonly (readonly number[])[], output: string) {
+  const ids = chunks.flat()
+  const inputs = Object.fromEntries(
+    model.inputs.map((name) => [name, BigInt64Array.from(ids, inputValue[name]!)]),
+  )
+  return (await model.run(inputs, chunks.length))[output]!
+}
+
+function meanOfTokens(tokens: Float32Array, first: number, count: number): Float64Array {
+  const mean = new Float64Array(settings.dims)
+  for (let token = first; token < first + count; token += 1) {
+    for (let entry = 0; entry < settings.dims; entry += 1)
+      mean[entry]! += tokens[token * settings.dims + entry]! / count
+  }
+  return mean
+}
+
+/**
+ * A batch holds chunks of one length. Padding would cost time, and a chunk's sums would run over other lengths
+ * in other company: its last bits must depend on itself alone.
+ */
+async function encodeBatches(
+  network: Network,
+  chunks: readonly (readonly number[])[],
+): Promise<Float64Array[]> {
+  const vectors = new Array<Float64Array>(chunks.length)
+  const byLength = Map.groupBy(chunks.keys(), (index) => chunks[index]!.length)
+  for (const [length, indices] of byLength) {
+    const size = Math.max(1, Math.floor(tokensPerBatch / length))
+    for (let start = 0; start < indices.length; start += size) {
+      const batch = indices.slice(start, start + size)
+      const means = await network(batch.map((index) => chunks[index]!))
+      for (const [position, index] of batch.entries()) vectors[index] = means[position]!
+      // The network blocks this thread; let timers, signals and progress bars run between batches.
+      await setImmediate()
+    }
+  }
+  return vectors
+}

@@ -1,0 +1,65 @@
+// What the policy reads of a task, in training and in use. Prompts show tasks with code of their own
+// (execution/task-text.ts), so that a change there cannot change what a trained policy sees.
+import { hash } from 'node:crypto'
+import type { Library } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import type { Table, Task } from '../library/task.ts'
+import { compareTools } from '../library/tool-name.ts'
+import { type TaskFields, taskEmbedding } from './task-embedding.ts'
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+/** Raise it with every change to the texts below: trained weights fit one version only. */
+const textVersion: number = 1
+
+/** What the policy is told about the data set of a task. */
+export interface QuerySetting {
+  readonly name: string
+  readonly library: Pick<Library, 'roles'>
+  readonly profile: Pick<DatasetProfile, 'tools'>
+}
+
+/** q: question with options, public context, and data set with roles and tools, encoded and mixed. */
+export function queryEmbedding(
+  task: Task,
+  setting: QuerySetting,
+  encoder: FrozenTextEncoder,
+): Promise<Float32Array> {
+  return taskEmbedding(queryTexts(task, setting), encoder)
+}
+
+/**
+ * Identifies the policy's input: the encoder and the texts it is given. Runs and checkpoints keep it. For the first
+ * version of the texts it is the encoder's own fingerprint, as runs recorded it before texts had a version.
+ */
+export function inputFingerprint({ fingerprint }: FrozenTextEncoder, version = textVersion): string {
+  return version === 1 ? fingerprint : hash('sha256', JSON.stringify([fingerprint, version]), 'hex')
+}
+
+function queryTexts(task: Task, { name, library, profile }: QuerySetting): TaskFields {
+  const { question, options, context = [], tables = [] } = task
+  const tools = [...profile.tools].sort(compareTools)
+  const metadata = [`data set: ${name}`, `roles: ${library.roles.map(({ id }) => id).join(', ')}`]
+  if (tools.length > 0) metadata.push(`tools: ${tools.join(', ')}`)
+  return {
+    question,
+    options: options?.map(({ label, text }) => `${label}. ${text}`),
+    context: [...context, tables.map(tableText).join('\n\n')].filter((text) => text !== '').join('\n\n'),
+    metadata: metadata.join('\n'),
+  }
+}
+
+/** A title and a line per row. */
+function tableText({ name, caption, header, rows }: Table): string {
+  const title = caption === undefined || caption === '' ? name : `${name}: ${caption}`
+  const lines = header === undefined ? rows : [header, ...rows]
+  return [oneLine(title), ...lines.map((cells) => cells.map(cellText).join(' | '))].join('\n')
+}
+
+/** Escaped, so that one cell cannot look like two. */
+function cellText(cell: string): string {
+  return oneLine(cell).replaceAll('|', '\\|')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n\u0085\u2028\u2029]+/g, ' ')
+}

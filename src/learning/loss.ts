@@ -1,0 +1,102 @@
+// The paper's action-averaged loss of one trajectory group and its gradient with respect to the policy's logits.
+import type { Action, Restriction } from '../graph/legality.ts'
+import type { ConstructionStep } from '../policy/construction.ts'
+import type { ActionDistribution, Logits } from '../policy/distribution.ts'
+import { addRegularizerGradient, entropy, klDivergence } from '../policy/kl-and-entropy.ts'
+
+/** Trajectories of one query, STOP last in each, with the advantage of every position: what an update learns from. */
+export interface RecordedGroup {
+  readonly query: ArrayLike<number>
+  readonly restriction: Restriction
+  readonly temperature: number
+  readonly trajectories: readonly (readonly ConstructionStep[])[]
+  readonly advantages: readonly (readonly number[])[]
+}
+
+export interface LossWeights {
+  /** β_KL */
+  readonly divergence: number
+  /** β_H */
+  readonly entropy: number
+}
+
+export const paperLossWeights: LossWeights = { divergence: 0.01, entropy: 0.001 }
+
+/** What one update measured, `[trajectory][position]` and on average over all positions. */
+export interface UpdateReport {
+  readonly logProbabilities: readonly (readonly number[])[]
+  /** KL from the policy to the reference. */
+  readonly divergences: readonly (readonly number[])[]
+  readonly entropies: readonly (readonly number[])[]
+  readonly loss: number
+  /** Mean of −A log π. */
+  readonly policyLoss: number
+  readonly meanDivergence: number
+  readonly meanEntropy: number
+}
+
+/** A state that the group visited: both policies there, and where the gradient of the logits is collected. */
+export interface VisitedState {
+  readonly policy: ActionDistribution
+  readonly reference: ActionDistribution
+  readonly gradient: Logits
+}
+
+/** One decision of a trajectory. */
+export interface LossPosition {
+  readonly trajectory: number
+  readonly position: number
+  readonly action: Action
+  readonly advantage: number
+  readonly state: VisitedState
+}
+
+/**
+ * L = 1/M Σ_k Σ_t [−sg(A_{k,t}) log π(a_{k,t} | s_{k,t}) + β_KL KL(s_{k,t}) − β_H H(s_{k,t})].
+ *
+ * `decided` lists the positions where the policy had a choice. A STOP forced by the unit limit has log-probability, KL and
+ * entropy zero and is left out of it, but M still counts it: the paper averages over every recorded position.
+ */
+export function groupLoss(
+  group: RecordedGroup,
+  decided: readonly LossPosition[],
+  weights: LossWeights,
+): UpdateReport {
+  const zeros = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
+  const report = { logProbabilities: zeros(), divergences: zeros(), entropies: zeros() }
+  const scale = 1 / group.trajectories.flat().length
+  const sums = { policy: 0, divergence: 0, entropy: 0 }
+  const regularizers = new Map<VisitedState, { divergence: number; entropy: number }>()
+  for (const { trajectory, position, action, advantage, state } of decided) {
+    const { policy, reference, gradient } = state
+    const known = regularizers.get(state)
+    const at = known ?? { divergence: klDivergence(policy, reference), entropy: entropy(policy) }
+    if (known === undefined) regularizers.set(state, at)
+    const logProbability = policy.logProbability(action)
+    report.logProbabilities[trajectory]![position] = logProbability
+    report.divergences[trajectory]![position] = at.divergence
+    report.entropies[trajectory]![position] = at.entropy
+    sums.policy -= advantage * logProbability
+    sums.divergence += at.divergence
+    sums.entropy += at.entropy
+    addPositionGradient({ policy, reference, action, advantage }, weights, scale, gradient)
+  }
+  const policyLoss = sums.policy * scale
+  const meanDivergence = sums.divergence * scale
+  const meanEntropy = sums.entropy * scale
+  const loss = policyLoss + weights.divergence * meanDivergence - weights.entropy * meanEntropy
+  return { loss, policyLoss, meanDivergence, meanEntropy, ...report }
+}
+
+/** Adds the gradient of scale · [−A log π(a) + β_KL KL − β_H H] with respect to the untempered logits. */
+export function addPositionGradient(
+  at: Pick<LossPosition, 'action' | 'advantage'> & Pick<VisitedState, 'policy' | 'reference'>,
+  weights: LossWeights,
+  scale: number,
+  into: Logits,
+): void {
+  const { policy, reference, action, advantage } = at
+  const perLogit = scale / policy.temperature
+  addRegularizerGradient(policy, reference, weights, perLogit, into)
+  policy.addLogProbabilityGradient(action, -advantage * perLogit, into)
+}

@@ -1,0 +1,191 @@
+import {
+  type ConstructionSpace,
+  IllegalActionError,
+  type LegalityMasks,
+  legalityMasks,
+  whyIllegal,
+} from '../graph/legality.ts'
+import { type RoleSpace, realizations } from '../library/role-space.ts'
+import { Adam, type AdamSettings, type BlockParts, paperAdam } from '../numerics/adam.ts'
+import { Tape } from '../numerics/tape.ts'
+import type { WeightGradients } from '../numerics/weight-gradients.ts'
+import type { Tensor } from '../numerics/workspace.ts'
+import { ActionDistribution, emptyLogits, type Logits } from '../policy/distribution.ts'
+import type { NetworkState } from '../policy/edge-aware-gru.ts'
+import { legalLogits } from '../policy/legal-logits.ts'
+import { weightMatrices } from '../policy/network-weights.ts'
+import type { ConstructionPolicy } from '../policy/policy.ts'
+import {
+  groupLoss,
+  type LossWeights,
+  paperLossWeights,
+  type RecordedGroup,
+  type UpdateReport,
+} from './loss.ts'
+
+/** Policy, frozen reference and optimizer of one training. */
+export class PolicyLearner {
+  readonly policy: ConstructionPolicy
+  readonly reference: ConstructionPolicy
+  readonly adam: Adam
+  readonly weights: LossWeights
+  readonly #parts: BlockParts
+
+  constructor(
+    policy: ConstructionPolicy,
+    options: { adam?: AdamSettings; weights?: LossWeights; reference?: ConstructionPolicy } = {},
+  ) {
+    this.policy = policy
+    this.reference = options.reference ?? policy.freeze()
+    this.adam = new Adam(policy.workspace, policy.parameters.block, options.adam ?? paperAdam)
+    this.weights = options.weights ?? paperLossWeights
+    this.#parts = policy.parameters.partition(weightMatrices(policy.network.weights))
+  }
+
+  /** One optimizer step on the loss of a group. A loss or gradient that is not finite is refused; no weight changes. */
+  update(group: RecordedGroup): UpdateReport {
+    return this.#differentiate(group, (gradients) => {
+      if (gradients.surelyFinite() && this.#parts.others.every((tensor) => this.#isFinite(tensor))) {
+        this.adam.stepWith(gradients, this.#parts)
+        this.policy.parameters.markChanged()
+      } else {
+        gradients.write()
+        this.applyGradients()
+      }
+    })
+  }
+
+  /** The loss of a group, its gradients added to the parameters' buffers. With `applyGradients`, `update` in two steps. */
+  accumulateGradients(group: RecordedGroup): UpdateReport {
+    return this.#differentiate(group, (gradients) => gradients.write())
+  }
+
+  applyGradients(): void {
+    this.#assertFiniteGradients()
+    this.adam.step()
+    this.policy.parameters.markChanged()
+  }
+
+  /** Forward pass, loss, backward pass. `use` gets the gradients while they are in memory. */
+  #differentiate(group: RecordedGroup, use: (gradients: WeightGradients) => void): UpdateReport {
+    const { network, options, workspace } = this.policy
+    const space = this.policy.space(group.restriction)
+    const positions = recordedPositions(group, space)
+    const decided = positions.filter(({ graph }) => graph.size !== options.dimensions.maxUnits)
+    return this.policy.scratch(() => {
+      const [states, stateOf] = distinctStates(decided)
+      const masks = states.map(({ graph }) => legalityMasks(graph, space))
+      const reference = this.#referenceLogits(group.query, states, masks)
+      const tape = new Tape(workspace, { recording: true })
+      const tables = network.tables(tape, usedBranches(states, options.roles))
+      const queries = network.queries(tape, this.policy.placeQueries([group.query]))
+      const logits = legalLogits(network.decide(tape, tables, queries, states), masks, workspace)
+
+      const distribution = (state: number, values: Logits) =>
+        new ActionDistribution(options.roles, masks[state]!, values, group.temperature)
+      const visited = states.map(({ graph }, state) => ({
+        policy: distribution(state, logits.values[state]!),
+        reference: distribution(state, reference[state]!),
+        gradient: emptyLogits(options.roles.roles.length, graph.size),
+      }))
+      const report = groupLoss(
+        group,
+        decided.map((position, index) => ({ ...position, state: visited[stateOf[index]!]! })),
+        this.weights,
+      )
+      if (!Number.isFinite(report.loss)) throw new NonFiniteUpdateError('the loss', report.loss)
+      logits.writeGradients(visited.map(({ gradient }) => gradient))
+      use(tape.propagate())
+      return report
+    })
+  }
+
+  #referenceLogits(
+    query: ArrayLike<number>,
+    states: readonly NetworkState[],
+    masks: readonly LegalityMasks[],
+  ): Logits[] {
+    const { reference } = this
+    return reference.scratch(() => {
+      // The reference is always in evaluation mode, so to it states that differ only in their dropout are the same.
+      const [distinct, stateOf] = distinctStates(states.map(({ graph }) => ({ graph, dropoutKeep: null })))
+      const distinctMasks = distinct.map((_, state) => masks[stateOf.indexOf(state)]!)
+      const batch = reference.decide(reference.prepareQueries([query], { dropout: false }), distinct)
+      const { values } = legalLogits(batch, distinctMasks, reference.workspace)
+      return stateOf.map((state) => values[state]!)
+    })
+  }
+
+  #assertFiniteGradients(): void {
+    const { parameters, workspace } = this.policy
+    if (this.#isFinite(parameters.block)) return
+    for (const name of parameters.names) {
+      const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
+      if (bad === undefined) continue
+      this.#discardGradients()
+      throw new NonFiniteUpdateError(`the gradient of ${name}`, bad)
+    }
+  }
+
+  #isFinite(tensor: Tensor): boolean {
+    return this.policy.workspace.kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient) !== 0
+  }
+
+  #discardGradients(): void {
+    this.policy.workspace.gradients(this.policy.parameters.block).fill(0)
+  }
+}
+
+/** Every recorded step with its advantage. Refuses illegal actions and advantages that are missing or not finite. */
+function recordedPositions(group: RecordedGroup, space: ConstructionSpace) {
+  return group.trajectories.flatMap((steps, trajectory) =>
+    steps.map((step, position) => {
+      const advantage = group.advantages[trajectory]?.[position]
+      if (advantage === undefined)
+        throw new RangeError(`Action ${position} of trajectory ${trajectory} has no advantage.`)
+      // Checked here, because a forced STOP multiplies its advantage by zero and the loss would not show it.
+      if (!Number.isFinite(advantage))
+        throw new NonFiniteUpdateError(
+          `the advantage of action ${position} of trajectory ${trajectory}`,
+          advantage,
+        )
+      const reason = whyIllegal(step.action, step.graph, space)
+      if (reason !== undefined) throw new IllegalActionError(reason)
+      return { ...step, trajectory, position, advantage }
+    }),
+  )
+}
+
+/**
+ * Each state once, and the index of every given state among them. Equal graphs are one state, such as the empty graph
+ * that every trajectory starts from, unless a dropout mask tells them apart.
+ */
+function distinctStates(
+  states: readonly Omit<NetworkState, 'query'>[],
+): [distinct: NetworkState[], stateOf: number[]] {
+  const distinct: NetworkState[] = []
+  const seen = new Map<string, number>()
+  const stateOf = states.map(({ graph, dropoutKeep }) => {
+    const key = dropoutKeep === null || graph.size === 0 ? JSON.stringify(graph) : `masked ${distinct.length}`
+    const known = seen.get(key)
+    if (known !== undefined) return known
+    seen.set(key, distinct.length)
+    return distinct.push({ graph, query: 0, dropoutKeep }) - 1
+  })
+  return [distinct, stateOf]
+}
+
+/** The realizations of all units. One that its role lacks is left out; the encoder then refuses the graph. */
+function usedBranches(states: readonly NetworkState[], { roles, indexOf }: RoleSpace): number[] {
+  const units = states.flatMap(({ graph }) => graph.units)
+  return units
+    .filter(({ role, realization }) => roles[indexOf(role)]![realization])
+    .map(({ role, realization }) => indexOf(role) * 2 + realizations.indexOf(realization))
+}
+
+export class NonFiniteUpdateError extends Error {
+  override name = 'NonFiniteUpdateError'
+  constructor(what: string, value: number) {
+    super(`The update was not applied: ${what} is ${value}. The weights are unchanged.`)
+  }
+}

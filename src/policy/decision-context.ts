@@ -1,0 +1,38 @@
+// The decision context c_t, which all action heads read.
+import type { Indices, Tape } from '../numerics/tape.ts'
+import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { NetworkWeights } from './network-weights.ts'
+
+/** The part of both projections that depends on the query alone, computed once for all decisions about it. */
+export interface QueryContext {
+  readonly graph: Tensor
+  readonly context: Tensor
+}
+
+export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tensor): QueryContext {
+  return {
+    graph: tape.bias(weights.graph.bias, tape.linear(queries, weights.graph.query)),
+    context: tape.bias(weights.context.bias, tape.linear(queries, weights.context.query)),
+  }
+}
+
+/**
+ * g_t = LayerNorm(W_g [g_pool; q] + b_g) and c_t = LayerNorm(GELU(W_c [g_t; q; n/N; 1 − n/N] + b_c)), a row per decision.
+ * `progress` holds n/N per decision.
+ */
+export function decisionContext(
+  tape: Tape,
+  workspace: Workspace,
+  weights: NetworkWeights,
+  query: QueryContext,
+  queryRows: Indices,
+  pooled: Tensor,
+  progress: readonly number[],
+): Tensor {
+  const projected = tape.gather(query.graph, queryRows, tape.linear(pooled, weights.graph.pool))
+  const graph = tape.layerNorm(projected, weights.graphNorm.weight, weights.graphNorm.bias)
+  const mixed = tape.gather(query.context, queryRows, tape.linear(graph, weights.context.graph))
+  const both = progress.flatMap((done) => [done, 1 - done])
+  tape.linear(workspace.constant(both, progress.length, 2), weights.context.progress, mixed)
+  return tape.layerNorm(tape.gelu(mixed), weights.contextNorm.weight, weights.contextNorm.bias)
+}

@@ -1,0 +1,163 @@
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import { type Action, type ConstructionSpace, IllegalActionError, whyIllegal } from '../../graph/legality.ts'
+import { realizations } from '../../library/role-space.ts'
+import {
+  add,
+  concat,
+  dotProduct,
+  exp,
+  logSigmoid,
+  logSoftmax,
+  multiply,
+  scale,
+  sigmoid,
+  slice,
+  subtract,
+} from '../../numerics/plain/operations.ts'
+import { constant, type Value } from '../../numerics/plain/value.ts'
+import type { PlainDecision } from './network.ts'
+
+/** Log-probabilities of the legal choices, and where each choice of the mask lies among them. */
+interface Categorical {
+  readonly logs: Value
+  readonly positions: ReadonlyMap<number, number>
+}
+
+/** A role, the realizations it may take, and per realization the tempered logits of its legal predecessors. */
+interface RoleBranch {
+  readonly realizations: Categorical
+  readonly edges: ReadonlyMap<number, ReadonlyMap<number, Value>>
+}
+
+/**
+ * The tempered hierarchical distribution of one decision. It holds only what is legal: a masked branch is not there,
+ * so it adds exactly nothing. Probabilities stay in logarithms until they weigh something, so that saturated logits
+ * give finite numbers: 0 · log 0 is then 0 times something finite.
+ */
+export class PlainDistribution {
+  readonly #roles: Categorical
+  readonly #branches: ReadonlyMap<number, RoleBranch>
+  readonly #stop: number
+  readonly #graph: AgentGraph
+  readonly #space: ConstructionSpace
+
+  constructor(decision: PlainDecision, temperature: number) {
+    if (!(temperature > 0)) throw new RangeError(`The temperature is ${temperature}; it must be above 0.`)
+    const tempered = (logits: readonly (Value | null)[]) =>
+      legalOf(logits).map(([index, logit]) => [index, scale(logit, 1 / temperature)] as const)
+    const { graph, space } = decision
+    this.#graph = graph
+    this.#space = space
+    this.#stop = decision.roleLogits.length - 1
+    this.#roles = categorical(tempered(decision.roleLogits))
+    this.#branches = new Map(
+      legalOf(decision.roleLogits.slice(0, -1)).map(([role]) => {
+        const choices = tempered(decision.granularityLogits.slice(role * 2, role * 2 + 2))
+        const edges = choices.map(([z]) => {
+          const start = (role * 2 + z) * graph.size
+          return [z, new Map(tempered(decision.edgeLogits.slice(start, start + graph.size)))] as const
+        })
+        return [role, { realizations: categorical(choices), edges: new Map(edges) }]
+      }),
+    )
+  }
+
+  /** log π(r) + log π(z | r) + Σ_j [b_j log p_j + (1 − b_j) log(1 − p_j)]; throws for an illegal action. */
+  logProbability(action: Action): Value {
+    const reason = whyIllegal(action, this.#graph, this.#space)
+    if (reason !== undefined) throw new IllegalActionError(reason)
+    if (action.type === 'stop') return logOf(this.#roles, this.#stop)
+    const role = this.#space.roles.indexOf(action.role)
+    const z = realizations.indexOf(action.realization)
+    const branch = this.#branches.get(role)!
+    const edges = [...branch.edges.get(z)!].map(([j, logit]) =>
+      logSigmoid(action.predecessors.includes(j) ? logit : scale(logit, -1)),
+    )
+    return add(logOf(this.#roles, role), logOf(branch.realizations, z), ...edges)
+  }
+
+  entropy(): Value {
+    return this.#hierarchical(
+      () => categoricalEntropy(this.#roles),
+      (role) => categoricalEntropy(this.#branches.get(role)!.realizations),
+      (role, z, j) => bernoulliEntropy(this.#edge(role, z, j)),
+    )
+  }
+
+  /** From this distribution to a reference over the same legal choices. */
+  divergence(reference: PlainDistribution): Value {
+    return this.#hierarchical(
+      () => categoricalDivergence(this.#roles, reference.#roles),
+      (role) =>
+        categoricalDivergence(
+          this.#branches.get(role)!.realizations,
+          reference.#branches.get(role)!.realizations,
+        ),
+      (role, z, j) => bernoulliDivergence(this.#edge(role, z, j), reference.#edge(role, z, j)),
+    )
+  }
+
+  /** X = X_r + Σ_{r ≠ STOP} π(r) [X_z(r) + Σ_z π(z | r) Σ_j X_e(r, z, j)], for X the entropy or the divergence. */
+  #hierarchical(
+    ofRoles: () => Value,
+    ofRealizations: (role: number) => Value,
+    ofEdge: (role: number, z: number, j: number) => Value,
+  ): Value {
+    let total = ofRoles()
+    for (const [role, branch] of this.#branches) {
+      let inner = ofRealizations(role)
+      for (const [z, edges] of branch.edges) {
+        for (const j of edges.keys()) {
+          inner = add(inner, multiply(exp(logOf(branch.realizations, z)), ofEdge(role, z, j)))
+        }
+      }
+      total = add(total, multiply(exp(logOf(this.#roles, role)), inner))
+    }
+    return total
+  }
+
+  #edge(role: number, z: number, j: number): Value {
+    return this.#branches.get(role)!.edges.get(z)!.get(j)!
+  }
+}
+
+function legalOf(logits: readonly (Value | null)[]): [number, Value][] {
+  return [...logits.entries()].filter((entry): entry is [number, Value] => entry[1] !== null)
+}
+
+function categorical(choices: readonly (readonly [number, Value])[]): Categorical {
+  return {
+    logs: logSoftmax(concat(...choices.map(([, logit]) => logit))),
+    positions: new Map(choices.map(([index], position) => [index, position])),
+  }
+}
+
+function logOf({ logs, positions }: Categorical, choice: number): Value {
+  return slice(logs, positions.get(choice)!, 1)
+}
+
+/** −Σ p log p. */
+function categoricalEntropy({ logs }: Categorical): Value {
+  return scale(dotProduct(exp(logs), logs), -1)
+}
+
+/** Σ p (log p − log p_ref). */
+function categoricalDivergence({ logs }: Categorical, reference: Categorical): Value {
+  return dotProduct(exp(logs), subtract(logs, reference.logs))
+}
+
+/** The two outcomes of an edge: present, absent. 1 − σ(x) is computed as σ(−x) to avoid cancellation. */
+function outcomes(logit: Value): { logs: Value; probabilities: Value } {
+  const both = multiply(logit, constant([1, -1]))
+  return { logs: logSigmoid(both), probabilities: sigmoid(both) }
+}
+
+function bernoulliEntropy(logit: Value): Value {
+  const { logs, probabilities } = outcomes(logit)
+  return scale(dotProduct(probabilities, logs), -1)
+}
+
+function bernoulliDivergence(logit: Value, referenceLogit: Value): Value {
+  const { logs, probabilities } = outcomes(logit)
+  return dotProduct(probabilities, subtract(logs, outcomes(referenceLogit).logs))
+}

@@ -1,0 +1,69 @@
+import { decimalOfFloat, decimalOfInteger, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
+import type { JsonValue } from './json.ts'
+import type { PlainValue } from './plain-value.ts'
+
+/** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
+export function equalsExpected(actual: PlainValue, expected: JsonValue): boolean {
+  switch (expected.kind) {
+    case 'none':
+      return actual.kind === 'none'
+    case 'str':
+      return actual.kind === 'str' && actual.value === expected.value
+    case 'bool':
+      return equalsReal(actual, BigInt(expected.value))
+    case 'int':
+    case 'float':
+      return equalsReal(actual, expected.value)
+    case 'list':
+      return (
+        actual.kind === 'list' &&
+        actual.items.length === expected.items.length &&
+        actual.items.every((item, index) => equalsExpected(item, expected.items[index]!))
+      )
+    case 'dict':
+      return actual.kind === 'dict' && equalsDict(actual.entries, expected.entries)
+  }
+}
+
+function equalsDict(
+  actual: ReadonlyArray<readonly [PlainValue, PlainValue]>,
+  expected: ReadonlyMap<string, JsonValue>,
+): boolean {
+  const seen = new Set<string>()
+  for (const [key, value] of actual) {
+    if (key.kind !== 'str' || seen.has(key.value)) return false
+    const wanted = expected.get(key.value)
+    if (wanted === undefined || !equalsExpected(value, wanted)) return false
+    seen.add(key.value)
+  }
+  return seen.size === expected.size
+}
+
+/** Numbers of all types are equal when their exact values are. JavaScript compares an integer with a double exactly. */
+function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
+  switch (actual.kind) {
+    case 'bool':
+      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
+      return BigInt(actual.value) == expected
+    case 'int':
+    case 'float':
+      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
+      return actual.value == expected
+    case 'complex':
+      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
+      return actual.imaginary === 0 && actual.real == expected
+    case 'decimal': {
+      const decimal = parseDecimal(actual.text)
+      const wanted = typeof expected === 'bigint' ? decimalOfInteger(expected) : decimalOfFloat(expected)
+      return decimal !== undefined && equalDecimals(decimal, wanted)
+    }
+    case 'fraction': {
+      if (typeof expected === 'bigint') return actual.denominator === 1n && actual.numerator === expected
+      if (!Number.isFinite(expected)) return false
+      const { numerator, halvings } = dyadic(expected)
+      return actual.numerator << BigInt(halvings) === numerator * actual.denominator
+    }
+    default:
+      return false
+  }
+}

@@ -1,0 +1,255 @@
+// Fetches a file over HTTP. What has arrived stays in `<target>.part`, so that the next attempt, or the next command,
+// continues from there. The target appears only once size and digest are right.
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withFileLock } from './file-lock.ts'
+
+export interface DownloadRequest {
+  readonly url: string
+  readonly target: string
+  /** What the file must be, where that is known beforehand. */
+  readonly digest?: { readonly bytes?: number; readonly sha256: string }
+  /** Sent only to the origin of `url`, never to where it redirects. */
+  readonly token?: string
+  /** Keeps other processes from fetching the same file; `<target>.lock` unless given. */
+  readonly lock?: string
+}
+
+export interface DownloadOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: { received: number; total: number | undefined }) => void
+  /** Milliseconds to wait before each further attempt. */
+  readonly pauses?: readonly number[]
+}
+
+/** A file that cannot be fetched. `transient`: trying again may help. */
+export class DownloadError extends Error {
+  override readonly name = 'DownloadError'
+  readonly transient: boolean
+
+  constructor(url: string, problem: string, options: { transient?: boolean; cause?: unknown } = {}) {
+    super(`${withoutQuery(url)}: ${problem}`, { cause: options.cause })
+    this.transient = options.transient === true
+  }
+}
+
+const mostBytes = 2 ** 32
+const mostRedirects = 5
+const answerMilliseconds = 10_000
+const stallMilliseconds = 30_000
+const defaultPauses = [500, 1000, 2000, 4000, 8000]
+
+/** Returns the SHA-256 of the file, checked against the given one or the one that the hub states, if any. */
+export async function download(
+  request: DownloadRequest,
+  options: DownloadOptions = {},
+): Promise<{ sha256: string; checked: boolean }> {
+  const { target, digest, lock = `${target}.lock` } = request
+  await mkdir(dirname(target), { recursive: true })
+  return withFileLock(
+    lock,
+    async () => {
+      // Another process may have fetched it while this one waited for the lock.
+      if (digest !== undefined && (await hasDigest(target, digest)))
+        return { sha256: digest.sha256, checked: true }
+      return fetchWhole(request, options)
+    },
+    options.signal,
+  )
+}
+
+/** Whether a file is there and is the right one. */
+export async function hasDigest(
+  path: string,
+  { bytes, sha256 }: { readonly bytes?: number; readonly sha256: string },
+): Promise<boolean> {
+  const size = sizeOf(path)
+  if (size === undefined || (bytes !== undefined && size !== bytes)) return false
+  return (await sha256Of(path)) === sha256
+}
+
+async function fetchWhole(
+  request: DownloadRequest,
+  options: DownloadOptions,
+): Promise<{ sha256: string; checked: boolean }> {
+  const { url, target, digest } = request
+  const part = `${target}.part`
+  const isContinued = (sizeOf(part) ?? 0) > 0
+  const stated = await fetchPatiently(request, part, options)
+  const sha256 = await sha256Of(part)
+  const expected = digest?.sha256 ?? stated
+  if (expected === undefined || sha256 === expected) {
+    await rename(part, target)
+    return { sha256, checked: expected !== undefined }
+  }
+  await rm(part)
+  // An earlier process may have left a damaged part: start once more from nothing.
+  if (isContinued) return fetchWhole(request, options)
+  throw new DownloadError(url, `has the SHA-256 ${sha256}, expected is ${expected}. It was thrown away.`)
+}
+
+/** Repeats attempts while they fail for reasons that may pass. A server that never answers is not asked again. */
+async function fetchPatiently(
+  request: DownloadRequest,
+  part: string,
+  { signal, onProgress, pauses = defaultPauses }: DownloadOptions,
+): Promise<string | undefined> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await fetchRest(request, part, signal, onProgress, attempt > 0)
+    } catch (error) {
+      signal?.throwIfAborted()
+      const pause = pauses[attempt]
+      if (!(error instanceof DownloadError && error.transient) || pause === undefined) throw error
+      await sleep(pause, undefined, { signal })
+    }
+  }
+}
+
+/** One attempt to add what is missing. Returns the digest that the server states, if it does. */
+async function fetchRest(
+  { url, digest, token }: DownloadRequest,
+  part: string,
+  signal: AbortSignal | undefined,
+  onProgress: DownloadOptions['onProgress'],
+  hasAnsweredBefore: boolean,
+): Promise<string | undefined> {
+  const most = digest?.bytes ?? mostBytes
+  const present = sizeOf(part) ?? 0
+  if (present === digest?.bytes) return undefined
+  const silence = new AbortController()
+  const giveUp = () => silence.abort(new Error('no answer in time'))
+  let timer = setTimeout(giveUp, answerMilliseconds)
+  let hasAnswered = hasAnsweredBefore
+  try {
+    const signals = signal === undefined ? [silence.signal] : [signal, silence.signal]
+    const { response, stated } = await follow(url, present, token, AbortSignal.any(signals))
+    hasAnswered = true
+    clearTimeout(timer)
+    timer = setTimeout(giveUp, stallMilliseconds)
+    const isRest = response.status === 206 && startOf(response) === present
+    if (response.status === 416 || (response.status === 206 && !isRest)) {
+      await rm(part, { force: true })
+      throw new DownloadError(url, 'the server has no such part; starting over.', { transient: true })
+    }
+    if (response.status !== 200 && response.status !== 206) throw refusal(url, response)
+    const length = Number(response.headers.get('content-length') ?? Number.NaN)
+    let received = isRest ? present : 0
+    const total = digest?.bytes ?? (Number.isFinite(length) ? received + length : undefined)
+    await using file = await open(part, isRest ? 'a' : 'w')
+    for await (const chunk of response.body ?? []) {
+      timer.refresh()
+      received += chunk.length
+      if (received > most) {
+        await rm(part, { force: true })
+        throw new DownloadError(url, `is longer than ${most} bytes. It was thrown away.`)
+      }
+      await file.write(chunk)
+      onProgress?.({ received, total })
+    }
+    if (total !== undefined && received < total)
+      throw new DownloadError(url, `ended after ${received} of ${total} bytes.`, { transient: true })
+    await file.sync()
+    return stated
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof DownloadError || isDiskError(error)) throw error
+    const problem = `the connection failed (${reasonOf(error)}).`
+    throw new DownloadError(url, problem, { transient: hasAnswered, cause: error })
+  } finally {
+    clearTimeout(timer)
+    silence.abort()
+  }
+}
+
+/** Follows redirects, but only to https or to this machine. */
+async function follow(
+  start: string,
+  present: number,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<{ response: Response; stated: string | undefined }> {
+  let url = allowed(start, start)
+  const { origin } = url
+  let stated: string | undefined
+  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    const isOwn = url.origin === origin
+    // Digests and ranges are those of the uncompressed file.
+    const headers = new Headers({ 'accept-encoding': 'identity' })
+    if (present > 0) headers.set('range', `bytes=${present}-`)
+    if (isOwn && token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    const response = await fetch(url, { redirect: 'manual', signal, headers })
+    // The hub states the SHA-256 of a large file before it redirects to the storage.
+    if (isOwn)
+      stated = /^"?([0-9a-f]{64})"?$/.exec(response.headers.get('x-linked-etag') ?? '')?.[1] ?? stated
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status >= 400 || location === null) return { response, stated }
+    await response.body?.cancel()
+    url = allowed(new URL(location, url).href, start)
+  }
+  throw new DownloadError(start, `redirects more than ${mostRedirects} times.`)
+}
+
+function allowed(address: string, start: string): URL {
+  const url = URL.parse(address)
+  if (url === null) throw new DownloadError(start, 'is not a web address.')
+  if (url.username !== '' || url.password !== '')
+    throw new DownloadError(start, 'an address with a user or password is not used; give a token instead.')
+  const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url
+  throw new DownloadError(
+    start,
+    address === start
+      ? 'only https is used, and http on this machine.'
+      : `redirects to ${url.protocol}//${url.host}, which is neither https nor this machine.`,
+  )
+}
+
+function refusal(url: string, { status, headers }: Response): DownloadError {
+  if (status === 401 || status === 403)
+    return new DownloadError(
+      url,
+      `status ${status}; for a hub file, set HF_TOKEN to a token that may read it.`,
+    )
+  const code = headers.get('x-error-code')
+  const reason = code !== null && /^\w+$/.test(code) ? ` (${code})` : ''
+  if (status === 404) return new DownloadError(url, `status 404${reason}; it is not there (any more).`)
+  const transient = status === 408 || status === 429 || status >= 500
+  return new DownloadError(url, `status ${status}${reason}.`, { transient })
+}
+
+function startOf(response: Response): number | undefined {
+  const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
+  return start === undefined ? undefined : Number(start)
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+function isDiskError(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  )
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error
+  const { code, message: detail } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
+  return code ?? detail ?? message
+}
+
+/** Signed addresses carry secrets behind the question mark; some carry a password. */
+function withoutQuery(address: string): string {
+  return address.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//')
+}
