@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import { maxYamlCharacters, readYaml } from '../library/yaml-document.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
@@ -13,7 +14,9 @@ export function findConfiguration(given: string): string {
   const status = statSync(place, { throwIfNoEntry: false })
   if (status === undefined)
     throw new ConfigurationError(place, ['there is no such file or folder. Check the path.'])
-  if (!status.isDirectory()) return place
+  if (status.isFile()) return place
+  if (!status.isDirectory())
+    throw new ConfigurationError(place, ['it is neither a regular file nor a folder. Give the path of one.'])
   const found = names.map((name) => join(place, name)).filter((file) => existsSync(file))
   if (found.length === 0)
     throw new ConfigurationError(join(place, names[0]!), [
@@ -51,6 +54,8 @@ export async function importConfiguration(file: string): Promise<unknown> {
 export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined
+  if (!statSync(file).isFile())
+    throw new ConfigurationError(file, ['it is no regular file. Remove it, or put one in its place.'])
   try {
     process.loadEnvFile(file)
   } catch (error) {
@@ -111,11 +116,16 @@ function readSource(file: string): string {
 }
 
 function parseJson(source: string, file: string): unknown {
+  const text = source.replace(/^\ufeff/, '')
+  let value: unknown
   try {
-    return JSON.parse(source.replace(/^\ufeff/, ''))
+    value = JSON.parse(text)
   } catch (error) {
     throw new ConfigurationError(file, [`it is not JSON: ${messageOf(error)}.`], { cause: error })
   }
+  const fault = findJsonFault(text)
+  if (fault === undefined) return value
+  throw new ConfigurationError(file, [`line ${fault.line}, ${fieldName(fault.path)}: ${fault.problem}`])
 }
 
 function parseYaml(source: string, file: string): unknown {

@@ -122,6 +122,21 @@ describe('loadConfiguration', () => {
       /the configuration: Invalid input: expected object, received function/,
     ],
     ['broken JSON', { 'magic.config.json': '{"name": }' }, /it is not JSON: /],
+    [
+      'a field twice in JSON',
+      { 'magic.config.json': '{"name": "a",\n "budget": {"cost": 1,\n "cost": 100}}' },
+      /line 3, budget\.cost: stands twice in the same object\. Remove one of the two\./,
+    ],
+    [
+      'half a character in JSON',
+      { 'magic.config.json': '{"model": {"model": "\\ud800"}}' },
+      /line 1, model\.model: holds half of a surrogate pair/,
+    ],
+    [
+      'half a character in YAML',
+      { 'magic.config.yaml': 'name: a\nmodel: { model: "\\ud800" }' },
+      /line 2 holds half of a surrogate pair/,
+    ],
     ['broken YAML', { 'magic.config.yaml': 'name: [a\ntasks: b' }, /line \d is not valid YAML/],
     ['a tag in YAML', { 'magic.config.yaml': 'name: !!js/function a' }, /line 1 has the tag/],
     [
