@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { awaitGiven } from '../library/given-promise.ts'
 import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import { maxYamlCharacters, readYaml } from '../library/yaml-document.ts'
 import { ConfigurationError } from './configuration-error.ts'
@@ -44,7 +45,8 @@ export async function importConfiguration(file: string): Promise<unknown> {
     ])
   }
   try {
-    return await module['default']
+    const problem = new ConfigurationError(file, ['its default export is a promise that never settles.'])
+    return await awaitGiven(module['default'], problem.message)
   } catch (error) {
     throw new ConfigurationError(file, [`its promise failed: ${messageOf(error)}.`], { cause: error })
   }
@@ -69,7 +71,10 @@ export function loadEnvironment(folder: string): string | undefined {
 
 async function importModule(file: string): Promise<Record<string, unknown>> {
   try {
-    return await import(pathToFileURL(file).href)
+    const problem = new ConfigurationError(file, [
+      'it waits (`await`) outside of any function for a promise that never settles.',
+    ])
+    return await awaitGiven(import(pathToFileURL(file).href), problem.message)
   } catch (error) {
     throw new ConfigurationError(file, [importProblem(error, file)], { cause: error })
   }
