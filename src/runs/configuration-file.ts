@@ -15,9 +15,7 @@ export function findConfiguration(given: string): string {
   const status = statSync(place, { throwIfNoEntry: false })
   if (status === undefined)
     throw new ConfigurationError(place, ['there is no such file or folder. Check the path.'])
-  if (status.isFile()) return place
-  if (!status.isDirectory())
-    throw new ConfigurationError(place, ['it is neither a regular file nor a folder. Give the path of one.'])
+  if (!status.isDirectory()) return regularFile(place)
   const found = names.map((name) => join(place, name)).filter((file) => existsSync(file))
   if (found.length === 0)
     throw new ConfigurationError(join(place, names[0]!), [
@@ -25,7 +23,13 @@ export function findConfiguration(given: string): string {
     ])
   if (found.length > 1)
     throw new ConfigurationError(found[0]!, [`${found[1]} is there too. Remove one, or name one.`])
-  return found[0]!
+  return regularFile(found[0]!)
+}
+
+/** Who opens a pipe waits until somebody writes into it. */
+function regularFile(path: string): string {
+  if (statSync(path).isFile()) return path
+  throw new ConfigurationError(path, ['it is neither a regular file nor a folder. Give the path of one.'])
 }
 
 /** What the file says, not checked yet. A program is run as it stands: Node strips its types. */
@@ -56,11 +60,10 @@ export async function importConfiguration(file: string): Promise<unknown> {
 export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined
-  if (!statSync(file).isFile())
-    throw new ConfigurationError(file, ['it is no regular file. Remove it, or put one in its place.'])
   try {
-    process.loadEnvFile(file)
+    process.loadEnvFile(regularFile(file))
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigurationError(file, [`it cannot be read (${code}). Check its permissions.`], {
       cause: error,

@@ -147,6 +147,16 @@ describe('loadConfiguration', () => {
     ['no file', {}, /there is no configuration in this folder\. `magic init` writes one/],
   ]
 
+  test('a pipe that nobody writes into is refused at once', async () => {
+    const place = folder({})
+    const pipe = join(place, 'magic.config.json')
+    execFileSync('mkfifo', [pipe])
+    await expect(loadConfiguration(pipe)).rejects.toThrow('it is neither a regular file nor a folder')
+    await expect(loadConfiguration(place)).rejects.toThrow('it is neither a regular file nor a folder')
+    execFileSync('mkfifo', [join(place, '.env')])
+    expect(() => loadEnvironment(place)).toThrow('it is neither a regular file')
+  })
+
   test('tells what is wrong with the file', () => {
     const told = loadedByNode(refused.map(([, files]) => folder(files)))
     for (const [index, [what, , message]] of refused.entries()) {
