@@ -6,6 +6,7 @@ export default defineConfig({
     // Two cores: more workers only fight each other, and timings inside tests of limits become noise.
     maxWorkers: 2,
     testTimeout: 60_000,
+    hookTimeout: 120_000,
     reporters: ['default', './test/plain-summary.ts'],
   },
 })

@@ -24,13 +24,24 @@ export function magicIn(cwd: string, ...words: string[]): Promise<Outcome> {
   return start({ cwd }, words)
 }
 
+/** The same where a file stands in the place of bubblewrap: `/dev/null` as if there were none. */
+export function magicWithBubblewrap(replacement: string, ...words: string[]): Promise<Outcome> {
+  const bwrap = '/usr/bin/bwrap'
+  return start({ around: [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap, '--'] }, words)
+}
+
 function start(
-  { env = {}, cwd = process.cwd() }: { env?: Record<string, string>; cwd?: string },
+  {
+    env = {},
+    cwd = process.cwd(),
+    around = [],
+  }: { env?: Record<string, string>; cwd?: string; around?: readonly string[] },
   words: readonly string[],
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env }, maxBuffer: 1 << 26 }
-    execFile(process.execPath, [script, ...words], options, (error, stdout, stderr) => {
+    const [file, ...rest] = [...around, process.execPath, script, ...words] as [string, ...string[]]
+    execFile(file, rest, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
       resolve({ code, stdout, stderr })
     })

@@ -115,7 +115,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
       task,
       contract,
       model: job.model,
-      tools: openToolbox(job.sandbox ?? undefined, job.tools),
+      tools: openToolbox(job.sandbox, job.tools),
       settings: executionSettings.parse(job.execution ?? {}),
       limit: new CallLimit(job.concurrency),
       signal,

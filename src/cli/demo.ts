@@ -6,6 +6,7 @@ import {
   type DemoResult,
   demoFamilies,
   demoSizes,
+  quickSizes,
   runDemo,
 } from '../experiments/demo.ts'
 import { drawGraph } from '../graph/render/terminal.ts'
@@ -25,6 +26,7 @@ import { TrainingView } from './training-view.ts'
 
 interface DemoOptions extends ReportOptions {
   readonly seed: number
+  readonly quick: boolean
   readonly runsDir?: string
 }
 
@@ -44,6 +46,11 @@ export function demoCommand(): Command {
       'Watch a policy learn on synthetic questions and the simulated model, then see it examined. No key needed.',
     )
     .option('--seed <n>', 'seed of questions, simulated model and training', wholeNumber(0), 0)
+    .option(
+      '--quick',
+      'a handful of questions, in seconds: to see that all of it works, not what it learns',
+      false,
+    )
     .option('--runs-dir <folder>', 'where the run is kept, instead of $MAGIC_RUNS_DIR or ./runs')
   return addReportOptions(command)
     .addHelpText(
@@ -52,6 +59,7 @@ export function demoCommand(): Command {
 Examples:
   magic demo
   magic demo --seed 3 --json
+  magic demo --quick
 
 It takes one to two minutes on two cores. Everything runs as with a real model, through HTTP, but the model is
 simulated: the numbers show the machinery at work, not what a language model can do.`,
@@ -63,27 +71,27 @@ simulated: the numbers show the machinery at work, not what a language model can
 
 async function demo(options: DemoOptions): Promise<number> {
   const start = performance.now()
-  const { seed } = options
+  const { seed, quick } = options
+  const sizes = quick ? quickSizes : demoSizes
   const runs = options.runsDir ?? defaultRunsFolder()
-  const folder = freeFolder(runs, `demo-${seed}`)
+  const folder = freeFolder(runs, `${quick ? 'quick-demo' : 'demo'}-${seed}`)
   const progress = openProgress(options)
   const screen = screenOf(process.stderr)
   const view = new TrainingView({ progress, screen, isSimulated: true, caps: {}, folder })
   const signal = interruptSignal((text) => view.note(text))
   const source = {
     tasks: 'synthetic',
-    trainSize: demoSizes.train,
-    testSize: demoSizes.test,
+    trainSize: sizes.train,
+    testSize: sizes.test,
     taskSeed: seed,
     families: demoFamilies,
   }
-  const job = await openJob(source, { simulatedSeed: seed }, (text) => view.note(text))
+  const job = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
   try {
     const result = await runDemo({
       seed,
       set: job.set,
       model: job.model,
-      sandbox: job.sandbox,
       folder,
       source: { ...job.source, encoder: 'lexical' },
       signal,
@@ -187,8 +195,8 @@ function firstLines(text: string): string {
   return text.split('\n').slice(0, 12).join('\n  ')
 }
 
-function demoJson({ training, comparison }: DemoResult, { seed }: DemoOptions, ms: number): unknown {
-  const base = { simulated: true, seed, seconds: ms / 1000, training }
+function demoJson({ training, comparison }: DemoResult, { seed, quick }: DemoOptions, ms: number): unknown {
+  const base = { simulated: true, seed, quick, seconds: ms / 1000, training }
   if (comparison === undefined) return base
   const { rows, reports, example } = comparison
   const trained = rows.at(-1)!

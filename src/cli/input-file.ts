@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { z } from 'zod'
 import { AgentGraph } from '../graph/agent-graph.ts'
+import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import type { Task } from '../library/task.ts'
 import { graphFileSchema, taskFileSchema } from './input-schema.ts'
 import { UsageError } from './problem.ts'
@@ -33,7 +34,9 @@ function readJsonFile<Schema extends z.ZodType>(
   }
   let text = ''
   try {
-    const { size } = statSync(path)
+    const status = statSync(path)
+    if (!status.isFile()) refuse('it is no regular file. Give one with the JSON in it.')
+    const { size } = status
     if (size > maxBytes) refuse(`it has ${size} bytes; at most ${maxBytes} are read.`)
     text = readFileSync(path, 'utf8')
   } catch (error) {
@@ -47,6 +50,8 @@ function readJsonFile<Schema extends z.ZodType>(
   } catch (error) {
     refuse(`it is not JSON (${(error as Error).message}).`)
   }
+  const fault = findJsonFault(text)
+  if (fault !== undefined) refuse(`line ${fault.line}, ${fieldName(fault.path) || '(top)'}: ${fault.problem}`)
   const result = schema.safeParse(content)
   if (result.success) return result.data
   const problems = result.error.issues.map(

@@ -1,13 +1,14 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
-import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import type { executionSettings } from '../execution/settings.ts'
+import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Configuration } from '../runs/configuration.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
+import { machineSandbox, sandboxOfRun } from '../runs/run-tools.ts'
 import { knownTasks } from '../tasks/known-tasks.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { isSimulatedModel } from './evaluation-table.ts'
@@ -30,7 +31,7 @@ export interface Job {
   readonly model: ChatModel
   readonly isSimulated: boolean
   readonly execution: Parameters<typeof executionSettings.parse>[0]
-  readonly sandbox: ProgramSandbox | null
+  readonly sandbox: GivenSandbox
   readonly tools: readonly Tool[]
   readonly concurrency: number
   readonly runs: string
@@ -52,17 +53,22 @@ interface JobSource {
 
 /** Opens what flags and configuration say. `say` hears of what was decided for the user. */
 export async function openJob(
-  tasks: TaskSource,
-  options: JobOptions,
+  given: TaskSource,
+  options: JobOptions & {
+    /** `null` for none, whatever this machine has. */
+    readonly sandbox?: null
+  },
   say: (text: string) => void,
 ): Promise<Job> {
-  const opened = await openTasks(tasks)
+  const opened = await openTasks(given)
   for (const note of opened.notes) say(note)
-  const { set, configuration } = opened
+  const { set, configuration, source: tasks } = opened
   const model = modelSource(options, modelOf(configuration))
   const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
   return {
-    ...(await surroundings(set, configuration, options, say)),
+    ...surroundings(set, configuration, options),
+    sandbox: options.sandbox === null ? null : await machineSandbox(),
+    tools: configuration?.tools ?? [],
     model: answering,
     isSimulated: isSimulated(answering),
     source: { tasks, model } satisfies JobSource as unknown as JsonObject,
@@ -70,7 +76,10 @@ export async function openJob(
   }
 }
 
-/** Opens again what a run was begun with. Flags for the model count instead of the run's, such as another key. */
+/**
+ * Opens again what a run was begun with, with the tools that it had then: neither fewer nor more. Flags for the model count
+ * instead of the run's, such as another key.
+ */
 export async function reopenJob(
   run: RunRecord,
   options: JobOptions,
@@ -81,12 +90,16 @@ export async function reopenJob(
       `The run ${run.name} was begun from code, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
     )
   const source = run.source as unknown as JobSource
+  const sandbox = await sandboxOfRun(run.tools)
+  if (sandbox instanceof SandboxUnavailable) say(`Tools that run programs are off: ${sandbox.message}`)
   const opened = await openTasks(source.tasks)
   const { set, configuration } = opened
   const model = sourceOfRun(source.model, options)
   const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
   return {
-    ...(await surroundings(set, configuration, { concurrency: run.concurrency, ...options }, say)),
+    ...surroundings(set, configuration, { concurrency: run.concurrency, ...options }),
+    sandbox,
+    tools: (configuration?.tools ?? []).filter(({ name }) => run.tools?.off[name] === undefined),
     execution: run.execution,
     model: answering,
     isSimulated: isSimulated(answering),
@@ -95,19 +108,16 @@ export async function reopenJob(
   }
 }
 
-async function surroundings(
+function surroundings(
   set: TaskSet,
   configuration: Configuration | undefined,
   options: Pick<JobOptions, 'concurrency' | 'runsDir'>,
-  say: (text: string) => void,
 ) {
   const configured = configuration?.model
   const prices = configured === undefined || configured === 'simulated' ? undefined : configured.prices
   return {
     set,
     execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
-    sandbox: await findSandbox(say),
-    tools: configuration?.tools ?? [],
     concurrency: options.concurrency ?? configuration?.concurrency ?? 8,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
     configuration,
@@ -124,17 +134,6 @@ function modelOf(configuration: Configuration | undefined) {
 /** By who answers, or did when it was recorded: what a recording of the simulated model says is simulated, too. */
 function isSimulated({ identity: { provider, model } }: ChatModel): boolean {
   return isSimulatedModel(`${provider}/${model}`)
-}
-
-/** The sandbox of this machine; without one, tools that run programs are off, and somebody is told. */
-export async function findSandbox(say: (text: string) => void): Promise<ProgramSandbox | null> {
-  try {
-    return await openProgramSandbox()
-  } catch (error) {
-    if (!(error instanceof SandboxUnavailable)) throw error
-    say(`Tools that run programs are off: ${error.message}`)
-    return null
-  }
 }
 
 export async function openEncoder(

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,18 @@ function file(...lines: readonly (object | string)[]): string {
 }
 
 const task = { id: 'q1', question: 'What is 6 times 7?' }
+
+test('a field twice, half a character and a pipe are refused', async () => {
+  await expect(
+    readKnownTasks(file('{"task": {"id": "a", "id": "b", "question": "?"}, "answer": 1}')),
+  ).rejects.toThrow('row 1, field task.id: stands twice')
+  await expect(
+    readKnownTasks(file('{"task": {"id": "\\udead", "question": "?"}, "answer": 1}')),
+  ).rejects.toThrow('row 1, field task.id: holds half of a surrogate pair')
+  const pipe = join(folder, 'pipe.jsonl')
+  execFileSync('mkfifo', [pipe])
+  await expect(readKnownTasks(pipe)).rejects.toThrow('is not a regular file')
+})
 
 test('tasks with their answers', async () => {
   const table = { name: 't', header: ['a'], rows: [['1']] }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { KnownTask } from '../execution/models/simulated/known-task.ts'
 import { plain } from '../execution/models/simulated/node-request.ts'
@@ -51,7 +51,7 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
 /** CSV does, and lines whose first has a question of its own instead of a task around it. */
 function holdsQuestions(path: string): boolean {
   if (!path.endsWith('.jsonl')) return true
-  const first = existsSync(path)
+  const first = statSync(path, { throwIfNoEntry: false })?.isFile()
     ? readFileSync(path, 'utf8')
         .split('\n')
         .find((line) => line.trim() !== '')

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { unsettledPromises } from '../library/given-promise.ts'
 import { askCommand } from './ask.ts'
 import { compareCommand } from './compare.ts'
 import { dataCommand } from './data.ts'
@@ -58,6 +59,16 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+/** Nothing is left to do, and the command has not ended: it waits for a promise that nobody will keep. */
+const tellUnsettled = () => {
+  const problems = unsettledPromises()
+  const told =
+    problems.length === 0 ? 'the command ended before it was done.' : problems.slice(0, 3).join('\n')
+  process.stderr.write(`magic: ${printable(told)}\n`)
+  process.exit(problems.length === 0 ? exitCode.failed : exitCode.usage)
+}
+process.once('beforeExit', tellUnsettled)
+
 try {
   await program.parseAsync()
 } catch (error) {
@@ -69,4 +80,6 @@ try {
     process.stderr.write(`magic: ${printable(message)}\n`)
     process.exitCode = code
   }
+} finally {
+  process.off('beforeExit', tellUnsettled)
 }

@@ -96,7 +96,9 @@ export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
     ? openBuiltIn(named, source)
     : openOwn(source, configuration))
   const set = shortened(opened.set, source)
-  return { ...opened, set, source, ...(configuration === undefined ? {} : { configuration }) }
+  const { notes, families } = opened
+  const found = families === undefined ? source : { ...source, families }
+  return { set, notes, source: found, ...(configuration === undefined ? {} : { configuration }) }
 }
 
 const nothingToLearn =
@@ -112,6 +114,8 @@ function isBuiltIn(tasks: string): boolean {
 
 interface Opened {
   readonly set: TaskSet
+  /** What was chosen by what this machine can do, so that a resume elsewhere finds the same questions. */
+  readonly families?: readonly SyntheticFamily[]
   readonly notes: readonly string[]
 }
 
@@ -149,7 +153,11 @@ async function openSynthetic({
   })
   const without =
     'Without bubblewrap the programming questions are left out: their tests could not be run. `magic doctor` says how to get it.'
-  return { set, notes: given === undefined && families.length < syntheticFamilies.length ? [without] : [] }
+  return {
+    set,
+    families,
+    notes: given === undefined && families.length < syntheticFamilies.length ? [without] : [],
+  }
 }
 
 /** Programs can only be asked for where they can be run. */

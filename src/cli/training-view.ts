@@ -92,8 +92,10 @@ export class TrainingView {
 
   readonly listen = (event: TrainingEvent): void => {
     if (event.type === 'note') this.note(event.text)
-    else if (event.type === 'check') this.note(`✓ ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
-    else if (event.type === 'start') {
+    else if (event.type === 'check') {
+      const mark = event.isLacking === true ? '!' : '✓'
+      this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
+    } else if (event.type === 'start') {
       this.#hasStarted = true
       this.#tally = TrainingTally.of(this.#folder)
       const label = this.#isSimulated ? 'training (simulated)' : 'training'

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
+import { machineSandbox, unstartedSandbox } from '../runs/run-tools.ts'
 import { type Verification, verify } from '../runs/verify.ts'
 import { screenOf, shownText } from './display/screen.ts'
 import { exitCode, exitCodeHelp } from './exit-code.ts'
-import { findSandbox, openTasksOfRun } from './job.ts'
+import { openTasksOfRun } from './job.ts'
 import { existingRun } from './open-run.ts'
 import { addReportOptions, openProgress, type ReportOptions } from './run-training.ts'
 import { counted, jsonText } from './terminal-text.ts'
@@ -43,10 +44,10 @@ ${exitCodeHelp}`,
 }
 
 async function verifyRun(folder: RunFolder, options: VerifyOptions): Promise<boolean> {
-  const { name } = folder.readRecord()
+  const { name, tools } = folder.readRecord()
   const progress = openProgress(options)
   const { set, configuration } = await openTasksOfRun(folder)
-  const sandbox = await findSandbox((text) => progress.note(text))
+  const sandbox = tools === undefined ? await machineSandbox() : unstartedSandbox(tools)
   const total = await evaluationsIn(folder)
   const screen = screenOf(process.stdout)
   const begun = performance.now()

@@ -2,6 +2,7 @@ import type { Executor } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import { availableTools } from '../library/profiles.ts'
 import type { ProgramSandbox } from './sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from './sandbox/unavailable.ts'
 import type { Tool } from './tools/tool.ts'
 import { tools as builtInTools } from './tools/tools.ts'
 
@@ -9,17 +10,42 @@ import { tools as builtInTools } from './tools/tools.ts'
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, Tool>
   readonly sandbox?: ProgramSandbox
+  /** Built-in tools that cannot be used, and why. */
+  readonly off?: ReadonlyMap<string, string>
 }
 
 export const emptyToolbox: Toolbox = { tools: new Map() }
 
+/** Those of the built-in tools that need a sandbox. */
+export const programTools: readonly string[] = ['python_exec', 'public_code']
+
+export const sandboxRemedy =
+  'Install bubblewrap and python3 (`npm run setup` as root); `magic doctor` checks them.'
+
+/** A sandbox, or why there is none; `null` where none is wanted. */
+export type GivenSandbox = ProgramSandbox | SandboxUnavailable | null
+
 /** The built-in tools that work here, and a user's own. Without a sandbox there is none that runs programs. */
-export function openToolbox(sandbox?: ProgramSandbox, own: Iterable<Tool> = []): Toolbox {
+export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Toolbox {
+  const sandbox = given instanceof SandboxUnavailable ? undefined : (given ?? undefined)
   const tools = new Map<string, Tool>(Object.entries(builtInTools))
-  if (sandbox === undefined) tools.delete('python_exec')
-  if (sandbox?.pool === undefined) tools.delete('public_code')
-  for (const tool of own) tools.set(tool.name, tool)
-  return sandbox === undefined ? { tools } : { tools, sandbox }
+  const off = new Map<string, string>()
+  if (sandbox === undefined) for (const name of programTools) off.set(name, whyNone(given))
+  else if (sandbox.pool === undefined) off.set('public_code', whyOnlyPyodide(sandbox))
+  for (const name of off.keys()) tools.delete(name)
+  for (const tool of own) {
+    tools.set(tool.name, tool)
+    off.delete(tool.name)
+  }
+  return { tools, off, ...(sandbox === undefined ? {} : { sandbox }) }
+}
+
+function whyNone(given: GivenSandbox | undefined): string {
+  return given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox is asked for.'
+}
+
+function whyOnlyPyodide({ problem }: ProgramSandbox): string {
+  return `it needs bubblewrap, and Pyodide stands in for it.${problem === undefined ? '' : ` ${problem.reason} ${sandboxRemedy}`}`
 }
 
 /** What an executor has: permitted to it, switched on by the profile, present here. */

@@ -26,7 +26,6 @@ async function smallDemo(
       seed: 1,
       set,
       model,
-      sandbox: null,
       folder: join(root, name),
       source: {},
       onTraining: ({ type }) => heard.push(type),

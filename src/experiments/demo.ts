@@ -1,6 +1,5 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
-import type { ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
@@ -16,6 +15,9 @@ import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
 export const demoSizes = { train: 75, test: 500 } as const
 
+/** Too few to learn from, enough to see that all of it runs. */
+export const quickSizes = { train: 4, test: 20 } as const
+
 /** Without programs, so that it shows the same on a machine that has no sandbox to run them in. */
 export const demoFamilies: readonly SyntheticFamily[] = [
   'arithmetic',
@@ -24,6 +26,9 @@ export const demoFamilies: readonly SyntheticFamily[] = [
   'table-arithmetic',
 ]
 
+/** Only tools that run in this process, so that the numbers are the same whatever is installed. */
+const sandbox = null
+
 /** A free model on this machine takes all that comes; answers that come together are kept by one write to the disk. */
 const concurrency = 128
 
@@ -31,7 +36,6 @@ export interface DemoOptions {
   readonly seed: number
   readonly set: TaskSet
   readonly model: ChatModel
-  readonly sandbox: ProgramSandbox | null
   readonly folder: string
   readonly source: JsonObject
   readonly onTraining: (event: TrainingEvent) => void
@@ -62,7 +66,7 @@ export interface DemoComparison {
  * untrained policy, fixed organisations, and itself held to single agents or to groups.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { seed, set, model, sandbox, folder, source, signal } = options
+  const { seed, set, model, folder, source, signal } = options
   const training = await train({
     set,
     model,

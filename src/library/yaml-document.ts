@@ -121,7 +121,10 @@ class NodeReader {
       this.fault(`has the tag ${shown(node.tag)}. Tags are not supported: remove it.`)
     if (isMap(node)) return this.mapping(node.items, path)
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index]))
-    return isScalar(node) ? node.value : null
+    if (!isScalar(node)) return null
+    if (typeof node.value === 'string' && !node.value.isWellFormed())
+      this.fault('holds half of a surrogate pair. Remove it, or write the whole character.')
+    return node.value
   }
 
   private alias(node: Alias, path: LibraryPath): unknown {

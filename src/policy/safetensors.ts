@@ -1,3 +1,5 @@
+import { fieldName, findJsonFault } from '../library/json-fault.ts'
+
 // The safetensors format: 8 bytes of header length (little-endian), a JSON header, then the raw data. Typed arrays
 // are used in the machine's byte order, which is little-endian wherever Node 24 is released for general use.
 
@@ -121,30 +123,14 @@ function parseHeader(bytes: Uint8Array, refuse: Refuse): Map<string, unknown> {
     refuse(`its header is not JSON (${error instanceof Error ? error.message : error})`)
   }
   if (!isRecord(header) || !text.startsWith('{')) return refuse('its header is not a JSON object')
-  const repeated = repeatedKey(text)
-  if (repeated !== undefined) refuse(`its header has '${repeated}' twice`)
+  const fault = findJsonFault(text)
+  if (fault !== undefined)
+    refuse(
+      fault.kind === 'repeated'
+        ? `its header has '${fault.path.at(-1)}' twice`
+        : `its header holds ${fault.kind} at ${fieldName(fault.path)}`,
+    )
   return new Map(Object.entries(header))
-}
-
-/** A key that one object of a valid JSON text has twice: `JSON.parse` would silently keep the last. */
-function repeatedKey(json: string): string | undefined {
-  const open: Set<string>[] = []
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at]
-    if (character === '{') open.push(new Set())
-    else if (character === '}') open.pop()
-    else if (character === '"') {
-      const start = at
-      for (at += 1; json[at] !== '"'; at += 1) if (json[at] === '\\') at += 1
-      let next = at + 1
-      while (' \t\n\r'.includes(json[next] ?? '.')) next += 1
-      if (json[next] !== ':') continue
-      const key: string = JSON.parse(json.slice(start, at + 1))
-      if (open.at(-1)?.has(key)) return key
-      open.at(-1)?.add(key)
-    }
-  }
-  return undefined
 }
 
 function readMetadata(value: unknown, refuse: Refuse): Map<string, string> {

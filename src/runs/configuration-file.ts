@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { awaitGiven } from '../library/given-promise.ts'
+import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import { maxYamlCharacters, readYaml } from '../library/yaml-document.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
@@ -13,7 +15,7 @@ export function findConfiguration(given: string): string {
   const status = statSync(place, { throwIfNoEntry: false })
   if (status === undefined)
     throw new ConfigurationError(place, ['there is no such file or folder. Check the path.'])
-  if (!status.isDirectory()) return place
+  if (!status.isDirectory()) return regularFile(place)
   const found = names.map((name) => join(place, name)).filter((file) => existsSync(file))
   if (found.length === 0)
     throw new ConfigurationError(join(place, names[0]!), [
@@ -21,7 +23,13 @@ export function findConfiguration(given: string): string {
     ])
   if (found.length > 1)
     throw new ConfigurationError(found[0]!, [`${found[1]} is there too. Remove one, or name one.`])
-  return found[0]!
+  return regularFile(found[0]!)
+}
+
+/** Who opens a pipe waits until somebody writes into it. */
+function regularFile(path: string): string {
+  if (statSync(path).isFile()) return path
+  throw new ConfigurationError(path, ['it is neither a regular file nor a folder. Give the path of one.'])
 }
 
 /** What the file says, not checked yet. A program is run as it stands: Node strips its types. */
@@ -41,7 +49,8 @@ export async function importConfiguration(file: string): Promise<unknown> {
     ])
   }
   try {
-    return await module['default']
+    const problem = new ConfigurationError(file, ['its default export is a promise that never settles.'])
+    return await awaitGiven(module['default'], problem.message)
   } catch (error) {
     throw new ConfigurationError(file, [`its promise failed: ${messageOf(error)}.`], { cause: error })
   }
@@ -52,8 +61,9 @@ export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined
   try {
-    process.loadEnvFile(file)
+    process.loadEnvFile(regularFile(file))
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigurationError(file, [`it cannot be read (${code}). Check its permissions.`], {
       cause: error,
@@ -64,7 +74,10 @@ export function loadEnvironment(folder: string): string | undefined {
 
 async function importModule(file: string): Promise<Record<string, unknown>> {
   try {
-    return await import(pathToFileURL(file).href)
+    const problem = new ConfigurationError(file, [
+      'it waits (`await`) outside of any function for a promise that never settles.',
+    ])
+    return await awaitGiven(import(pathToFileURL(file).href), problem.message)
   } catch (error) {
     throw new ConfigurationError(file, [importProblem(error, file)], { cause: error })
   }
@@ -111,11 +124,16 @@ function readSource(file: string): string {
 }
 
 function parseJson(source: string, file: string): unknown {
+  const text = source.replace(/^\ufeff/, '')
+  let value: unknown
   try {
-    return JSON.parse(source.replace(/^\ufeff/, ''))
+    value = JSON.parse(text)
   } catch (error) {
     throw new ConfigurationError(file, [`it is not JSON: ${messageOf(error)}.`], { cause: error })
   }
+  const fault = findJsonFault(text)
+  if (fault === undefined) return value
+  throw new ConfigurationError(file, [`line ${fault.line}, ${fieldName(fault.path)}: ${fault.problem}`])
 }
 
 function parseYaml(source: string, file: string): unknown {

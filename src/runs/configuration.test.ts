@@ -122,6 +122,21 @@ describe('loadConfiguration', () => {
       /the configuration: Invalid input: expected object, received function/,
     ],
     ['broken JSON', { 'magic.config.json': '{"name": }' }, /it is not JSON: /],
+    [
+      'a field twice in JSON',
+      { 'magic.config.json': '{"name": "a",\n "budget": {"cost": 1,\n "cost": 100}}' },
+      /line 3, budget\.cost: stands twice in the same object\. Remove one of the two\./,
+    ],
+    [
+      'half a character in JSON',
+      { 'magic.config.json': '{"model": {"model": "\\ud800"}}' },
+      /line 1, model\.model: holds half of a surrogate pair/,
+    ],
+    [
+      'half a character in YAML',
+      { 'magic.config.yaml': 'name: a\nmodel: { model: "\\ud800" }' },
+      /line 2 holds half of a surrogate pair/,
+    ],
     ['broken YAML', { 'magic.config.yaml': 'name: [a\ntasks: b' }, /line \d is not valid YAML/],
     ['a tag in YAML', { 'magic.config.yaml': 'name: !!js/function a' }, /line 1 has the tag/],
     [
@@ -131,6 +146,16 @@ describe('loadConfiguration', () => {
     ],
     ['no file', {}, /there is no configuration in this folder\. `magic init` writes one/],
   ]
+
+  test('a pipe that nobody writes into is refused at once', async () => {
+    const place = folder({})
+    const pipe = join(place, 'magic.config.json')
+    execFileSync('mkfifo', [pipe])
+    await expect(loadConfiguration(pipe)).rejects.toThrow('it is neither a regular file nor a folder')
+    await expect(loadConfiguration(place)).rejects.toThrow('it is neither a regular file nor a folder')
+    execFileSync('mkfifo', [join(place, '.env')])
+    expect(() => loadEnvironment(place)).toThrow('it is neither a regular file')
+  })
 
   test('tells what is wrong with the file', () => {
     const told = loadedByNode(refused.map(([, files]) => folder(files)))

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { awaitGiven } from '../library/given-promise.ts'
 import type { Library } from '../library/library.ts'
 import { loadLibrary } from '../library/yaml-library.ts'
 import { type OwnTaskOptions, type OwnTaskSet, ownTaskSet } from '../tasks/own/own-task-set.ts'
@@ -45,9 +46,12 @@ export async function ownTasksOf(
   if (questions === undefined || isBuiltInTaskSet(questions)) return undefined
   const given = { name, answer, tolerance, contract, scorer, library, profile }
   const options = { ...(withoutUndefined(given) as OwnTaskOptions), ...besides }
-  return typeof questions === 'object' && 'load' in questions
-    ? questions.load(options)
-    : ownTaskSet({ ...options, files: questions })
+  if (typeof questions === 'string' || !('load' in questions))
+    return ownTaskSet({ ...options, files: questions })
+  const problem = new ConfigurationError(configuration.file, [
+    'tasks: its `load` gave a promise that never settles.',
+  ])
+  return awaitGiven(questions.load(options), problem.message)
 }
 
 /** Checks a configuration and makes its paths absolute, from the folder of the file. */

@@ -6,6 +6,7 @@ import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { splitVersion } from '../tasks/task-set.ts'
 import type { BudgetSettings } from './budget-settings.ts'
 import type { RunRecord } from './run-folder.ts'
+import { describeTools } from './run-tools.ts'
 import { type ExecutorParts, TaskExecutor } from './task-executor.ts'
 import type { TrainingSettings } from './training-settings.ts'
 
@@ -49,6 +50,7 @@ export function describeRun(run: BegunRun): RunRecord {
     },
     library: library.fingerprint,
     profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
+    tools: describeTools(profile, parts.tools),
     encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     model: structuredClone(model.identity) as RunRecord['model'],
     executors: Object.fromEntries(contracts),

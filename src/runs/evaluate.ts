@@ -4,9 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { CallLimit } from '../execution/models/call-limit.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
 import { priceOf } from '../execution/models/prices.ts'
-import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { executionSettings } from '../execution/settings.ts'
-import { openToolbox } from '../execution/toolbox.ts'
+import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import { RunLock } from '../ledger/run-lock.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
@@ -18,6 +17,7 @@ import { MeteredModel } from './metered-model.ts'
 import type { Organisation } from './organisation.ts'
 import type { OrganisationReport, QuestionRecord } from './organisation-report.ts'
 import { RunError, RunFolder } from './run-folder.ts'
+import { type RunTools, sandboxOfRun } from './run-tools.ts'
 import { TaskExecutor } from './task-executor.ts'
 
 export interface EvaluateOptions {
@@ -35,7 +35,8 @@ export interface EvaluateOptions {
   readonly concurrency?: number
   readonly budget?: BudgetSettings
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
-  readonly sandbox?: ProgramSandbox | null
+  /** Where it is not given, the one that the folder's run was begun with; without such a run the machine's. */
+  readonly sandbox?: GivenSandbox
   readonly tools?: Iterable<Tool>
   /** Hears first of all which records an interrupted evaluation has left, and how many there are to be. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
@@ -73,7 +74,7 @@ export interface EvaluationHeader {
 export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrganisation> {
   const { set, organisation, split = 'test', concurrency = 8, onRecord } = options
   const sandbox =
-    options.sandbox === undefined ? await openProgramSandbox().catch(() => null) : options.sandbox
+    options.sandbox === undefined ? await sandboxOfRun(toolsIn(options.folder)) : options.sandbox
   const settings = executionSettings.parse(options.execution ?? {})
   const budget = new Budget(
     budgetSettings.parse(options.budget ?? {}),
@@ -83,7 +84,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   const executor = new TaskExecutor({
     set,
     model: new MeteredModel(options.model, budget),
-    tools: openToolbox(sandbox ?? undefined, options.tools),
+    tools: openToolbox(sandbox, options.tools),
     settings,
     limit: new CallLimit(concurrency),
   })
@@ -133,6 +134,11 @@ export function storedEvaluations(
         },
       ]
     })
+}
+
+function toolsIn(given: string | RunFolder | undefined): RunTools | undefined {
+  const folder = typeof given === 'string' ? new RunFolder(given) : given
+  return folder?.exists === true ? folder.readRecord().tools : undefined
 }
 
 function headerOf(

@@ -22,6 +22,7 @@ import { currentFolder } from '../policy/replace-folder.ts'
 import { budgetSettings } from './budget-settings.ts'
 import { DiskError } from './disk-error.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
+import { runToolsSchema } from './run-tools.ts'
 import { trainingSettings } from './training-settings.ts'
 
 const json = z.record(z.string(), z.json())
@@ -44,6 +45,8 @@ const runRecordSchema = z.object({
   }),
   library: digest,
   profile: z.object({ id: z.string(), roles: z.array(z.string()), tools: z.array(z.string()) }),
+  /** Of the profile's, those that there were; runs of earlier versions do not tell. */
+  tools: runToolsSchema.optional(),
   encoder: z.object({ name: z.string(), fingerprint: z.string() }),
   model: z.object({ provider: z.string(), model: z.string(), options: json }),
   /** Per answer contract. */

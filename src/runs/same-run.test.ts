@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunRecord } from './run-folder.ts'
+import type { RunTools } from './run-tools.ts'
 import { assertSameRun } from './same-run.ts'
 import { trainingSettings } from './training-settings.ts'
 
@@ -60,6 +61,32 @@ test.each<[string, Partial<RunRecord>]>([
   expect(() => assertSameRun(record, { ...record, ...change })).toThrow(
     new RegExp(`^The run a-run cannot be resumed.*\\n  ${field.replaceAll('.', '\\.')} was .* and is `, 's'),
   )
+})
+
+const had: RunTools = { sandbox: 'bubblewrap', on: ['calculator', 'search'], off: { browse: 'none.' } }
+
+test.each<[string, Partial<RunTools>, RegExp]>([
+  [
+    'is missing',
+    { on: ['calculator'], off: { search: 'there is no tool of this name.' } },
+    /^The run a-run was trained with search, which cannot be used here: there is no tool of this name\.$/,
+  ],
+  ['is new', { on: [...had.on, 'browse'] }, /was trained without browse\. Leave it out of `tools`/],
+  [
+    'runs elsewhere',
+    { sandbox: 'pyodide' },
+    /with programs running in bubblewrap, and now it would be pyodide/,
+  ],
+])('a tool that %s is told by name, before any digest', (_, change, message) => {
+  const begun = { ...record, tools: had }
+  const now = { ...begun, executors: { text: digest('d') }, tools: { ...had, ...change } }
+  expect(() => assertSameRun(begun, now)).toThrow(message)
+})
+
+test('why a tool is off may change, and a run of an earlier version does not tell its tools', () => {
+  const now = { ...record, tools: { ...had, off: { browse: 'for another reason.' } } }
+  assertSameRun({ ...record, tools: had }, now)
+  assertSameRun(record, now)
 })
 
 test('all differences are told at once', () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Membership, RunError, type RunRecord } from './run-folder.ts'
+import { toolDifference } from './run-tools.ts'
 
 /** What a resume may change: it has no part in the weights. */
 const free = new Set<keyof RunRecord>([
@@ -10,11 +11,17 @@ const free = new Set<keyof RunRecord>([
   'concurrency',
   'execution',
   'name',
+  // Compared apart, so that the error can say what to do.
+  'tools',
   'updates',
 ])
 
 /** Refuses to go on with anything that would lead to other weights than the run was begun for. */
 export function assertSameRun(begun: RunRecord, now: RunRecord): void {
+  if (begun.tools !== undefined && now.tools !== undefined) {
+    const difference = toolDifference(begun.tools, now.tools)
+    if (difference !== undefined) throw new RunError(`The run ${begun.name} ${difference}`)
+  }
   const differences = (Object.keys(begun) as (keyof RunRecord)[]).flatMap((field) =>
     free.has(field) ? [] : differencesOf(field, begun[field], now[field]),
   )

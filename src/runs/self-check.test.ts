@@ -5,21 +5,29 @@ import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../execution/models/chat-model.ts'
 import { openModel } from '../execution/models/open-model.ts'
+import { PyodidePrograms } from '../execution/sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { defaultSettings } from '../execution/settings.ts'
-import { openToolbox } from '../execution/toolbox.ts'
+import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { BudgetSettings } from './budget-settings.ts'
 import { ModelRefusedError } from './model-refused.ts'
 import { type Check, selfCheck } from './self-check.ts'
 
 async function checks(
-  given: { set?: TaskSet; model?: ChatModel; budget?: BudgetSettings; signal?: AbortSignal } = {},
+  given: {
+    set?: TaskSet
+    model?: ChatModel
+    budget?: BudgetSettings
+    signal?: AbortSignal
+    sandbox?: GivenSandbox
+  } = {},
 ): Promise<Check[]> {
-  const { set = tinyTaskSet as TaskSet, model = tinyModel, budget = {}, signal } = given
+  const { set = tinyTaskSet as TaskSet, model = tinyModel, budget = {}, signal, sandbox = null } = given
   const parts = {
     set,
     model,
-    tools: openToolbox(),
+    tools: openToolbox(sandbox),
     settings: defaultSettings,
     limit: new CallLimit(8),
     clock: new InstantClock(),
@@ -44,11 +52,51 @@ const untouched: ChatModel = {
 
 test('what is right is told, and the model is asked once', async () => {
   const model = modelAround((request, signal) => tinyModel.ask(request, signal))
-  const done = await checks({ model })
+  const done = await checks({
+    model,
+    set: { ...(tinyTaskSet as TaskSet), profile: { ...tinyTaskSet.profile, tools: [] } },
+  })
   expect(done.map(({ name }) => name)).toEqual(['data', 'scorer', 'price', 'model'])
   expect(done[0]!.detail).toBe('24 in train, 16 in test')
   expect(done[1]!.detail).toBe('40 reference answers score 1, empty and unparseable ones 0')
   expect(model.calls).toBe(1)
+})
+
+describe('tools that are not what they could be are told with the reason and the remedy', () => {
+  const set = {
+    ...(tinyTaskSet as TaskSet),
+    profile: { ...tinyTaskSet.profile, tools: ['calculator', 'python_exec', 'public_code'] },
+  }
+  const missing = new SandboxUnavailable('bubblewrap (bwrap) is not installed.')
+  const remedy = 'Install bubblewrap and python3 (`npm run setup` as root); `magic doctor` checks them.'
+  const told = async (sandbox: GivenSandbox) =>
+    (await checks({ set, sandbox })).flatMap(({ name, detail, isLacking }) =>
+      name === 'tools' ? [`${isLacking === true ? '!' : '✓'} ${detail}`] : [],
+    )
+
+  test('without a sandbox', async () => {
+    expect(await told(missing)).toEqual([
+      '✓ calculator',
+      `! python_exec: off, because bubblewrap (bwrap) is not installed. ${remedy}`,
+      `! public_code: off, because bubblewrap (bwrap) is not installed. ${remedy}`,
+    ])
+  })
+
+  test('with Pyodide in the place of bubblewrap', async () => {
+    expect(await told(new PyodidePrograms(missing))).toEqual([
+      '✓ calculator, python_exec',
+      `! python_exec: in Pyodide, because bubblewrap (bwrap) is not installed. ${remedy}`,
+      `! public_code: off, because it needs bubblewrap, and Pyodide stands in for it. bubblewrap (bwrap) is not installed. ${remedy}`,
+    ])
+  })
+
+  test('where none is asked for', async () => {
+    expect(await told(null)).toEqual([
+      '✓ calculator',
+      '! python_exec: off, because no sandbox is asked for.',
+      '! public_code: off, because no sandbox is asked for.',
+    ])
+  })
 })
 
 describe('refused before anything is spent', () => {

@@ -2,17 +2,21 @@ import { ordinaryRequest } from '../execution/models/canary.ts'
 import { stopsRun } from '../execution/models/failure.ts'
 import { priceOf } from '../execution/models/prices.ts'
 import { callModel } from '../execution/models/retry.ts'
+import { programTools, sandboxRemedy } from '../execution/toolbox.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { type ScoringMeans, type TaskSet, TaskSetError, type TaskSplit } from '../tasks/task-set.ts'
 import type { BudgetSettings } from './budget-settings.ts'
 import { stopError } from './model-refused.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 import { RunError } from './run-folder.ts'
+import { describeTools } from './run-tools.ts'
 import type { ExecutorParts } from './task-executor.ts'
 
 export interface Check {
-  readonly name: 'data' | 'scorer' | 'sandbox' | 'model' | 'price'
+  readonly name: 'data' | 'scorer' | 'sandbox' | 'tools' | 'model' | 'price'
   readonly detail: string
+  /** Something is lacking that the run can do without. */
+  readonly isLacking?: boolean
 }
 
 /** Programs take a while to run: a few of them tell whether running them works at all. */
@@ -38,13 +42,14 @@ export async function* selfCheck(options: {
   if (programs > 0) {
     if (pool === undefined)
       throw new TaskSetError(
-        `${programs} answers of '${set.name}' are programs, and there is no sandbox to run them in. Install bubblewrap and python3 (\`npm run setup\` as root); \`magic doctor\` checks them.`,
+        `${programs} answers of '${set.name}' are programs, and there is no sandbox to run them in. ${sandboxRemedy}`,
       )
     yield {
       name: 'sandbox',
       detail: `${tools.sandbox!.kind}; ${programs} answers are programs that will be run`,
     }
   }
+  yield* checkTools(parts)
   const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
   yield { name: 'scorer', detail: await checkScorer(set, means) }
   yield { name: 'price', detail: checkPrice(parts, budget) }
@@ -74,6 +79,22 @@ function checkData(set: TaskSet): string {
     )
   const counts = Object.entries(set.splits).map(([split, { tasks }]) => `${tasks.length} in ${split}`)
   return counts.join(', ')
+}
+
+/** A tool that is off stays so in every resume: whoever wants it must know before the run begins. */
+function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
+  const { on, off } = describeTools(set.profile, tools)
+  if (on.length > 0) yield { name: 'tools', detail: on.join(', ') }
+  const running = on.filter((name) => programTools.includes(name)).join(' and ')
+  const problem = tools.sandbox?.problem
+  if (problem !== undefined && running !== '')
+    yield {
+      name: 'tools',
+      detail: `${running}: in Pyodide, because ${problem.reason} ${sandboxRemedy}`,
+      isLacking: true,
+    }
+  for (const [name, reason] of Object.entries(off))
+    yield { name: 'tools', detail: `${name}: off, because ${reason}`, isLacking: true }
 }
 
 function countPrograms(set: TaskSet): number {

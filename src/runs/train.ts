@@ -7,9 +7,8 @@ import type { ExecutionClock } from '../execution/deadline.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
 import { priceOf } from '../execution/models/prices.ts'
-import { openProgramSandbox, type ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
 import { executionSettings } from '../execution/settings.ts'
-import { openToolbox } from '../execution/toolbox.ts'
+import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import { NonFiniteError } from '../learning/finite.ts'
 import { NonFiniteUpdateError, PolicyLearner } from '../learning/policy-learner.ts'
@@ -29,6 +28,7 @@ import { LineFile } from './durable-file.ts'
 import { failPoint } from './fail-point.ts'
 import { MeteredModel } from './metered-model.ts'
 import { RunError, RunFolder, type RunRecord } from './run-folder.ts'
+import { sandboxOfRun } from './run-tools.ts'
 import { assertSameOrder, assertSameRun } from './same-run.ts'
 import { type Check, checkPrice, selfCheck } from './self-check.ts'
 import { spentBefore } from './spent-before.ts'
@@ -56,8 +56,8 @@ export interface TrainOptions {
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
   /** MiniLM where it can be had, else the lexical one. */
   readonly encoder?: FrozenTextEncoder
-  /** Opened where it is not given; `null` for none. */
-  readonly sandbox?: ProgramSandbox | null
+  /** The machine's where it is not given, and for a resume the one that the run was begun with; `null` for none. */
+  readonly sandbox?: GivenSandbox
   /** Tools of one's own, which the profile may switch on. */
   readonly tools?: Iterable<Tool>
   /** Goes on with a run that was interrupted, with the settings that it was begun with. */
@@ -144,8 +144,8 @@ async function prepare(folder: RunFolder, options: TrainOptions): Promise<Prepar
   const { set, model, concurrency = 8 } = options
   const settings = trainingSettings.parse(options.settings ?? {})
   const say = (text: string) => options.onEvent?.({ type: 'note', text })
-  const sandbox =
-    options.sandbox === undefined ? await openProgramSandbox().catch(() => null) : options.sandbox
+  const begun = options.resume === true ? folder.readRecord() : undefined
+  const sandbox = options.sandbox === undefined ? await sandboxOfRun(begun?.tools) : options.sandbox
   const encoder = options.encoder ?? (await chosenEncoder(say))
   const all = splitOf(set, 'train').tasks.length * settings.passes
   return {
@@ -153,7 +153,7 @@ async function prepare(folder: RunFolder, options: TrainOptions): Promise<Prepar
     parts: {
       set,
       model,
-      tools: openToolbox(sandbox ?? undefined, options.tools),
+      tools: openToolbox(sandbox, options.tools),
       settings: executionSettings.parse(options.execution ?? {}),
       limit: new CallLimit(concurrency),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
@@ -199,7 +199,12 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     assertSameOrder(folder.readMembership(), splitOf(set, 'train').tasks)
     // A cap may be new. That the rest is right was seen when the run began.
     checkPrice(parts, prepared.budget)
-    folder.writeRecord({ ...begun, ...record, createdAt: begun.createdAt })
+    folder.writeRecord({
+      ...begun,
+      ...record,
+      createdAt: begun.createdAt,
+      ...(begun.tools === undefined ? {} : { tools: begun.tools }),
+    })
   } else {
     folder.create(record, { membership: membership(set), library: set.library })
   }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
-import type { ProgramSandbox } from '../execution/sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { executionSettings } from '../execution/settings.ts'
-import { openToolbox } from '../execution/toolbox.ts'
+import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { JsonValue } from '../library/json-value.ts'
@@ -24,7 +24,7 @@ export interface VerifyOptions {
   /** The task set as it is now. */
   readonly set: TaskSet
   /** Programs are run again to be scored. */
-  readonly sandbox?: ProgramSandbox | null
+  readonly sandbox?: GivenSandbox
   readonly tools?: Iterable<Tool>
   readonly onProgress?: (done: number, what: string) => void
 }
@@ -63,7 +63,7 @@ async function* verifyDigests(record: RunRecord, options: VerifyOptions): AsyncG
     return `fingerprint ${record.library.slice(0, 12)}`
   })
   yield await attempt('executor settings', () => {
-    const tools = openToolbox(options.sandbox ?? undefined, options.tools)
+    const tools = openToolbox(options.sandbox, options.tools)
     const settings = executionSettings.parse(record.execution)
     const model = { identity: record.model as Parameters<typeof executorFingerprint>[0]['model']['identity'] }
     const tasks = Object.values(set.splits).flatMap((split) => split.tasks)
@@ -167,7 +167,8 @@ class Rescoring {
 
   async #score(answer: JsonValue | undefined, reference: unknown): Promise<number> {
     if (answer === undefined) return 0
-    const pool = this.#options.sandbox?.pool
+    const { sandbox } = this.#options
+    const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
     return (await this.#set.scorer.score(answer, reference, pool === undefined ? {} : { pool })).score
   }
 }

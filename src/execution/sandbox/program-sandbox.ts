@@ -13,6 +13,8 @@ export interface ProgramSandbox {
   run(source: string, stdin: string, signal?: AbortSignal, limits?: Limits): Promise<CaseReport>
   /** For tests and scoring, which need more than whole programs. Only bubblewrap has it. */
   readonly pool?: SandboxPool
+  /** Why it is not bubblewrap. */
+  readonly problem?: SandboxUnavailable
 }
 
 export class BubblewrapPrograms implements ProgramSandbox {
@@ -37,7 +39,12 @@ export class BubblewrapPrograms implements ProgramSandbox {
 
 export class PyodidePrograms implements ProgramSandbox {
   readonly kind = 'pyodide'
+  readonly problem?: SandboxUnavailable
   readonly #sandbox = new PyodideSandbox()
+
+  constructor(problem?: SandboxUnavailable) {
+    if (problem !== undefined) this.problem = problem
+  }
 
   run(source: string, stdin: string, signal?: AbortSignal, limits = paperLimits): Promise<CaseReport> {
     return this.#sandbox.run(source, stdin, limits, signal)
@@ -79,7 +86,7 @@ export async function sandboxAvailability(pool: SandboxPool): Promise<SandboxAva
 export async function openProgramSandbox(pool: SandboxPool = new SandboxPool()): Promise<ProgramSandbox> {
   const { kind, problem } = await sandboxAvailability(pool)
   if (kind === 'bubblewrap') return new BubblewrapPrograms(pool)
-  if (kind === 'pyodide') return new PyodidePrograms()
+  if (kind === 'pyodide') return new PyodidePrograms(problem)
   throw problem
 }
 

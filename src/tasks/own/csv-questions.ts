@@ -29,14 +29,20 @@ const columns: Readonly<Record<string, (cell: string) => unknown>> = {
 const withoutColumn = questionFields.filter((field) => !Object.hasOwn(columns, field))
 
 /** Reads the table of questions that a CSV text is. An empty cell is a field that is not given. */
-export function csvQuestions(text: string, file: string): CsvQuestion[] {
+export function csvQuestions(text: string, file: string, longestCell: number): CsvQuestion[] {
   const [header, ...records] = parseCsv(text, file)
   if (header === undefined) throw new DataError('is empty. The first line names the columns.', { file })
   const readers = readersOf(header, file)
   return records.map((record) => {
     if (record.cells.length !== readers.length) throw raggedRow(record, readers.length, file)
     const fields: Fields = {}
-    for (const [index, cell] of record.cells.entries()) if (cell.trim() !== '') readers[index]!(cell, fields)
+    for (const [index, cell] of record.cells.entries()) {
+      if (cell.length > longestCell)
+        throw new DataError(`is longer than ${longestCell} characters. Shorten it.`, {
+          ...{ file, row: record.line, field: header.cells[index]!.trim() },
+        })
+      if (cell.trim() !== '') readers[index]!(cell, fields)
+    }
     return { fields, line: record.line }
   })
 }

@@ -1,3 +1,4 @@
+import { awaitGiven } from '../../library/given-promise.ts'
 import { TaskSetError } from '../task-set.ts'
 import type { QuestionGroup } from './own-split.ts'
 import { gatherTaskSet, type OwnTaskOptions, type OwnTaskSet } from './own-task-set.ts'
@@ -41,8 +42,11 @@ export function defineTasks({ train, test, questions, ...own }: TaskDefinition):
 }
 
 async function groupOf(tasks: string, list: string, source: QuestionSource): Promise<QuestionGroup> {
-  const rows: unknown = typeof source === 'function' ? await source() : source
   const file = `tasks '${tasks}', ${list}`
+  const rows: unknown =
+    typeof source === 'function'
+      ? await awaitGiven(source(), `${file}: its function gave a promise that never settles.`)
+      : source
   if (!Array.isArray(rows) || rows.length === 0)
     throw new TaskSetError(`${file}: must be a list of questions, or a function that gives one; not empty.`)
   const questions = rows.map((row: unknown, index) => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { AnswerContract } from '../../library/answer-contract.ts'
+import { awaitGiven } from '../../library/given-promise.ts'
 import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 import { scoreNumber } from '../scoring/number.ts'
 import { referenceScorer } from '../scoring/reference-scorer.ts'
@@ -60,7 +61,8 @@ export function givenScorer(
       if (!fitsContract(answer, contract)) return invalidAnswer
       const given = reference as GivenReference
       try {
-        return checkedScore(await score(answer, given, means))
+        const problem = `The scorer gave a promise that never settles, for the question '${given.question.slice(0, 80)}'.`
+        return checkedScore(await awaitGiven(score(answer, given, means), problem))
       } catch (error) {
         if (error instanceof TaskSetError || means.signal?.aborted) throw error
         throw new TaskSetError(

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +51,29 @@ describe('JSON Lines', () => {
     [[row], 'row 1: is not an object'],
   ])('%j is refused', async (value, message) => {
     await expect(readQuestionFile(file('bad.jsonl', JSON.stringify(value)))).rejects.toThrow(message)
+  })
+
+  test.each([
+    ['{"id":"q\\ud800","question":"?","answer":1}', 'row 2, field id: holds half of a surrogate pair'],
+    ['{"question":"?","answer":"x","wrong":["\\udfff"]}', 'row 2, field wrong[0]: holds half of a'],
+    [
+      '{"question":"?","answer":1,"answer":2}',
+      'row 2, field answer: stands twice in the same object. Remove one',
+    ],
+    [
+      '{"question":"?","answer":1,"metadata":{"a":"1","\\u0061":"2"}}',
+      'row 2, field metadata.a: stands twice',
+    ],
+  ])('%s is refused', async (line, message) => {
+    await expect(readQuestionFile(file('bad.jsonl', `${JSON.stringify(row)}\n${line}\n`))).rejects.toThrow(
+      message,
+    )
+  })
+
+  test('a pipe that nobody writes into is refused at once', async () => {
+    const path = join(folder, 'pipe.jsonl')
+    execFileSync('mkfifo', [path])
+    await expect(readQuestionFile(path)).rejects.toThrow('is not a regular file. Give the path of one.')
   })
 
   test('an answer nested without end is a message, not a full stack', async () => {
@@ -107,6 +131,15 @@ describe('CSV', () => {
   ])('%j is refused', async (text, message) => {
     await expect(readQuestionFile(file('bad.csv', text))).rejects.toThrow(message)
   })
+})
+
+test('a cell is no longer than a line of JSON Lines may be', async () => {
+  const path = file('long.csv', `question,answer,source\na,1,s\n"b\nb",2,${'x'.repeat(101)}\n`)
+  const limits = { ...defaultLimits, lineBytes: 100 }
+  await expect(readQuestionFile(path, limits)).rejects.toThrow(
+    'row 3, field source: is longer than 100 characters. Shorten it.',
+  )
+  expect((await readQuestionFile(path, { ...limits, lineBytes: 101 })).questions).toHaveLength(2)
 })
 
 test('a file is known by its ending', async () => {

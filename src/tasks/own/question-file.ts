@@ -47,7 +47,7 @@ async function readLines(path: string, limits: Limits): Promise<QuestionFile> {
 
 async function readCsv(path: string, limits: Limits): Promise<QuestionFile> {
   const { text, file } = await readText(path, limits)
-  const rows = csvQuestions(text, path)
+  const rows = csvQuestions(text, path, limits.lineBytes)
   if (rows.length > limits.rows) throw new DataError(`has more than ${limits.rows} rows.`, { file: path })
   const questions = rows.map(({ fields, line }, index) => {
     const at = { file: path, row: line, index }

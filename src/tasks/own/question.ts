@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { plain } from '../../execution/models/simulated/node-request.ts'
+import { fieldName, findJsonFault } from '../../library/json-fault.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import { DataError } from '../sources/data-error.ts'
 import { checkRecord } from '../sources/records.ts'
@@ -95,6 +96,9 @@ export function checkQuestion(value: unknown, at: QuestionPlace): Question {
       { ...at, field: unknown },
     )
   const question = checkRecord(questionSchema, value, at)
+  // In a file it was found before; questions may come from code, too.
+  const fault = findJsonFault(JSON.stringify(question))
+  if (fault !== undefined) throw new DataError(fault.problem, { ...at, field: fieldName(fault.path) })
   const { tests, test: check } = question
   if (tests !== undefined && check !== undefined)
     throw new DataError('stands beside tests; give one of the two.', { ...at, field: 'test' })

@@ -1,7 +1,7 @@
 // Reads a data file, gzip or plain, under caps. Data files are hostile: a zip bomb or an endless line must end in a
 // message, not exhaust the memory.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { TextDecoder } from 'node:util'
@@ -103,9 +103,10 @@ export async function digestFile(path: string, limits: Limits): Promise<DataFile
 
 async function inspect(path: string, limits: Limits): Promise<{ bytes: number; head: Buffer }> {
   try {
-    await using file = await open(path)
+    // Without waiting for somebody who writes into it, should it be a pipe.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const status = await file.stat()
-    if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
+    if (!status.isFile()) throw new DataError('is not a regular file. Give the path of one.', { file: path })
     if (status.size > limits.fileBytes)
       throw new DataError(`has ${status.size} bytes; files of up to ${limits.fileBytes} are read.`, {
         file: path,

@@ -1,5 +1,6 @@
 // Rows of an official file, checked against the schema that the data set states.
 import { z } from 'zod'
+import { fieldName, findJsonFault } from '../../library/json-fault.ts'
 import { DataError } from './data-error.ts'
 import {
   type DataFile,
@@ -115,13 +116,17 @@ function parseJson(
 ): unknown {
   const exact: Reviver = (key, value, context) =>
     key === exactNumbers && typeof value === 'number' ? new JsonNumber(context.source) : value
+  let value: unknown
   try {
     // The reviver's third argument (the source text) is newer than TypeScript's library types.
-    return JSON.parse(
+    value = JSON.parse(
       text,
       exactNumbers === undefined ? undefined : (exact as (key: string, value: unknown) => unknown),
     )
   } catch (error) {
     throw new DataError(`is not valid JSON (${(error as Error).message}); the file may be truncated.`, at)
   }
+  const fault = findJsonFault(text)
+  if (fault === undefined) return value
+  throw new DataError(fault.problem, { row: fault.line, ...at, field: fieldName(fault.path) })
 }

@@ -1,4 +1,3 @@
-import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { checkRuns } from './check-runs.ts'
 import { codecs } from './codecs.ts'
 import type { ThriftStruct, ThriftValue } from './thrift.ts'
@@ -76,27 +75,22 @@ export function checkPage(bytes: Uint8Array, header: PageHeader, column: ColumnS
     if (header.values > 8 * header.expandedBytes)
       throw new RangeError('a dictionary has more values than bytes')
   } else if (header.v2 !== undefined) {
-    const { repetitionBytes, definitionBytes, nulls, compressed } = header.v2
+    const { repetitionBytes, definitionBytes, compressed } = header.v2
     const levels = repetitionBytes + definitionBytes
     if (column.maxRepetition > 0) checkRuns(bytes, 0, widthOf(column.maxRepetition), header.values)
     if (column.maxDefinition > 0)
       checkRuns(bytes, repetitionBytes, widthOf(column.maxDefinition), header.values)
     const rest = bytes.subarray(levels)
     const page = compressed ? expand(rest, header.expandedBytes - levels, column) : rest
-    checkValues(page, 0, header, header.values - nulls, column)
+    checkValues(page, 0, header, column)
   } else {
     const page = expand(bytes, header.expandedBytes, column)
     let offset = 0
-    let values = header.values
     if (column.maxRepetition > 0)
       offset = checkLevels(page, offset, widthOf(column.maxRepetition), header.values)
-    if (column.maxDefinition > 0) {
-      const width = widthOf(column.maxDefinition)
-      const end = checkLevels(page, offset, width, header.values)
-      values = countPresent(page, offset, column.maxDefinition, header.values)
-      offset = end
-    }
-    checkValues(page, offset, header, values, column)
+    if (column.maxDefinition > 0)
+      offset = checkLevels(page, offset, widthOf(column.maxDefinition), header.values)
+    checkValues(page, offset, header, column)
   }
 }
 
@@ -116,27 +110,17 @@ function checkLevels(page: Uint8Array, offset: number, width: number, values: nu
   return offset + 4 + length
 }
 
-/** How many values are not null. */
-function countPresent(page: Uint8Array, offset: number, maxDefinition: number, values: number): number {
-  const levels = new Array<number>(values)
-  readRleBitPackedHybrid({ view: viewOf(page), offset }, widthOf(maxDefinition), levels)
-  return levels.filter((level) => level === maxDefinition).length
-}
-
+/** At most as many values as the header says; there are fewer where some are null. */
 function checkValues(
   page: Uint8Array,
   offset: number,
-  { encoding, kind }: PageHeader,
-  values: number,
+  { encoding, values }: PageHeader,
   { isBoolean }: ColumnShape,
 ): void {
   if (encoding === 'rle' && isBoolean) checkLevels(page, offset, 1, values)
-  else if (encoding === 'dictionary' || encoding === 'rle') {
-    const width = page[offset]
-    // A page of the first version without bits is one value, repeated; of a page without values nothing is read.
-    if (width === undefined ? values > 0 : width > 0 || kind === 'data-v2')
-      checkRuns(page, offset + 1, width ?? 0, values)
-  }
+  // A page without bits is one value, repeated; of a page without values nothing is read.
+  else if (encoding === 'dictionary' || encoding === 'rle')
+    checkRuns(page, offset + 1, page[offset] ?? 0, values)
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -1,26 +1,22 @@
 /**
- * Checks runs of Parquet's hybrid encoding (repeated and bit-packed values) that are to give `count` values. The library
- * writes out a run as long as it says it is: a few bytes could fill the memory. Gives the offset behind the runs; throws a
- * RangeError.
+ * Checks that runs of Parquet's hybrid encoding (repeated and bit-packed values) give `count` values at most. The library
+ * writes out a run as long as it says it is: a few bytes could fill the memory. Throws a RangeError.
  */
-export function checkRuns(bytes: Uint8Array, start: number, width: number, count: number): number {
+export function checkRuns(bytes: Uint8Array, start: number, width: number, count: number): void {
   if (width > 32) throw new RangeError(`a page has values of ${width} bits`)
   let offset = start
   let seen = 0
-  while (seen < count) {
+  while (seen < count && offset < bytes.length) {
     const run = readVarint(bytes, offset)
     offset = run.end
     const repeated = run.value % 2 === 0
     const length = Math.floor(run.value / 2) * (repeated ? 1 : 8)
     // The last group of eight may hold padding.
-    if (length === 0 || length > count - seen + (repeated ? 0 : 7))
+    if (length > count - seen + (repeated ? 0 : 7))
       throw new RangeError(`a page has a run of ${length} values where ${count - seen} are left`)
     offset += repeated ? Math.ceil(width / 8) : (length * width) / 8
-    // Writers may leave out the bytes of padding.
-    if (offset - (repeated ? 0 : width) > bytes.length) throw new RangeError('a page ends within a run')
     seen += length
   }
-  return offset
 }
 
 function readVarint(bytes: Uint8Array, start: number): { value: number; end: number } {

@@ -240,6 +240,40 @@ describe('a damaged or hostile Parquet file', () => {
     await expect(rowsOf(fileOf(lying))).rejects.toThrow(/cannot be read as Parquet/)
   })
 
+  test('repeats one value in more rows than any honest file of its size', async () => {
+    const column = (name: string, length: number) => ({
+      ...{ name, data: Array.from({ length }, () => 'x'), type: 'STRING' as const },
+    })
+    const tall = parquetWriteBuffer({ columnData: [column('text', 300_000)], rowGroupSize: 9_000 })
+    expect(tall.byteLength).toBeLessThan(20_000)
+    await expect(rowsOf(fileOf(tall))).rejects.toThrow(/it has \d+ rows or more in \d+ bytes/)
+    const names = Array.from({ length: 90 }, (_, index) => `c${index}`)
+    const wide = parquetWriteBuffer({ columnData: names.map((name) => column(name, 9_900)) })
+    expect(wide.byteLength).toBeLessThan(30_000)
+    await expect(rowsOf(fileOf(wide))).rejects.toThrow(/it has \d+ values or more in \d+ bytes/)
+  })
+
+  test('repeats a list of one value more often than any honest file of its size', async () => {
+    const row = { question_id: 1, question: '?', answer_index: 0, category: 'c', src: 's' }
+    const options = Array.from({ length: 700_000 }, () => 'x')
+    const long = mmluParquet([{ ...row, options }], { codec: 'ZSTD' })
+    await expect(rowsOf(fileOf(long))).rejects.toThrow(/values or more|expands to more/)
+  })
+
+  test('has one long text for all its rows', async () => {
+    const data = Array.from({ length: 2_000 }, () => 'a long text '.repeat(10_000))
+    const bytes = parquetWriteBuffer({
+      columnData: [{ name: 'text', data, type: 'STRING', encoding: 'RLE_DICTIONARY' }],
+      codec: 'ZSTD',
+      statistics: false,
+      compressors: { ZSTD: zstdCompressSync },
+    })
+    expect(bytes.byteLength).toBeLessThan(20_000)
+    await expect(rowsOf(fileOf(bytes))).rejects.toThrow(
+      /texts of its rows expand to more than an honest file/,
+    )
+  })
+
   test('has a run of more values than the page', async () => {
     const data = Array.from({ length: 1000 }, () => 'same')
     const bytes = new Uint8Array(

@@ -1,8 +1,14 @@
 // Rows of a Parquet file. The library decodes; what it would allocate is checked before, since a file of a few hundred
-// bytes can claim pages, runs and lists of any size.
+// bytes can claim pages, runs and lists of any size, and repeat one text in every row.
 import { type FileHandle, open } from 'node:fs/promises'
-import { type ColumnChunk, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet'
-import { getMaxDefinitionLevel, getMaxRepetitionLevel, getSchemaPath } from 'hyparquet/src/schema.js'
+import {
+  type ColumnChunk,
+  type FileMetaData,
+  parquetMetadata,
+  parquetReadObjects,
+  parquetSchema,
+  type SchemaTree,
+} from 'hyparquet'
 import { DataError } from '../data-error.ts'
 import type { Limits } from '../data-file.ts'
 import { type ColumnShape, checkPage, pageHeader } from './check-page.ts'
@@ -15,6 +21,9 @@ const mebibyte = 2 ** 20
 /** A row group is decoded as a whole. */
 const groupBytes = 2 ** 29
 const groupValues = 20_000_000
+/** A run repeats a value for nothing, but rows of a benchmark differ: a file has no more of them than bytes, unless few. */
+const rowsOfAnyFile = 10_000
+const valuesPerRow = 16
 const deepestColumn = 8
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -30,7 +39,9 @@ export async function readParquet(
   let start = 0
   try {
     const metadata = await readMetadata(file, limits)
-    let left = Math.min(limits.expandedBytes, Math.max(16 * mebibyte, limits.ratio * file.byteLength))
+    const allowed = Math.min(limits.expandedBytes, Math.max(16 * mebibyte, limits.ratio * file.byteLength))
+    let left = allowed
+    const text = new TextBudget(allowed)
     for (const group of metadata.row_groups) {
       left -= await checkGroup(file, metadata, group, left)
       const end = start + Number(group.num_rows)
@@ -43,7 +54,7 @@ export async function readParquet(
         geoparquet: false,
         parsers: { stringFromBytes: (bytes) => bytes && utf8.decode(bytes) },
       })
-      for (const [index, row] of rows.entries()) consume(jsonValue(row), start + index)
+      for (const [index, row] of rows.entries()) consume(jsonValue(row, text), start + index)
       start = end
     }
   } catch (error) {
@@ -91,12 +102,18 @@ async function readMetadata(file: BoundedFile, limits: Limits): Promise<FileMeta
   const metadata = parquetMetadata(footer, { geoparquet: false })
   if (metadata.schema.some(({ name }) => name === '__proto__'))
     throw new RangeError("it has a column named '__proto__'")
+  const mostRows = Math.max(rowsOfAnyFile, file.byteLength)
   let rows = 0
+  let values = 0
   for (const group of metadata.row_groups) {
     const count = Number(group.num_rows)
     if (!(count >= 0)) throw new RangeError('a row group has no number of rows')
     rows += count
     if (rows > limits.rows) throw new RangeError(`it has more than ${limits.rows} rows`)
+    if (rows > mostRows) throw new RangeError(`it has ${rows} rows or more in ${file.byteLength} bytes`)
+    for (const { meta_data: meta } of group.columns) values += Math.max(Number(meta?.num_values ?? 0), count)
+    if (!(values <= mostRows * valuesPerRow))
+      throw new RangeError(`it has ${values} values or more in ${file.byteLength} bytes`)
   }
   if (rows !== Number(metadata.num_rows))
     throw new RangeError(`it claims ${metadata.num_rows} rows, but its groups have ${rows}`)
@@ -106,11 +123,12 @@ async function readMetadata(file: BoundedFile, limits: Limits): Promise<FileMeta
 /** Checks every page of a row group, which may expand to as many bytes as are left; gives its expanded size. */
 async function checkGroup(
   file: BoundedFile,
-  { schema }: FileMetaData,
+  metadata: FileMetaData,
   { columns, num_rows: rows }: FileMetaData['row_groups'][number],
   left: number,
 ): Promise<number> {
   const allowed = Math.min(left, groupBytes)
+  const root = parquetSchema(metadata)
   let expanded = 0
   let values = 0
   for (const column of columns) {
@@ -120,18 +138,29 @@ async function checkGroup(
     values += Math.max(Number(meta.num_values), Number(rows))
     if (values > groupValues)
       throw new RangeError(`a row group has more than ${groupValues} values; write smaller groups`)
-    const path = getSchemaPath(schema, meta.path_in_schema)
-    if (path.length > deepestColumn)
+    if (meta.path_in_schema.length >= deepestColumn)
       throw new RangeError(`column ${meta.path_in_schema.join('.')} is nested too deeply`)
+    const kinds = repetitionsOf(root, meta.path_in_schema)
     const shape = {
       codec: meta.codec,
       isBoolean: meta.type === 'BOOLEAN',
-      maxRepetition: getMaxRepetitionLevel(path),
-      maxDefinition: getMaxDefinitionLevel(path),
+      maxRepetition: kinds.filter((kind) => kind === 'REPEATED').length,
+      maxDefinition: kinds.filter((kind) => kind !== 'REQUIRED').length,
     }
     expanded += await checkColumn(file, meta, shape, allowed - expanded)
   }
   return expanded
+}
+
+/** Whether each field on the way to a column is required, optional or repeated. */
+function repetitionsOf(root: SchemaTree, path: readonly string[]) {
+  let node = root
+  return path.map((name) => {
+    const child = node.children.find(({ element }) => element.name === name)
+    if (child === undefined) throw new RangeError(`column ${path.join('.')} is not in its schema`)
+    node = child
+    return node.element.repetition_type
+  })
 }
 
 async function checkColumn(
@@ -163,14 +192,31 @@ async function checkColumn(
   return expanded
 }
 
+/** Counts what the texts of all rows come to: rows may share one in memory, but not with those who read them. */
+class TextBudget {
+  #left: number
+
+  constructor(characters: number) {
+    this.#left = characters
+  }
+
+  take(text: string): string {
+    this.#left -= text.length
+    if (this.#left < 0)
+      throw new RangeError('the texts of its rows expand to more than an honest file of its size')
+    return text
+  }
+}
+
 /** What the value would be in JSON: small integers of 64 bits as numbers, moments as text. */
-function jsonValue(value: unknown): unknown {
+function jsonValue(value: unknown, text: TextBudget): unknown {
+  if (typeof value === 'string') return text.take(value)
   if (typeof value === 'bigint') {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : value
   }
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.map(jsonValue)
+  if (Array.isArray(value)) return value.map((inner) => jsonValue(inner, text))
   if (ArrayBuffer.isView(value) || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonValue(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonValue(inner, text)]))
 }

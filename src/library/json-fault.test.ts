@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fieldName, findJsonFault } from './json-fault.ts'
+
+const found = (json: string) => {
+  JSON.parse(json)
+  const fault = findJsonFault(json)
+  return fault && { line: fault.line, field: fieldName(fault.path), kind: fault.kind }
+}
+
+test('what a writer of JSON writes has no fault, however it is nested and escaped', () => {
+  fc.assert(
+    fc.property(fc.json({ stringUnit: 'grapheme', maxDepth: 6 }), fc.nat({ max: 3 }), (json, indent) => {
+      expect(found(JSON.stringify(JSON.parse(json), null, indent))).toBeUndefined()
+    }),
+  )
+  expect(
+    found('{"a": "\\"a\\": 1, \\\\", "b": {"a": [{"a": 1}, {"a": "a"}]}, "c": "\\ud83d\\ude00"}'),
+  ).toBeUndefined()
+})
+
+describe('a key that an object has twice is found with its line and place', () => {
+  test.each([
+    ['{"a": 1, "a": 1}', 1, 'a'],
+    ['{"a": 1,\n "b": {"c": "}",\n "\\u0063" : 2}}', 3, 'b.c'],
+    ['[1, [2, {"x": [","], "y": 0}], {"x": [], "x": 1}]', 1, '[2].x'],
+    ['{"rows": [{"k": "v"}, {"": 1, "": 2}]}', 1, 'rows[1].'],
+    ['{"__proto__": 1, "__proto__": 2}', 1, '__proto__'],
+  ])('%s', (json, line, field) => {
+    expect(found(json)).toEqual({ line, field, kind: 'repeated' })
+  })
+})
+
+describe('half a surrogate pair is found in texts and in keys', () => {
+  test.each([
+    ['{"id": "a\\ud800b"}', 'id'],
+    ['{"wrong": ["x", "\\udc00\\ud800"]}', 'wrong[1]'],
+    ['{"metadata": {"\\ud83d": "x"}}', 'metadata.\ufffd'],
+    ['"\\ud800"', ''],
+  ])('%s', (json, field) => {
+    expect(found(json)).toEqual({ line: 1, field, kind: 'half a character' })
+  })
+})
+
+test('neither depth nor length is a problem', () => {
+  expect(findJsonFault(`${'['.repeat(200_000)}${']'.repeat(200_000)}`)).toBeUndefined()
+  expect(findJsonFault(JSON.stringify(['\\"'.repeat(500_000)]))).toBeUndefined()
+})

@@ -1,0 +1,83 @@
+/** Something that `JSON.parse` takes without a word, though it cannot be meant. */
+export interface JsonFault {
+  /** In the text, from one. */
+  readonly line: number
+  /** From the outermost value to the field that is at fault. */
+  readonly path: readonly (string | number)[]
+  readonly kind: keyof typeof problems
+  /** With what to do about it, to be read after the field's name. */
+  readonly problem: string
+}
+
+const problems = {
+  /** `JSON.parse` keeps the last, so what the file says depends on who reads it. */
+  repeated: 'stands twice in the same object. Remove one of the two.',
+  /** No file can hold it as UTF-8: it would come back as another text. */
+  'half a character':
+    'holds half of a surrogate pair (\\uD800 to \\uDFFF, without the other half). Remove it, or write the whole character.',
+} as const
+
+/** An array or object that is still open, and where in it the reader is. */
+interface Level {
+  readonly keys?: Set<string>
+  place: string | number
+}
+
+/** The first fault of a valid JSON text. Takes time in proportion to the text, and no stack in proportion to its depth. */
+export function findJsonFault(json: string): JsonFault | undefined {
+  const levels: Level[] = []
+  const fault = (kind: keyof typeof problems, at: number): JsonFault => ({
+    line: json.slice(0, at).split('\n').length,
+    path: levels.map(({ place }) => place),
+    kind,
+    problem: problems[kind],
+  })
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at]
+    const level = levels.at(-1)
+    if (character === '{') levels.push({ keys: new Set(), place: '' })
+    else if (character === '[') levels.push({ place: 0 })
+    else if (character === '}' || character === ']') levels.pop()
+    else if (character === ',' && typeof level?.place === 'number') level.place += 1
+    else if (character === '"') {
+      const start = at
+      at = endOfString(json, start)
+      const text = textOf(json.slice(start, at + 1))
+      const isKey = level?.keys !== undefined && isFollowedByColon(json, at + 1)
+      if (isKey) level.place = text
+      if (!text.isWellFormed()) return fault('half a character', start)
+      if (!isKey) continue
+      if (level.keys.has(text)) return fault('repeated', start)
+      level.keys.add(text)
+    }
+  }
+  return undefined
+}
+
+/** A path as people write it: `tests[0].input`. */
+export function fieldName(path: readonly (string | number)[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part.toWellFormed()}`))
+  return parts.join('').replace(/^\./, '')
+}
+
+function endOfString(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1)
+  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let before = at
+  while (json[before - 1] === '\\') before -= 1
+  return (at - before) % 2 === 1
+}
+
+function textOf(literal: string): string {
+  return literal.includes('\\') ? JSON.parse(literal) : literal.slice(1, -1)
+}
+
+function isFollowedByColon(json: string, start: number): boolean {
+  let at = start
+  while (' \t\n\r'.includes(json[at] ?? '.')) at += 1
+  return json[at] === ':'
+}
