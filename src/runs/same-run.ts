@@ -1,22 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Membership, RunError, type RunRecord } from './run-folder.ts'
-
-/** What a resume may change: it has no part in the weights. */
-const free = new Set<keyof RunRecord>([
-  'createdAt',
-  'version',
-  'source',
-  'budget',
-  'concurrency',
-  'execution',
-  'name',
-  'updates',
-])
+import { decidingPart, type Membership, RunError, type RunRecord } from './run-folder.ts'
 
 /** Refuses to go on with anything that would lead to other weights than the run was begun for. */
 export function assertSameRun(begun: RunRecord, now: RunRecord): void {
-  const differences = (Object.keys(begun) as (keyof RunRecord)[]).flatMap((field) =>
-    free.has(field) ? [] : differencesOf(field, begun[field], now[field]),
+  // Fields that this version has added are not the run's.
+  const differences = Object.entries(decidingPart(begun)).flatMap(([field, was]) =>
+    differencesOf(field, was, now[field as keyof RunRecord]),
   )
   if (differences.length === 0) return
   throw new RunError(
@@ -37,11 +26,12 @@ export function assertSameOrder({ splits }: Membership, now: readonly { readonly
   )
 }
 
-function differencesOf(field: string, begun: unknown, now: unknown): string[] {
+/** What is not the same any more, field by field. */
+export function differencesOf(field: string, begun: unknown, now: unknown): string[] {
   if (isDeepStrictEqual(begun, now)) return []
   if (isRecord(begun) && isRecord(now))
     return [...new Set([...Object.keys(begun), ...Object.keys(now)])].flatMap((key) =>
-      differencesOf(`${field}.${key}`, begun[key], now[key]),
+      differencesOf(field === '' ? key : `${field}.${key}`, begun[key], now[key]),
     )
   return [`${field} was ${JSON.stringify(begun)} and is ${JSON.stringify(now)}`]
 }
