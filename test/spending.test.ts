@@ -106,8 +106,8 @@ test('over failures, kills, a stop, a cap and resumes, the sums are those of the
   await endWhenSilent('SIGKILL', 9, ['resume', 'run', '--json'])
   const stopped = await endWhenSilent('SIGINT', 9, ['resume', 'run', '--json'])
   expect(stopped.code).toBe(130)
-  expect(stopped.stderr).toMatch(/Calls in flight when the run last ended: 4/)
   heldToLog(stopped)
+  expect(stopped.stderr).toMatch(/Calls in flight when the run last ended: 4/)
 
   const capped = await start('resume', 'run', '--json').outcome
   expect(capped.code).toBe(3)

@@ -60,7 +60,7 @@ export class Budget {
       cost: this.#cost(money),
       unknown: attempts,
       unknownAtMost: { tokens, cost: this.#cost(most) },
-      minutes: this.#minutesBefore + (performance.now() - this.#start) / 60_000,
+      minutes: this.#minutes(),
     }
   }
 
@@ -72,7 +72,7 @@ export class Budget {
       output: decoding.maxOutputTokens,
     }
     const held = { calls: 1, tokens: most.input + most.output, money: this.#money(most) }
-    const id = this.#journal?.begin(most, this.spent.minutes)
+    const id = this.#journal?.begin(most, this.#minutesNow())
     this.#reserve(held, 1)
     return (reply) => {
       this.#reserve(held, -1)
@@ -109,11 +109,20 @@ export class Budget {
     const { calls, input, output, money } = this.#told
     if (cap === 'calls') return calls
     if (cap === 'tokens') return input + output + this.#unknown.tokens
-    return cap === 'cost' ? money + this.#unknown.money : this.spent.minutes
+    return cap === 'cost' ? money + this.#unknown.money : this.#minutes()
+  }
+
+  #minutes(): number {
+    return this.#minutesBefore + (performance.now() - this.#start) / 60_000
+  }
+
+  /** For the journal, to a few milliseconds. */
+  #minutesNow(): number {
+    return Number(this.#minutes().toFixed(4))
   }
 
   #ended(reply: ChatReply, most: TokenUsage): EndedAttempt {
-    const { minutes } = this.spent
+    const minutes = this.#minutesNow()
     const kind = reply.ok ? 'answered' : reply.kind
     if (reply.usage !== undefined)
       return { kind, used: reply.usage, cost: costOf(reply.usage, this.price, new Date()), minutes }

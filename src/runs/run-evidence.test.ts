@@ -71,6 +71,7 @@ describe('a resume', () => {
       ({ membershipFile }) => edit(membershipFile, 'shelf-4', 'shelf-9'),
       /membership.json was changed/,
     ],
+    ['the ledger is gone', ({ ledgerFile }) => rmSync(ledgerFile), /ledger.sqlite is gone/],
     ['the library is gone', ({ libraryFile }) => rmSync(libraryFile), /library.yaml is gone/],
     [
       'a report was changed',

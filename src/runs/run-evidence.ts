@@ -48,6 +48,7 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
     ...differencesOf('', settings, folder.readSettings()).map((line) => `run.json: ${line}`),
     ...fixed.flatMap((path) => fileChange(path, files[basename(path)], false)),
     ...growing.flatMap((path) => fileChange(path, files[basename(path)], true)),
+    ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
   ]
 }
 
@@ -60,7 +61,7 @@ export function assertUnchanged(folder: RunFolder, update: number): void {
     .findLast((other) => other < update && changedSince(folder, other)?.length === 0)
   const earlier =
     fits === undefined
-      ? `Without a copy, delete ${folder.path}/checkpoints: then a resume makes every update again, from the answers in the ledger.`
+      ? `Without a copy, delete ${folder.path}/checkpoints: then a resume makes every update again, and asks only for answers that the ledger does not have.`
       : `Or resume with --from-update ${fits}, which all of it fits.`
   throw new RunError(
     `The run ${folder.path} cannot be resumed: since update ${update} something was changed by another hand:\n${changes.map((line) => `  ${line}`).join('\n')}\nPut back what was there. ${earlier} Nothing was touched.`,

@@ -198,8 +198,8 @@ function reopen(
   fromUpdate: number | undefined,
 ): Checkpoint | undefined {
   const update = fromUpdate ?? folder.checkpoints().at(-1)
-  assertSameRun(folder.readRecord(), record)
   if (update !== undefined) assertUnchanged(folder, update)
+  assertSameRun(folder.readRecord(), record)
   const checkpoint = folder.readCheckpoint(identity, update)
   // A cap may be new. That the rest is right was seen when the run began.
   checkPrice(parts, budget)
