@@ -20,7 +20,11 @@ test('a run of an earlier version can be shown, verified, asked and compared', a
   const shown = await magic('show', 'half')
   expect(shown.stderr).toBe('')
   expect(shown.stdout).toContain('2 of 6')
-  expect(await magic('verify', 'half')).toMatchObject({ code: 0 })
+  const verified = await magic('verify', 'half')
+  expect(verified).toMatchObject({ code: 0 })
+  expect(verified.stdout).toContain(
+    'settings and history: not covered: the run was made by an earlier version',
+  )
   expect(await magic('compare', 'half')).toMatchObject({ code: 0 })
   const asked = await magic('ask', 'half', 'What is 6 times 7?', '--json')
   expect(asked).toMatchObject({ code: 0 })
@@ -31,5 +35,7 @@ test('and resumed to the weights that it would have had then', async () => {
   expect(await magic('resume', 'half', '--max-calls', '10000')).toMatchObject({ code: 0 })
   const weights = readFileSync(join(folder, 'half/checkpoints/update-000006/policy.safetensors'))
   expect(createHash('sha256').update(weights).digest('hex')).toBe(finalWeights)
-  expect(await magic('verify', 'half')).toMatchObject({ code: 0 })
+  const verified = await magic('verify', 'half')
+  expect(verified).toMatchObject({ code: 0 })
+  expect(verified.stdout).toContain('settings and history: as they were when the checkpoint of update 6')
 })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { nothingSpent } from '../runs/budget.ts'
+import { Budget } from '../runs/budget.ts'
+import { assertUnchanged } from '../runs/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../runs/run-folder.ts'
 import { screenOf } from './display/screen.ts'
 import { exitCodeHelp } from './exit-code.ts'
@@ -57,8 +58,11 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
   const record = folder.readRecord()
   const checkpoints = folder.checkpoints()
   const { fromUpdate } = options
-  if (fromUpdate === undefined && (checkpoints.at(-1) ?? -1) >= record.updates)
+  const newest = checkpoints.at(-1)
+  if (fromUpdate === undefined && newest !== undefined && newest >= record.updates) {
+    assertUnchanged(folder, newest)
     return tellFinished(folder, record, options)
+  }
   if (fromUpdate !== undefined && !checkpoints.includes(fromUpdate))
     throw new UsageError(
       `The run ${record.name} has no checkpoint of update ${fromUpdate}; it has those of ${checkpoints.join(' and ')}.`,
@@ -90,7 +94,7 @@ function tellFinished(
   { json }: ResumeOptions,
 ): void {
   const tally = TrainingTally.of(path)
-  const spent = tally.spent ?? nothingSpent(undefined)
+  const spent = tally.spent ?? new Budget({}, undefined).spent
   const finished = {
     result: { status: 'finished', folder: path, done: updates, updates, spent },
     tally,

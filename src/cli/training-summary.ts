@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import type { Cap } from '../runs/budget.ts'
+import type { Cap, Spent } from '../runs/budget.ts'
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
 import type { TrainingResult } from '../runs/train.ts'
@@ -47,7 +47,7 @@ export function trainingText(training: FinishedTraining, screen: Screen): string
     ['score', scoreText(tally, screen)],
     ['', tally.scores.length === 0 ? undefined : scoreCaveat(isSimulated)],
     ['used', used.join(', ')],
-    ['', spent.unknown === 0 ? undefined : unknownText(spent.unknown)],
+    ['', spent.unknown === 0 ? undefined : unknownText(spent)],
     ['kept in', result.folder],
   ]
   return [
@@ -65,8 +65,11 @@ function scoreCaveat(isSimulated: boolean): string {
   return `${isSimulated ? 'simulated, and ' : ''}on the questions that it learns from, while exploring`
 }
 
-function unknownText(calls: number): string {
-  return `partly estimated: the server told no token counts for ${counted(calls, 'call')}`
+function unknownText({ unknown, unknownAtMost }: Spent): string {
+  const most = unknownAtMost === undefined ? '' : `; at most ${tokens(unknownAtMost.tokens)} tokens`
+  const cost = unknownAtMost?.cost ?? 'unpriced'
+  const price = cost === 'unpriced' ? '' : `, ${money(cost)}`
+  return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
 }
 
 function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally, screen: Screen): string {

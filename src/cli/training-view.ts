@@ -101,6 +101,10 @@ export class TrainingView {
       const label = this.#isSimulated ? 'training (simulated)' : 'training'
       const { updates } = event.record
       if (event.done > 0) this.note(`Going on after ${event.done} of ${updates} updates.`)
+      if (event.inFlight > 0)
+        this.note(
+          `Calls in flight when the run last ended: ${event.inFlight}. Those whose answers are still needed are made again.`,
+        )
       this.#done = event.done
       this.#progress.start(updates, label, event.done)
     } else if (event.type === 'working') {

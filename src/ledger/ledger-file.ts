@@ -1,5 +1,15 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { LedgerDamagedError, LedgerError, LedgerFormatError, UnsoundSqliteError } from './ledger-error.ts'
+import { pathToFileURL } from 'node:url'
+import {
+  LedgerDamagedError,
+  LedgerError,
+  LedgerFormatError,
+  LedgerUnwritableError,
+  UnsoundSqliteError,
+} from './ledger-error.ts'
 import { explainFailure, patiently } from './sqlite-failure.ts'
 
 /** To be raised with every change of the tables that an older version would misread. */
@@ -60,9 +70,42 @@ export const defaultPatienceMs = 10_000
 
 /** Opens or makes a ledger's file. Damaged and foreign files and other formats are refused before anything in them is changed. */
 export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
+  try {
+    return await openAt(path, path, options)
+  } catch (error) {
+    const isReadable = options.readOnly === true && existsSync(path)
+    if (!(isReadable && error instanceof LedgerUnwritableError)) throw error
+    return await openUnwritable(path, options)
+  }
+}
+
+/**
+ * A ledger in a folder that we cannot write. SQLite reads a write-ahead log only with an index beside it, which it cannot make
+ * there. Without a log nobody is writing, and the file alone is all there is; a log that a kill left is read from a copy.
+ */
+async function openUnwritable(path: string, options: LedgerFileOptions): Promise<DatabaseSync> {
+  const log = `${path}-wal`
+  if (!existsSync(log) || statSync(log).size === 0) {
+    const alone = pathToFileURL(path)
+    alone.searchParams.set('immutable', '1')
+    return await openAt(alone, path, options)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'magic-ledger-'))
+  try {
+    const copy = join(folder, 'ledger.sqlite')
+    copyFileSync(path, copy)
+    copyFileSync(log, `${copy}-wal`)
+    return await openAt(copy, path, options)
+  } finally {
+    // What is open stays readable.
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function openAt(place: string | URL, path: string, options: LedgerFileOptions): Promise<DatabaseSync> {
   const { readOnly = false, patienceMs = defaultPatienceMs, maxPages } = options
   const retrying = { path, patienceMs }
-  const database = openDatabase(path, readOnly)
+  const database = openDatabase(place, path, readOnly)
   try {
     await patiently(() => setUp(database, path), retrying)
     const found = await patiently(() => formatOf(database, path), retrying)
@@ -81,9 +124,9 @@ export async function openLedgerFile(path: string, options: LedgerFileOptions = 
   }
 }
 
-function openDatabase(path: string, readOnly: boolean): DatabaseSync {
+function openDatabase(place: string | URL, path: string, readOnly: boolean): DatabaseSync {
   try {
-    return new DatabaseSync(path, { readOnly, timeout: 0 })
+    return new DatabaseSync(place, { readOnly, timeout: 0 })
   } catch (error) {
     throw explainFailure(error, path)
   }

@@ -2,6 +2,7 @@ import { createHash, webcrypto } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { JsonObject } from '../library/json-value.ts'
 import type { AdamState } from '../numerics/adam.ts'
 import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
@@ -28,6 +29,8 @@ export interface Checkpoint extends CheckpointIdentity {
   readonly parameters: ParameterValues
   /** Absent where the policy will only be used. */
   readonly optimizer?: AdamState
+  /** What the weights rest on, told by whoever trains them. Kept under the checkpoint's digest, and not looked into here. */
+  readonly restsOn?: JsonObject
 }
 
 const weightsFile = 'policy.safetensors'
@@ -49,6 +52,8 @@ const stateSchema = z.object({
   seed: z.number(),
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
+  /** Checkpoints of earlier versions have none. */
+  restsOn: z.record(z.string(), z.json()).optional(),
   files: z.record(z.string(), fileRecord),
   /** SHA-256 of all of the above, as JSON without white space. */
   digest: z.string(),
@@ -105,7 +110,7 @@ function tensorFiles({
 }
 
 function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<ArrayBuffer> {
-  const { optimizer, dimensions, library, encoder, arithmetic, seed, update } = checkpoint
+  const { optimizer, dimensions, library, encoder, arithmetic, seed, update, restsOn } = checkpoint
   const state: Omit<State, 'digest'> = {
     format: 'magic-checkpoint-v1',
     dimensions,
@@ -115,6 +120,7 @@ function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<
     seed,
     update,
     adamStep: optimizer?.step ?? null,
+    ...(restsOn === undefined ? {} : { restsOn: restsOn as State['restsOn'] }),
     files,
   }
   // Parsed, because what could not be read back must not be written.
@@ -133,11 +139,20 @@ export function readCheckpoint(folder: string, expected: Partial<CheckpointIdent
   } catch (error) {
     throw new CheckpointError(folder, `${weightsFile} does not hold this policy. ${(error as Error).message}`)
   }
-  const { dimensions, library, encoder, arithmetic, seed, update, adamStep } = state
-  const checkpoint = { dimensions, library, encoder, arithmetic, seed, update, parameters: weights }
+  const { dimensions, library, encoder, arithmetic, seed, update, adamStep, restsOn } = state
+  const checkpoint = {
+    ...{ dimensions, library, encoder, arithmetic, seed, update, parameters: weights },
+    ...(restsOn === undefined ? {} : { restsOn }),
+  }
   if (adamStep === null) return checkpoint
   const moments = readTensors(folder, place, optimizerFile, state.files)
   return { ...checkpoint, optimizer: { step: adamStep, ...joinMoments(moments, dimensions, folder) } }
+}
+
+/** What a checkpoint tells of itself, without its weights. */
+export function readCheckpointState(folder: string): Pick<Checkpoint, 'seed' | 'update' | 'restsOn'> {
+  const { seed, update, restsOn } = readState(folder, currentFolder(folder))
+  return { seed, update, ...(restsOn === undefined ? {} : { restsOn }) }
 }
 
 function readState(folder: string, place: string): State {

@@ -35,10 +35,10 @@ test('a call counts with the most it can use until it is settled, then with what
     calls: 1,
     ...usage,
     unknown: 0,
+    unknownAtMost: { tokens: 0, cost: { amount: 0, currency: 'EUR' } },
     cost: { amount: (6 * 1000 + 2 * 100 + 5 * 2000) / 1e6, currency: 'EUR' },
   })
   expect(minutes).toBeGreaterThanOrEqual(0)
-  expect(budget.untold).toEqual({ input: 0, cachedInput: 0, output: 0 })
 })
 
 test.each(['cost', 'tokens', 'calls', 'minutes'] as const)('a cap of 0 on %s is reached at once', (cap) => {
@@ -72,12 +72,22 @@ test('what was passed by is told in the unit of its cap', () => {
 test.each([
   ['an answer without usage', { ...answer, usage: undefined }, 1],
   ['a broken connection', { ok: false, kind: 'network', message: '', durationMs: 1 }, 0],
-] as const)('%s counts as the most it can have used, and as unknown', (_, reply, calls) => {
-  const budget = new Budget({}, price)
+] as const)('%s adds no tokens, but a cap counts the most that it can have used', (_, reply, calls) => {
+  const budget = new Budget({ tokens: 60 }, price)
   const { usage: _usage, ...bare } = reply as ChatReply
   budget.reserve(request)(bare as ChatReply)
-  expect(budget.spent).toMatchObject({ calls, input: 10, output: 50, unknown: 1 })
-  expect(budget.untold).toEqual({ input: 10, cachedInput: 0, output: 50 })
+  const most = { tokens: 60, cost: { amount: (10 * 1000 + 50 * 2000) / 1e6, currency: 'EUR' } }
+  const none = { amount: 0, currency: 'EUR' }
+  expect(budget.spent).toMatchObject({ calls, input: 0, output: 0, cost: none })
+  expect(budget.spent).toMatchObject({ unknown: 1, unknownAtMost: most })
+  expect(budget.reached()).toBe('tokens')
+})
+
+test('an attempt that never left counts for nothing', () => {
+  const budget = new Budget({}, price)
+  const failure = { ok: false, kind: 'network', message: 'connection refused', durationMs: 1 } as const
+  budget.reserve(request)({ ...failure, unsent: true })
+  expect(budget.spent).toMatchObject({ calls: 0, unknown: 0, unknownAtMost: { tokens: 0 } })
 })
 
 test('a refusal by HTTP costs nothing; a failure that tells its usage counts as told', () => {
@@ -86,18 +96,6 @@ test('a refusal by HTTP costs nothing; a failure that tells its usage counts as 
   expect(budget.spent).toMatchObject({ calls: 0, input: 0, output: 0, unknown: 0, cost: 'unpriced' })
   budget.reserve(request)({ ok: false, kind: 'bad_response', message: '', durationMs: 1, usage })
   expect(budget.spent).toMatchObject({ calls: 0, ...usage, unknown: 0 })
-  expect(budget.untold).toEqual(usage)
-})
-
-test('a resumed run goes on counting where it ended', () => {
-  const before = new Budget({}, price)
-  before.reserve(request)(answer)
-  const after = new Budget({ calls: 2 }, price, { ...before.spent, minutes: 3 }, before.untold)
-  expect(after.reached()).toBeUndefined()
-  after.reserve(request)(answer)
-  expect(after.reached()).toBe('calls')
-  expect(after.spent).toMatchObject({ calls: 2, input: 16, cost: { amount: 2 * 0.0162 } })
-  expect(after.spent.minutes).toBeGreaterThanOrEqual(3)
 })
 
 test('a client that throws gives its reservation back', async () => {

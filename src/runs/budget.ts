@@ -3,14 +3,17 @@ import { mayHaveBeenCharged } from '../execution/models/failure.ts'
 import { type Cost, costOf, type Price } from '../execution/models/prices.ts'
 import type { TokenUsage } from '../execution/models/usage.ts'
 import type { BudgetSettings } from './budget-settings.ts'
+import type { CallJournal, EndedAttempt, SpentSum } from './call-journal.ts'
 
-/** What a run has used, over all its resumes. */
+/** What a run has used, over all its resumes. Tokens and cost are what the server told, and nothing else. */
 export interface Spent extends TokenUsage {
   /** Calls that were answered. */
   readonly calls: number
-  /** Attempts that may have been charged but told no usage: while there are any, tokens and cost are estimates. */
-  readonly unknown: number
   readonly cost: Cost
+  /** Attempts that may have been charged but told no usage: cut off, given up, or under way at a kill. */
+  readonly unknown: number
+  /** The most that those can have used on top. Events of earlier versions lack it: there it is part of the tokens. */
+  readonly unknownAtMost?: { readonly tokens: number; readonly cost: Cost }
   readonly minutes: number
 }
 
@@ -22,46 +25,43 @@ const charactersPerToken = 3
 /**
  * Caps on a run. The most that a call can use is reserved before it and settled after it. A run ends at a boundary
  * between batches once a cap is reached, so it can pass it by what one batch uses, and reports by how much.
+ *
+ * Attempts that may have been charged but told no usage count towards a cap with the most that they can have used, since a
+ * cap must hold; `spent` tells them apart from what is known.
  */
 export class Budget {
   readonly caps: BudgetSettings
   readonly price: Price | undefined
   readonly #start = performance.now()
-  readonly #minutesBefore: number
-  readonly #spent: {
-    calls: number
-    input: number
-    cachedInput: number
-    output: number
-    unknown: number
-    money: number
-  }
-  readonly #untold: { input: number; cachedInput: number; output: number }
+  readonly #journal: CallJournal | undefined
+  readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
+  readonly #unknown = { attempts: 0, tokens: 0, money: 0 }
   readonly #reserved = { calls: 0, tokens: 0, money: 0 }
+  #minutesBefore = 0
 
-  constructor(
-    caps: BudgetSettings,
-    price: Price | undefined,
-    before: Spent = nothingSpent(price),
-    untold: TokenUsage = noTokens,
-  ) {
+  /** With a journal it goes on from what that tells, and notes there what is spent. */
+  constructor(caps: BudgetSettings, price: Price | undefined, journal?: CallJournal) {
     this.caps = caps
     this.price = price
-    const { calls, input, cachedInput, output, unknown, cost, minutes } = before
-    this.#minutesBefore = minutes
-    this.#untold = { ...untold }
-    this.#spent = { calls, input, cachedInput, output, unknown, money: cost === 'unpriced' ? 0 : cost.amount }
+    this.#journal = journal
+    for (const line of journal?.earlier ?? []) {
+      if ('sum' in line) this.#addSum(line)
+      else this.#addAttempt(line)
+      this.#minutesBefore = Math.max(this.#minutesBefore, 'sum' in line ? line.sum.minutes : line.minutes)
+    }
   }
 
   get spent(): Spent {
-    const { money, ...counts } = this.#spent
-    const minutes = this.#minutesBefore + (performance.now() - this.#start) / 60_000
-    return { ...counts, cost: this.#cost(money), minutes }
-  }
-
-  /** The part of it that no kept answer tells: what failed attempts used, and estimates where a server did not say. */
-  get untold(): TokenUsage {
-    return { ...this.#untold }
+    const { money, calls, ...usage } = this.#told
+    const { attempts, tokens, money: most } = this.#unknown
+    return {
+      calls,
+      ...usage,
+      cost: this.#cost(money),
+      unknown: attempts,
+      unknownAtMost: { tokens, cost: this.#cost(most) },
+      minutes: this.#minutes(),
+    }
   }
 
   /** To be settled with the reply, once. */
@@ -72,10 +72,13 @@ export class Budget {
       output: decoding.maxOutputTokens,
     }
     const held = { calls: 1, tokens: most.input + most.output, money: this.#money(most) }
+    const id = this.#journal?.begin(most, this.#minutesNow())
     this.#reserve(held, 1)
     return (reply) => {
       this.#reserve(held, -1)
-      this.#settle(reply, most)
+      const ended = this.#ended(reply, most)
+      this.#addAttempt(ended)
+      if (id !== undefined) this.#journal!.end(id, ended)
     }
   }
 
@@ -103,34 +106,67 @@ export class Budget {
   }
 
   #amount(cap: Cap): number {
-    const { calls, input, output, money } = this.#spent
+    const { calls, input, output, money } = this.#told
     if (cap === 'calls') return calls
-    if (cap === 'tokens') return input + output
-    return cap === 'cost' ? money : this.spent.minutes
+    if (cap === 'tokens') return input + output + this.#unknown.tokens
+    return cap === 'cost' ? money + this.#unknown.money : this.#minutes()
   }
 
-  #settle(reply: ChatReply, most: TokenUsage): void {
-    const spent = this.#spent
-    if (reply.ok) spent.calls += 1
-    const isUntold = reply.usage === undefined && (reply.ok || mayHaveBeenCharged(reply.kind))
-    if (isUntold) spent.unknown += 1
-    // Where the server does not tell, the most it can have been: a cap must hold.
-    const used = reply.usage ?? (isUntold ? most : undefined)
-    if (used === undefined) return
-    spent.input += used.input
-    spent.cachedInput += used.cachedInput
-    spent.output += used.output
-    spent.money += this.#money(used)
-    if (reply.ok && reply.usage !== undefined) return
-    this.#untold.input += used.input
-    this.#untold.cachedInput += used.cachedInput
-    this.#untold.output += used.output
+  #minutes(): number {
+    return this.#minutesBefore + (performance.now() - this.#start) / 60_000
+  }
+
+  /** For the journal, to a few milliseconds. */
+  #minutesNow(): number {
+    return Number(this.#minutes().toFixed(4))
+  }
+
+  #ended(reply: ChatReply, most: TokenUsage): EndedAttempt {
+    const minutes = this.#minutesNow()
+    const kind = reply.ok ? 'answered' : reply.kind
+    if (reply.usage !== undefined)
+      return { kind, used: reply.usage, cost: costOf(reply.usage, this.price, new Date()), minutes }
+    if (reply.ok || mayHaveBeenCharged(reply))
+      return { kind, atMost: most, cost: costOf(most, this.price, new Date()), minutes }
+    return { kind, cost: this.#cost(0), minutes }
+  }
+
+  #addAttempt({ kind, used, atMost, cost }: EndedAttempt): void {
+    if (kind === 'answered') this.#told.calls += 1
+    if (used !== undefined) this.#addTold(used, cost)
+    if (atMost !== undefined) {
+      this.#unknown.attempts += 1
+      this.#unknown.tokens += atMost.input + atMost.output
+      this.#unknown.money += this.#inOurMoney(cost, atMost)
+    }
+  }
+
+  #addSum({ sum: { calls, cost, unknown, unknownAtMost, minutes: _, ...usage } }: SpentSum): void {
+    this.#told.calls += calls
+    this.#addTold(usage, cost)
+    this.#unknown.attempts += unknown
+    if (unknownAtMost === undefined) return
+    const { tokens, cost: most } = unknownAtMost
+    this.#unknown.tokens += tokens
+    this.#unknown.money += this.#inOurMoney(most, { input: 0, cachedInput: 0, output: tokens })
+  }
+
+  #addTold(used: TokenUsage, cost: Cost): void {
+    this.#told.input += used.input
+    this.#told.cachedInput += used.cachedInput
+    this.#told.output += used.output
+    this.#told.money += this.#inOurMoney(cost, used)
   }
 
   #reserve({ calls, tokens, money }: { calls: number; tokens: number; money: number }, sign: 1 | -1): void {
     this.#reserved.calls += sign * calls
     this.#reserved.tokens += sign * tokens
     this.#reserved.money += sign * money
+  }
+
+  /** What was noted without a price, or in another currency, is priced at what it would cost now. */
+  #inOurMoney(cost: Cost, usage: TokenUsage): number {
+    return cost !== 'unpriced' && cost.currency === this.price?.currency ? cost.amount : this.#money(usage)
   }
 
   #money(usage: TokenUsage): number {
@@ -141,11 +177,4 @@ export class Budget {
   #cost(amount: number): Cost {
     return this.price === undefined ? 'unpriced' : { amount, currency: this.price.currency }
   }
-}
-
-const noTokens: TokenUsage = { input: 0, cachedInput: 0, output: 0 }
-
-export function nothingSpent(price: Price | undefined): Spent {
-  const cost: Cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
-  return { calls: 0, input: 0, cachedInput: 0, output: 0, unknown: 0, cost, minutes: 0 }
 }

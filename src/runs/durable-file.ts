@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -34,34 +35,74 @@ export function writeWhole(path: string, text: string): void {
   })
 }
 
+/** How long a file was and what it held, as a digest. */
+export interface FileDigest {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export function digestOf(content: Uint8Array | string): FileDigest {
+  return { bytes: Buffer.byteLength(content), sha256: createHash('sha256').update(content).digest('hex') }
+}
+
 /** Lines that are only ever added; what `append` has returned from is on the disk. */
 export class LineFile {
   readonly path: string
   readonly #file: number
+  readonly #hash: Hash = createHash('sha256')
+  #bytes = 0
 
   /** Cuts off what a killed writer left of a line, and all from the first line on that `isStale`. */
   constructor(path: string, isStale: (line: unknown) => boolean = () => false) {
     this.path = path
     this.#file = onDisk(path, 0, () => openLines(path))
     try {
-      const valid = validLength(path, readFileSync(path), isStale)
+      const content = readFileSync(path)
+      const valid = validLength(path, content, isStale)
       onDisk(path, 0, () => ftruncateSync(this.#file, valid))
+      this.#count(content.subarray(0, valid))
     } catch (error) {
       closeSync(this.#file)
       throw error
     }
   }
 
+  /** Of all that it holds now. */
+  get digest(): FileDigest {
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') }
+  }
+
   append(record: unknown): void {
+    this.note(record)
+    this.sync()
+  }
+
+  /** Does not wait for the disk: survives a kill, but a power loss only after the next `sync`. */
+  note(record: unknown): void {
     const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
     onDisk(this.path, bytes.length, () => {
-      writeAll(this.#file, bytes)
-      fsyncSync(this.#file)
+      try {
+        writeAll(this.#file, bytes)
+      } catch (error) {
+        // Half a line in front of the next one would damage both.
+        ftruncateSync(this.#file, this.#bytes)
+        throw error
+      }
     })
+    this.#count(bytes)
+  }
+
+  sync(): void {
+    onDisk(this.path, 0, () => fsyncSync(this.#file))
   }
 
   close(): void {
     closeSync(this.#file)
+  }
+
+  #count(bytes: Uint8Array): void {
+    this.#hash.update(bytes)
+    this.#bytes += bytes.length
   }
 }
 

@@ -59,6 +59,7 @@ test('half a record that a kill has left is made again', async () => {
   const file = join(whole.folder!, 'records.jsonl')
   const text = readFileSync(file, 'utf8')
   rmSync(join(whole.folder!, 'report.json'))
+  rmSync(`${whole.folder!}.digests.json`)
   writeFileSync(file, text.slice(0, -40))
   const rest = counting()
   const again = await evaluateDirect(folder, { model: rest })

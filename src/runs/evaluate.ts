@@ -13,6 +13,7 @@ import { Budget } from './budget.ts'
 import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
 import { LineFile, readLines, writeWhole } from './durable-file.ts'
 import { type EvaluationProgress, evaluateOrganisation } from './evaluate-organisation.ts'
+import { sealEvaluation, unsealEvaluation } from './evaluation-digests.ts'
 import { MeteredModel } from './metered-model.ts'
 import type { Organisation } from './organisation.ts'
 import type { OrganisationReport, QuestionRecord } from './organisation-report.ts'
@@ -110,6 +111,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     if (store === undefined) return whole
     const { records: _, ...summary } = whole
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
+    sealEvaluation(store.folder)
     return { ...whole, folder: store.folder }
   } finally {
     store?.close()
@@ -176,6 +178,7 @@ async function openStore(run: string | RunFolder, header: EvaluationHeader) {
     // Two at work on one evaluation would both ask all that is left.
     const lock = await RunLock.acquire(folder)
     try {
+      unsealEvaluation(folder)
       const records = new LineFile(join(folder, 'records.jsonl'))
       const done = (readLines(records.path) as QuestionRecord[]).map(
         (record) => [record.task, record] as const,

@@ -10,12 +10,14 @@ import {
 } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
+import type { JsonObject } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import { parseLibrary, toYaml } from '../library/yaml-library.ts'
 import {
   type Checkpoint,
   type CheckpointIdentity,
   readCheckpoint,
+  readCheckpointState,
   writeCheckpointInBackground,
 } from '../policy/checkpoint.ts'
 import { currentFolder } from '../policy/replace-folder.ts'
@@ -67,6 +69,19 @@ export type Membership = z.output<typeof membershipSchema>
 
 export type RunRecord = z.output<typeof runRecordSchema>
 
+/** What a resume may change in `run.json`: it has no part in the weights. All else is written once. */
+const changeable = ['name', 'createdAt', 'version', 'source', 'budget', 'concurrency', 'execution'] as const
+
+/** The part of a record that decides a run's numbers. */
+export function decidingPart<Content extends object>(
+  record: Content,
+): Omit<Content, (typeof changeable)[number]> {
+  const others = Object.entries(record).filter(
+    ([field]) => !(changeable as readonly string[]).includes(field),
+  )
+  return Object.fromEntries(others) as Omit<Content, (typeof changeable)[number]>
+}
+
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
 const keptCheckpoints = 2
 
@@ -91,6 +106,11 @@ export class RunFolder {
   }
 
   get callsFile(): string {
+    return join(this.path, 'calls.jsonl')
+  }
+
+  /** What earlier versions had in the place of `callsFile`. */
+  get earlierCallsFile(): string {
     return join(this.path, 'calls.log')
   }
 
@@ -111,21 +131,33 @@ export class RunFolder {
   }
 
   /** Makes the folder with its record; what a run killed at its very start has left is taken over. */
-  create(record: RunRecord, { membership, library }: { membership: unknown; library: Library }): void {
+  create(record: RunRecord, tasks: { membership: unknown; library: Library }): void {
     mkdirSync(join(this.path, 'checkpoints'), { recursive: true })
-    writeWhole(this.membershipFile, `${JSON.stringify(membership, null, 2)}\n`)
-    writeWhole(this.libraryFile, toYaml(library))
-    this.writeRecord(record)
+    this.writeTasks(tasks)
+    this.#writeRecord(record)
     syncFolder(resolve(this.path, '..'))
   }
 
-  writeRecord(record: RunRecord): void {
-    // Parsed, because what could not be read back must not be written.
-    writeWhole(join(this.path, 'run.json'), `${JSON.stringify(runRecordSchema.parse(record), null, 2)}\n`)
+  writeTasks({ membership, library }: { membership: unknown; library: Library }): void {
+    writeWhole(this.membershipFile, `${JSON.stringify(membership, null, 2)}\n`)
+    writeWhole(this.libraryFile, toYaml(library))
+  }
+
+  /** Takes over what a resume may change. */
+  updateRecord(now: RunRecord): void {
+    const { createdAt: _, ...changes } = Object.fromEntries(
+      changeable.flatMap((field) => (now[field] === undefined ? [] : [[field, now[field]]])),
+    )
+    this.#writeRecord({ ...this.#readRecordAsWritten(), ...changes })
   }
 
   readRecord(): RunRecord {
     return this.#read(join(this.path, 'run.json'), runRecordSchema)
+  }
+
+  /** All that decides the run's numbers, as it was written; a later version may read defaults into it. */
+  readSettings(): JsonObject {
+    return decidingPart(this.#readRecordAsWritten())
   }
 
   readMembership(): Membership {
@@ -174,9 +206,21 @@ export class RunFolder {
     update = this.checkpoints().at(-1),
   ): Checkpoint | undefined {
     if (update === undefined) return undefined
-    const folder = this.#checkpointFolder(update)
+    return this.#offeringEarlier(update, () => readCheckpoint(this.#checkpointFolder(update), expected))
+  }
+
+  /** What is told of a checkpoint's weights, without reading them. */
+  readCheckpointState(update: number): ReturnType<typeof readCheckpointState> {
+    return this.#offeringEarlier(update, () => readCheckpointState(this.#checkpointFolder(update)))
+  }
+
+  checkpointPath(update: number): string {
+    return currentFolder(this.#checkpointFolder(update))
+  }
+
+  #offeringEarlier<Content>(update: number, read: () => Content): Content {
     try {
-      return readCheckpoint(folder, expected)
+      return read()
     } catch (error) {
       const before = this.checkpoints().findLast((other) => other < update)
       const remedy =
@@ -185,10 +229,6 @@ export class RunFolder {
           : `There is one of update ${before}: resume with --from-update ${before}; what was paid for stays in the ledger.`
       throw new RunError(`${(error as Error).message} ${remedy}`, { cause: error })
     }
-  }
-
-  checkpointPath(update: number): string {
-    return currentFolder(this.#checkpointFolder(update))
   }
 
   /** By a rename first, so that nobody meets half of one; what a kill leaves of it goes the next time. */
@@ -206,6 +246,16 @@ export class RunFolder {
     } catch (error) {
       throw new DiskError(folder, 0, error as NodeJS.ErrnoException)
     }
+  }
+
+  #writeRecord(record: unknown): void {
+    // Looked at, because what could not be read back must not be written.
+    runRecordSchema.parse(record)
+    writeWhole(join(this.path, 'run.json'), `${JSON.stringify(record, null, 2)}\n`)
+  }
+
+  #readRecordAsWritten(): JsonObject {
+    return this.#read(join(this.path, 'run.json'), json)
   }
 
   #read<Content>(path: string, schema: z.ZodType<Content>): Content {

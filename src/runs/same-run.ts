@@ -1,20 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Membership, RunError, type RunRecord } from './run-folder.ts'
+import { decidingPart, type Membership, RunError, type RunRecord } from './run-folder.ts'
 import { toolDifference } from './run-tools.ts'
-
-/** What a resume may change: it has no part in the weights. */
-const free = new Set<keyof RunRecord>([
-  'createdAt',
-  'version',
-  'source',
-  'budget',
-  'concurrency',
-  'execution',
-  'name',
-  // Compared apart, so that the error can say what to do.
-  'tools',
-  'updates',
-])
 
 /** Refuses to go on with anything that would lead to other weights than the run was begun for. */
 export function assertSameRun(begun: RunRecord, now: RunRecord): void {
@@ -22,8 +8,10 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
     const difference = toolDifference(begun.tools, now.tools)
     if (difference !== undefined) throw new RunError(`The run ${begun.name} ${difference}`)
   }
-  const differences = (Object.keys(begun) as (keyof RunRecord)[]).flatMap((field) =>
-    free.has(field) ? [] : differencesOf(field, begun[field], now[field]),
+  // Fields that this version has added are not the run's. Tools that are off may be off for another reason now.
+  const { tools: _, ...deciding } = decidingPart(begun)
+  const differences = Object.entries(deciding).flatMap(([field, was]) =>
+    differencesOf(field, was, now[field as keyof RunRecord]),
   )
   if (differences.length === 0) return
   throw new RunError(
@@ -44,11 +32,12 @@ export function assertSameOrder({ splits }: Membership, now: readonly { readonly
   )
 }
 
-function differencesOf(field: string, begun: unknown, now: unknown): string[] {
+/** What is not the same any more, field by field. */
+export function differencesOf(field: string, begun: unknown, now: unknown): string[] {
   if (isDeepStrictEqual(begun, now)) return []
   if (isRecord(begun) && isRecord(now))
     return [...new Set([...Object.keys(begun), ...Object.keys(now)])].flatMap((key) =>
-      differencesOf(`${field}.${key}`, begun[key], now[key]),
+      differencesOf(field === '' ? key : `${field}.${key}`, begun[key], now[key]),
     )
   return [`${field} was ${JSON.stringify(begun)} and is ${JSON.stringify(now)}`]
 }

@@ -6,7 +6,7 @@ import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { ExecutionClock } from '../execution/deadline.ts'
 import { CallLimit } from '../execution/models/call-limit.ts'
 import type { ChatModel } from '../execution/models/chat-model.ts'
-import { priceOf } from '../execution/models/prices.ts'
+import { type Price, priceOf } from '../execution/models/prices.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
@@ -18,20 +18,23 @@ import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { paperAdam } from '../numerics/adam.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
+import type { Checkpoint, CheckpointIdentity } from '../policy/checkpoint.ts'
 import { membership } from '../tasks/membership.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { Budget, type Cap, type Spent } from './budget.ts'
 import { type BudgetSettings, budgetSettings } from './budget-settings.ts'
-import { CallJournal } from './call-journal.ts'
+import { CallJournal, noteSpent } from './call-journal.ts'
+import { carryOverSpending, lastUpdate } from './carry-over-spending.ts'
 import { type BegunRun, describeRun } from './describe-run.ts'
 import { LineFile } from './durable-file.ts'
 import { failPoint } from './fail-point.ts'
 import { MeteredModel } from './metered-model.ts'
+import { assertUnchanged, evidenceOf } from './run-evidence.ts'
 import { RunError, RunFolder, type RunRecord } from './run-folder.ts'
 import { sandboxOfRun } from './run-tools.ts'
 import { assertSameOrder, assertSameRun } from './same-run.ts'
 import { type Check, checkPrice, selfCheck } from './self-check.ts'
-import { spentBefore } from './spent-before.ts'
+import type { ExecutorParts } from './task-executor.ts'
 import { untrainedPolicy } from './trained-policy.ts'
 import { TrainingEvaluator } from './training-evaluator.ts'
 import {
@@ -80,7 +83,10 @@ export type TrainingEvent =
       readonly type: 'start'
       readonly record: RunRecord
       readonly done: number
-      /** Calls that were in flight when the run was killed or stopped: their answers are lost, and those still needed are asked for again. */
+      /**
+       * Calls that were in flight when the run was last killed or stopped, at most: their answers are lost, and those
+       * still needed are asked for again.
+       */
       readonly inFlight: number
     }
   /** About once a second while calls are made. */
@@ -114,13 +120,13 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
   try {
     if (!isResumed) assertNoRun(folder)
     const prepared = await prepare(folder, options)
-    if (!isResumed) await check(prepared, options)
+    const checked = isResumed ? undefined : await check(prepared, options)
     if (lock === undefined) {
       mkdirSync(folder.path, { recursive: true })
       lock = await RunLock.acquire(folder.path)
       assertNoRun(folder)
     }
-    return await runIn(prepared, options)
+    return await runIn(prepared, options, checked)
   } finally {
     lock?.release()
   }
@@ -171,12 +177,47 @@ async function chosenEncoder(say: (text: string) => void): Promise<FrozenTextEnc
   return encoder
 }
 
-async function check({ parts, budget }: Prepared, { signal, onEvent }: TrainOptions): Promise<void> {
-  const checks = selfCheck({ parts, budget, ...(signal === undefined ? {} : { signal }) })
+/** Gives what the checks have spent. */
+async function check({ parts, budget }: Prepared, { signal, onEvent }: TrainOptions): Promise<Spent> {
+  const meter = new Budget({}, priceIn(parts))
+  const metered = { ...parts, model: new MeteredModel(parts.model, meter) }
+  const checks = selfCheck({ parts: metered, budget, ...(signal === undefined ? {} : { signal }) })
   for await (const done of checks) onEvent?.({ type: 'check', ...done })
+  return meter.spent
 }
 
-async function runIn(prepared: Prepared, options: TrainOptions): Promise<TrainingResult> {
+function priceIn({ model, settings }: ExecutorParts): Price | undefined {
+  return priceOf(model.identity, settings.prices)
+}
+
+/** The checkpoint to go on from. Throws, with nothing changed, where the run is not what it was. */
+function reopen(
+  { folder, parts, budget }: Prepared,
+  record: RunRecord,
+  identity: Partial<CheckpointIdentity>,
+  fromUpdate: number | undefined,
+): Checkpoint | undefined {
+  const update = fromUpdate ?? folder.checkpoints().at(-1)
+  if (update !== undefined) assertUnchanged(folder, update)
+  assertSameRun(folder.readRecord(), record)
+  const checkpoint = folder.readCheckpoint(identity, update)
+  // A cap may be new. That the rest is right was seen when the run began.
+  checkPrice(parts, budget)
+  if (checkpoint === undefined) folder.writeTasks(tasksOf(parts))
+  else assertSameOrder(folder.readMembership(), splitOf(parts.set, 'train').tasks)
+  folder.updateRecord(record)
+  return checkpoint
+}
+
+function tasksOf({ set }: ExecutorParts) {
+  return { membership: membership(set), library: set.library }
+}
+
+async function runIn(
+  prepared: Prepared,
+  options: TrainOptions,
+  checked: Spent | undefined,
+): Promise<TrainingResult> {
   const { folder, parts, settings, encoder, updates } = prepared
   const { set } = parts
   const record = describeRun({
@@ -186,43 +227,44 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   })
   const learner = await untrainedLearner(set, settings, encoder)
   const { policy } = learner
-  const identity = { ...identityOf(record, learner), seed: settings.seed }
-  const state = (update: number) => ({
-    ...identity,
-    update,
-    parameters: policy.parameters.read(),
-    optimizer: learner.adam.read(),
-  })
-  if (options.resume === true) {
-    const begun = folder.readRecord()
-    assertSameRun(begun, record)
-    assertSameOrder(folder.readMembership(), splitOf(set, 'train').tasks)
-    // A cap may be new. That the rest is right was seen when the run began.
-    checkPrice(parts, prepared.budget)
-    folder.writeRecord({
-      ...begun,
-      ...record,
-      createdAt: begun.createdAt,
-      ...(begun.tools === undefined ? {} : { tools: begun.tools }),
-    })
-  } else {
-    folder.create(record, { membership: membership(set), library: set.library })
-  }
-
-  const checkpoint = folder.readCheckpoint(identityOf(record, learner), options.fromUpdate)
-  let done = checkpoint?.update ?? 0
-  if (checkpoint === undefined) await folder.writeCheckpoint(state(0))
+  const identity = identityOf(record, learner)
+  let checkpoint: Checkpoint | undefined
+  if (options.resume === true) checkpoint = reopen(prepared, record, identity, options.fromUpdate)
   else {
+    // Before the run is there, so that no run is without it.
+    if (checked !== undefined && checked.calls + checked.unknown > 0)
+      noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
+    folder.create(record, tasksOf(parts))
+  }
+  let done = checkpoint?.update ?? 0
+  if (checkpoint !== undefined) {
     policy.parameters.write(checkpoint.parameters)
     if (checkpoint.optimizer !== undefined) learner.adam.write(checkpoint.optimizer)
+    folder.removeCheckpointsAfter(done)
   }
-  folder.removeCheckpointsAfter(done)
+  const price = priceIn(parts)
+  await using files = new AsyncDisposableStack()
+  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  files.defer(() => ledger.close())
+  await carryOverSpending(folder, ledger)
+  const updated = lastUpdate(folder)?.spent.calls ?? 0
+  const journal = new CallJournal(folder.callsFile, price)
+  files.defer(() => journal.close())
   const begunWith = done
   const isStale = (line: unknown) => ((line as Partial<UpdateRecord>).update ?? -1) >= begunWith
   const events = new LineFile(folder.eventsFile, isStale)
+  files.defer(() => events.close())
   const trajectories = new LineFile(folder.trajectoriesFile, isStale)
-  const journal = new CallJournal(folder.callsFile)
-  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  files.defer(() => trajectories.close())
+  const evidence = evidenceOf(folder, [events, trajectories, journal])
+  const state = (update: number): Checkpoint => ({
+    ...identity,
+    seed: settings.seed,
+    update,
+    parameters: policy.parameters.read(),
+    optimizer: learner.adam.read(),
+    restsOn: evidence(),
+  })
   // A state is written while the next update's calls are under way. Who is killed meanwhile makes that update again, with the
   // ledger's answers.
   let written = Promise.resolve()
@@ -232,14 +274,12 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
   options.signal?.addEventListener('abort', grace, { once: true })
   let pulse: NodeJS.Timeout | undefined
   try {
-    const price = priceOf(parts.model.identity, parts.settings.prices)
-    const before = await spentBefore(folder.eventsFile, ledger, price)
-    const inFlight = journal.takeInFlight(before.answers)
-    // They may have been charged, and nobody has heard how much.
-    const spent = { ...before.spent, unknown: before.spent.unknown + inFlight }
-    const budget = new Budget(prepared.budget, price, spent, before.untold)
+    const inFlight = journal.take({ replies: (await ledger.spending()).calls, updated })
+    journal.sync()
+    if (checkpoint === undefined) await folder.writeCheckpoint(state(0))
+    const budget = new Budget(prepared.budget, price, journal)
     const evaluator = new TrainingEvaluator({
-      parts: { ...parts, model: new MeteredModel(parts.model, budget, journal) },
+      parts: { ...parts, model: new MeteredModel(parts.model, budget) },
       ledger,
       requestReuse: settings.requestReuse,
       signal: abandon.signal,
@@ -261,20 +301,16 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
       const wallMs = end - start
       start = end
       const boundMs = Math.max(tally.criticalMs, tally.workMs / parts.limit.limit)
-      const line = updateRecord(finished, tally, {
-        wallMs,
-        boundMs,
-        spent: budget.spent,
-        untold: budget.untold,
-      })
+      const line = updateRecord(finished, tally, { wallMs, boundMs, spent: budget.spent })
       await written
       failPoint('before:events')
       trajectories.append({ update: finished.update, trajectories: finished.trajectories })
       events.append(line)
+      journal.sync()
       failPoint('after:events')
       done = finished.update + 1
       written = folder.writeCheckpoint(state(done)).then(() => failPoint('after:checkpoint'))
-      // Heard of where it is waited for.
+      // Errors surface at `await written`.
       written.catch(() => {})
       options.onEvent?.(line)
       goOn()
@@ -315,10 +351,6 @@ async function runIn(prepared: Prepared, options: TrainOptions): Promise<Trainin
     clearInterval(pulse)
     options.signal?.removeEventListener('abort', grace)
     await written.catch(() => {})
-    events.close()
-    trajectories.close()
-    journal.close()
-    await ledger.close()
   }
 }
 

@@ -1,4 +1,3 @@
-import type { TokenUsage } from '../execution/models/usage.ts'
 import { returnsToGo } from '../learning/returns.ts'
 import type { FinishedUpdate } from '../learning/train-policy.ts'
 import type { Trajectory } from '../learning/trajectory.ts'
@@ -32,8 +31,6 @@ export interface UpdateRecord {
   /** The shortest that the update's calls allowed at this call limit. */
   readonly boundMs: number
   readonly spent: Spent
-  /** The part of it that the ledger's answers do not tell. */
-  readonly untold: TokenUsage
 }
 
 export interface TokenCount {
@@ -60,7 +57,7 @@ export interface TrajectoryRecord {
 export function updateRecord(
   { update, query, temperature, trajectories, advantages, report, evaluations }: FinishedUpdate,
   tally: EvaluationTally,
-  around: Pick<UpdateRecord, 'wallMs' | 'boundMs' | 'spent' | 'untold'>,
+  around: Pick<UpdateRecord, 'wallMs' | 'boundMs' | 'spent'>,
 ): UpdateRecord {
   const scores = trajectories.map(({ terminalScore }) => terminalScore)
   return {

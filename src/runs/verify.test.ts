@@ -72,6 +72,7 @@ test('a run that nobody has touched is found right in everything', async () => {
     'executor settings',
     'checkpoint 2',
     'checkpoint 3',
+    'settings and history',
     'trajectories',
     'scores in the ledger',
     `evaluation ${storedEvaluations(new RunFolder(trained))[0]!.folder}`,
@@ -91,6 +92,7 @@ test('a changed library is found', async () => {
   const run = tampered(({ libraryFile }) => edit(libraryFile, (text) => text.replace(/You are/, 'You were')))
   expect(await wrongIn(run)).toEqual({
     'library and prompts': expect.stringMatching(/library\.yaml was changed/),
+    'settings and history': 'library.yaml was changed: it does not have its digest',
   })
 })
 
@@ -120,6 +122,7 @@ test('a changed score of a trajectory is found, by its credit', async () => {
     }),
   )
   expect(await wrongIn(run)).toEqual({
+    'settings and history': 'trajectories.jsonl was changed: it does not have its digest',
     trajectories: 'the credit of trajectory 0 of update 0 comes out differently',
   })
 })
@@ -145,16 +148,16 @@ test('credit that was computed with other reward settings than the run has is fo
       return [{ ...first!, trajectories: [changed, ...others] }, ...rest]
     }),
   )
-  expect(await wrongIn(run)).toEqual({
+  expect(await wrongIn(run)).toMatchObject({
     trajectories: 'trajectory 0 of update 0 has other reward settings than the run',
   })
 })
 
 test('missing and damaged lines of trajectories are found', async () => {
   const shorter = tampered((copy) => editTrajectories(copy, (lines) => lines.slice(0, -1)))
-  expect(await wrongIn(shorter)).toEqual({ trajectories: 'those of update 2 are missing' })
+  expect(await wrongIn(shorter)).toMatchObject({ trajectories: 'those of update 2 are missing' })
   const gap = tampered((copy) => editTrajectories(copy, (lines) => lines.filter((_, index) => index !== 1)))
-  expect(await wrongIn(gap)).toEqual({ trajectories: 'those of update 1 are missing' })
+  expect(await wrongIn(gap)).toMatchObject({ trajectories: 'those of update 1 are missing' })
   const broken = tampered((copy) =>
     edit(copy.trajectoriesFile, (text) => text.replace('"trajectories":', '"trajectories"')),
   )
@@ -187,8 +190,10 @@ test('a changed answer of an evaluation is found', async () => {
       text.replace(JSON.stringify(right), JSON.stringify({ ...right, answer: '-77' })),
     )
   })
-  const wrong = await wrongIn(run)
-  expect(Object.values(wrong)).toEqual([expect.stringMatching(/scored 1 and now scores 0/)])
+  expect(Object.values(await wrongIn(run))).toEqual([
+    expect.stringMatching(/scored 1 and now scores 0/),
+    'evaluation test-direct: records.jsonl does not have its digest',
+  ])
 })
 
 test('an evaluation that cannot be scored again is found, and does not end the verification', async () => {
@@ -227,7 +232,92 @@ test('other words of a question, and a record that stands twice, are found in an
     const { folder } = storedEvaluations(copy)[0]!
     edit(join(folder, 'records.jsonl'), (text) => text + text.slice(0, text.indexOf('\n') + 1))
   })
-  expect(Object.values(await wrongIn(twice))).toEqual([
+  expect(Object.values(await wrongIn(twice))).toContain(
     '1 of its records are of questions that it has already',
+  )
+})
+
+test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
+  ...(['seed', 'learningRate', 'passes', 'entropyWeight'] as const).map(
+    (field) =>
+      [
+        `another ${field} in run.json`,
+        ({ path }: RunFolder) => editTraining(path, field),
+        `run.json: training.${field} was `,
+      ] as [string, (run: RunFolder) => void, string],
+  ),
+  [
+    'fewer updates in run.json',
+    ({ path }) => edit(join(path, 'run.json'), (text) => text.replace('"updates": 3,\n', '"updates": 2,\n')),
+    'run.json: ',
+  ],
+  ['events that are gone', ({ eventsFile }) => rmSync(eventsFile), 'events.jsonl is gone'],
+  [
+    'another score on the curve',
+    ({ eventsFile }) => edit(eventsFile, (text) => text.replace(/"score":[\d.]+/, '"score":0.987')),
+    'events.jsonl ',
+  ],
+  [
+    'an update too many on the curve',
+    ({ eventsFile }) => edit(eventsFile, (text) => text + text.slice(0, text.indexOf('\n') + 1)),
+    'events.jsonl tells of 1 updates more than were made',
+  ],
+  [
+    'trajectories that are gone',
+    ({ trajectoriesFile }) => rmSync(trajectoriesFile),
+    'trajectories.jsonl is gone',
+  ],
+  ['a journal of calls that is gone', ({ callsFile }) => rmSync(callsFile), 'calls.jsonl is gone'],
+  [
+    'fewer tokens in the journal of calls',
+    ({ callsFile }) => edit(callsFile, (text) => text.replace(/"input":\d+/, '"input":1')),
+    'calls.jsonl ',
+  ],
+  [
+    'another membership',
+    ({ membershipFile }) => edit(membershipFile, (text) => text.replace('shelf-4', 'shelf-9')),
+    'membership.json was changed',
+  ],
+])('%s: found', async (_, change, said) => {
+  const wrong = await wrongIn(tampered(change))
+  expect(wrong['settings and history']).toContain(said)
+})
+
+test('checkpoints that are gone leave nothing that vouches for the rest', async () => {
+  const run = tampered(({ path }) => rmSync(join(path, 'checkpoints'), { recursive: true }))
+  expect((await wrongIn(run))['settings and history']).toMatch(/no checkpoint/)
+})
+
+test('a changed report is found by its digest, and by its records where that was changed too', async () => {
+  const change = ({ evaluationsFolder }: RunFolder) =>
+    edit(join(evaluationsFolder, 'test-direct', 'report.json'), (text) =>
+      text.replace(/"mean": [\d.]+/, '"mean": 0.99'),
+    )
+  const sealed = Object.values(await wrongIn(tampered(change)))
+  expect(sealed).toContain("report.json says 'score' otherwise than its records do")
+  expect(sealed).toContain('evaluation test-direct: report.json does not have its digest')
+  const unsealed = tampered((run) => {
+    change(run)
+    rmSync(join(run.evaluationsFolder, 'test-direct.digests.json'))
+  })
+  expect(Object.values(await wrongIn(unsealed))).toEqual([
+    "report.json says 'score' otherwise than its records do",
   ])
 })
+
+test.each(['test-direct', 'test-direct/report.json', 'test-direct/records.jsonl'])(
+  'an evaluation without %s is found',
+  async (name) => {
+    const run = tampered(({ evaluationsFolder }) =>
+      rmSync(join(evaluationsFolder, name), { recursive: true }),
+    )
+    expect((await wrongIn(run))['evaluations']).toMatch(/^evaluation test-direct.* is gone/)
+  },
+)
+
+function editTraining(path: string, field: string): void {
+  const file = join(path, 'run.json')
+  const record = JSON.parse(readFileSync(file, 'utf8'))
+  record.training[field] += 1
+  writeFileSync(file, JSON.stringify(record))
+}

@@ -8,9 +8,12 @@ import { SqliteLedger } from '../ledger/sqlite.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import { type EvaluationHeader, storedEvaluations } from './evaluate.ts'
+import { changedEvaluations, isSealed } from './evaluation-digests.ts'
 import type { QuestionRecord } from './organisation-report.ts'
+import { changedSince, surplusEvents } from './run-evidence.ts'
 import type { RunFolder, RunRecord } from './run-folder.ts'
 import { verifyCredit } from './verify-credit.ts'
+import { verifyReport } from './verify-report.ts'
 
 /** One thing that a run's numbers rest on. */
 export interface Verification {
@@ -84,6 +87,19 @@ async function* verifyCheckpoints(folder: RunFolder, record: RunRecord): AsyncGe
       return 'whole, and of this run'
     })
   }
+  yield await attempt('settings and history', () => verifyHistory(folder, record))
+}
+
+function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
+  const newest = folder.checkpoints().at(-1)
+  if (newest === undefined) throw new Error('there is no checkpoint that vouches for them')
+  const changes = changedSince(folder, newest)
+  if (changes === undefined)
+    return 'not covered: the run was made by an earlier version, whose checkpoints carry no digests of them'
+  const surplus = surplusEvents(folder, updates)
+  if (surplus > 0) changes.push(`events.jsonl tells of ${surplus} updates more than were made`)
+  if (changes.length > 0) throw new Error(changes.join('; '))
+  return `as they were when the checkpoint of update ${newest} was written`
 }
 
 async function* verifyLedger(
@@ -119,27 +135,33 @@ async function* verifyEvaluations(folder: RunFolder, scores: Rescoring): AsyncGe
     return yield verdict('evaluations', false, (error as Error).message)
   }
   for (const { folder: path, header, records } of stored)
-    yield await attempt(`evaluation ${path}`, () => scores.records(header, records))
+    yield await attempt(`evaluation ${path}`, async () => {
+      const scored = await scores.records(header, records)
+      verifyReport(path, header, records, scores.set)
+      return isSealed(path) ? scored : `${scored}; it is not ended, or of an earlier version: no digests`
+    })
+  const changes = changedEvaluations(folder)
+  if (changes.length > 0) yield verdict('evaluations', false, changes.join('; '))
 }
 
 /** Scores stored answers again. */
 class Rescoring {
-  readonly #set: TaskSet
+  readonly set: TaskSet
   readonly #options: VerifyOptions
 
   constructor(set: TaskSet, options: VerifyOptions) {
-    this.#set = set
+    this.set = set
     this.#options = options
   }
 
   async ledger(ledger: SqliteLedger): Promise<string> {
-    const train = splitOf(this.#set, 'train')
+    const train = splitOf(this.set, 'train')
     const tasks = new Map(train.tasks.map((task) => [task.id, task]))
     let count = 0
     for await (const { key, evaluation } of ledger.entries()) {
       const task = tasks.get(key.task)
       const reference = train.references.get(key.task)
-      if (task === undefined || taskVersion(this.#set, task, reference) !== key.dataVersion)
+      if (task === undefined || taskVersion(this.set, task, reference) !== key.dataVersion)
         throw new Error(`task '${key.task}' is not what was evaluated`)
       const now = await this.#score(evaluation.answer, reference)
       if (now !== evaluation.score)
@@ -151,14 +173,14 @@ class Rescoring {
   }
 
   async records({ split, data }: EvaluationHeader, records: readonly QuestionRecord[]): Promise<string> {
-    const { references } = splitOf(this.#set, split)
+    const { references } = splitOf(this.set, split)
     for (const { task, answer, score } of records) {
       if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
       const now = await this.#score(answer, references.get(task))
       if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
     }
     // A question's own words may have changed where its score has not.
-    if (splitVersion(this.#set, split) !== data)
+    if (splitVersion(this.set, split) !== data)
       throw new Error(`the ${split} questions or their references have changed since`)
     const twice = records.length - new Set(records.map(({ task }) => task)).size
     if (twice > 0) throw new Error(`${twice} of its records are of questions that it has already`)
@@ -169,7 +191,7 @@ class Rescoring {
     if (answer === undefined) return 0
     const { sandbox } = this.#options
     const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
-    return (await this.#set.scorer.score(answer, reference, pool === undefined ? {} : { pool })).score
+    return (await this.set.scorer.score(answer, reference, pool === undefined ? {} : { pool })).score
   }
 }
 

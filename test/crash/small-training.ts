@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
 import { openModel } from '../../src/execution/models/open-model.ts'
 import type { LedgerFileOptions } from '../../src/ledger/ledger-file.ts'
@@ -54,10 +54,25 @@ export async function trainSmall(
 /** All that a run ends with and that must not depend on what happened to it, by file. */
 export function outcome(folder: string): ReadonlyMap<string, string> {
   const run = new RunFolder(folder)
-  const last = run.checkpoints().at(-1) ?? 0
-  const checkpoint = ['policy.safetensors', 'optimizer.safetensors', 'state.json'].map(
-    (name) => [name, join(run.checkpointPath(last), name)] as const,
+  const place = run.checkpointPath(run.checkpoints().at(-1) ?? 0)
+  const files = [
+    join(place, 'policy.safetensors'),
+    join(place, 'optimizer.safetensors'),
+    join(place, 'state.json'),
+    run.trajectoriesFile,
+  ]
+  return new Map(
+    files.map((path) => {
+      const text = readFileSync(path, 'latin1')
+      return [basename(path), path.endsWith('state.json') ? stateOf(text) : text]
+    }),
   )
-  const files = [...checkpoint, ['trajectories.jsonl', run.trajectoriesFile] as const]
-  return new Map(files.map(([name, path]) => [name, readFileSync(path, 'latin1')]))
+}
+
+/** Without the digests of events and calls, which tell times. */
+function stateOf(text: string): string {
+  const { restsOn, digest: _, ...state } = JSON.parse(text)
+  const { settings, files } = restsOn
+  const { 'events.jsonl': __, 'calls.jsonl': ___, ...same } = files
+  return JSON.stringify({ ...state, settings, files: { ...state.files, ...same } })
 }

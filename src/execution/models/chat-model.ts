@@ -61,6 +61,8 @@ export interface ChatFailure {
   /** The `Retry-After` header as the server wrote it. */
   readonly retryAfter?: string
   readonly usage?: TokenUsage
+  /** No connection came about: the server has not seen the request. */
+  readonly unsent?: true
   readonly durationMs: number
 }
 

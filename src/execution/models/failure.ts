@@ -54,9 +54,12 @@ export function isRefusal(kind: FailureKind): boolean {
   return refusals.has(kind)
 }
 
-/** The server may have done the work and charge for it although no usage came back. An HTTP error is not charged. */
-export function mayHaveBeenCharged(kind: FailureKind): boolean {
-  return maybeCharged.has(kind)
+/**
+ * The server may have done the work and charge for it although no usage came back. An HTTP error is not charged, nor is a
+ * request that never left.
+ */
+export function mayHaveBeenCharged(failure: { readonly kind: FailureKind; readonly unsent?: true }): boolean {
+  return failure.unsent !== true && maybeCharged.has(failure.kind)
 }
 
 /** What an OpenAI-compatible error body says. */

@@ -16,6 +16,7 @@ export type Exchange =
       readonly kind: 'network' | 'timeout' | 'bad_response' | 'cancelled'
       readonly message: string
       readonly status?: number
+      readonly unsent?: true
     }
 
 export interface ExchangeLimits {
@@ -23,6 +24,16 @@ export interface ExchangeLimits {
   readonly deadlineMs: number
   readonly maxBodyBytes: number
 }
+
+/** What a connection fails with before anything can be sent over it. */
+const notConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 /** Enough for any error message. */
 const maxErrorBytes = 64 * 1024
@@ -40,7 +51,7 @@ export async function post(
   signal?: AbortSignal,
 ): Promise<Exchange> {
   const cancelled: Exchange = { kind: 'cancelled', message: 'The call was cancelled.' }
-  if (signal?.aborted === true) return cancelled
+  if (signal?.aborted === true) return { ...cancelled, unsent: true }
   const abort = new AbortController()
   let ended: 'by the deadline' | 'by the caller' | undefined
   const end = (by: typeof ended) => {
@@ -65,7 +76,10 @@ export async function post(
     if (ended === 'by the caller') return cancelled
     if (ended === 'by the deadline')
       return { kind: 'timeout', message: `No complete answer within ${limits.deadlineMs / 1000} s.` }
-    return { kind: 'network', message: messageOf(error) }
+    const failure = { kind: 'network', message: messageOf(error) } as const
+    return notConnected.has((error as NodeJS.ErrnoException).code ?? '')
+      ? { ...failure, unsent: true }
+      : failure
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)

@@ -150,6 +150,8 @@ describe('every fault, asked once', () => {
       ok: false,
       kind: 'network',
       message: expect.stringContaining('ECONNREFUSED'),
+      // So nobody can have charged for it.
+      unsent: true,
     })
   })
 

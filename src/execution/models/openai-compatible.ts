@@ -69,7 +69,10 @@ export class OpenAICompatibleModel implements ChatModel {
   }
 
   #reply(request: ChatRequest, exchange: Exchange): ChatReply {
-    if (!('answer' in exchange)) return this.#failure(exchange.kind, exchange.message, exchange.status)
+    if (!('answer' in exchange)) {
+      const failure = this.#failure(exchange.kind, exchange.message, exchange.status)
+      return exchange.unsent ? { ...failure, unsent: true } : failure
+    }
     const { answer } = exchange
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
     const reading = readCompletion(answer.body)

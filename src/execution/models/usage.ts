@@ -43,7 +43,7 @@ export function usageOfCall(attempts: readonly ChatReply[]): Usage {
     sum.attempts += 1
     if (!reply.ok) sum.failedAttempts += 1
     if (told === undefined) {
-      if (reply.ok || mayHaveBeenCharged(reply.kind)) sum.unknown += 1
+      if (reply.ok || mayHaveBeenCharged(reply)) sum.unknown += 1
       continue
     }
     sum.input += told.input

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { digestOf, type FileDigest, syncFolder, writeWhole } from './durable-file.ts'
+import { RunError, type RunFolder } from './run-folder.ts'
+
+const files = ['evaluation.json', 'records.jsonl', 'report.json']
+const suffix = '.digests.json'
+
+/** Writes down, beside an evaluation's folder, what its files hold. To be done last, after its report is written. */
+export function sealEvaluation(folder: string): void {
+  const digests = files.map((name) => [name, digestOf(readFileSync(join(folder, name)))] as const)
+  writeWhole(`${folder}${suffix}`, `${JSON.stringify(Object.fromEntries(digests), null, 2)}\n`)
+}
+
+/** Lets an evaluation go on that was ended early. One that was changed meanwhile is refused. */
+export function unsealEvaluation(folder: string): void {
+  const seal = `${folder}${suffix}`
+  if (!existsSync(seal)) return
+  const changes = changesOf(folder)
+  if (changes.length > 0)
+    throw new RunError(
+      `The evaluation ${folder} cannot go on: ${changes.join('; ')}. Put back what was there, or delete the folder and ${seal} to begin it again.`,
+    )
+  rmSync(seal)
+  syncFolder(join(folder, '..'))
+}
+
+/** What is wrong with the evaluations that a run keeps digests of, as sentences. */
+export function changedEvaluations({ evaluationsFolder }: RunFolder): string[] {
+  return sealedEvaluations(evaluationsFolder).flatMap((folder) => {
+    if (existsSync(folder)) return changesOf(folder)
+    return [`evaluation ${basename(folder)} is gone; if that is meant to be, delete ${folder}${suffix}, too`]
+  })
+}
+
+export function isSealed(folder: string): boolean {
+  return existsSync(`${folder}${suffix}`)
+}
+
+function sealedEvaluations(evaluations: string): string[] {
+  if (!existsSync(evaluations)) return []
+  const seals = readdirSync(evaluations).filter((name) => name.endsWith(suffix))
+  return seals.toSorted().map((name) => join(evaluations, name.slice(0, -suffix.length)))
+}
+
+function changesOf(folder: string): string[] {
+  const about = `evaluation ${basename(folder)}:`
+  let digests: Record<string, FileDigest>
+  try {
+    digests = JSON.parse(readFileSync(`${folder}${suffix}`, 'utf8'))
+  } catch (error) {
+    return [`${about} ${folder}${suffix} cannot be read (${(error as Error).message})`]
+  }
+  return files.flatMap((name) => {
+    const path = join(folder, name)
+    if (!existsSync(path)) return [`${about} ${name} is gone`]
+    const { sha256 } = digestOf(readFileSync(path))
+    return sha256 === digests[name]?.sha256 ? [] : [`${about} ${name} does not have its digest`]
+  })
+}

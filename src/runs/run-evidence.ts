@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { z } from 'zod'
+import type { JsonObject } from '../library/json-value.ts'
+import { digestOf, type FileDigest, readLines } from './durable-file.ts'
+import { changedEvaluations } from './evaluation-digests.ts'
+import { RunError, type RunFolder } from './run-folder.ts'
+import { differencesOf } from './same-run.ts'
+
+const fileDigest = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
+
+/** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
+const evidenceSchema = z.object({
+  settings: z.record(z.string(), z.json()),
+  files: z.record(z.string(), fileDigest),
+})
+
+/**
+ * Gives the evidence for a checkpoint, each time as it is then. Settings and the files that are written once are read here
+ * and now: whoever changes them later must not be vouched for.
+ */
+export function evidenceOf(
+  folder: RunFolder,
+  growing: readonly { readonly path: string; readonly digest: FileDigest }[],
+): () => JsonObject {
+  const settings = folder.readSettings()
+  const fixed = [folder.membershipFile, folder.libraryFile].map((path) => ({
+    path,
+    digest: digestOf(readFileSync(path)),
+  }))
+  return () => {
+    const files = [...fixed, ...growing].map(({ path, digest }) => [basename(path), { ...digest }] as const)
+    return { settings, files: Object.fromEntries(files) }
+  }
+}
+
+/** What was changed after a checkpoint was written, as sentences; undefined where the checkpoint is of an earlier version. */
+export function changedSince(folder: RunFolder, update: number): string[] | undefined {
+  const { restsOn, seed } = folder.readCheckpointState(update)
+  if (restsOn === undefined) {
+    const now = folder.readRecord().training.seed
+    return now === seed ? undefined : [`run.json: training.seed was ${seed} and is ${now}`]
+  }
+  const { settings, files } = evidenceSchema.parse(restsOn)
+  const fixed = [folder.membershipFile, folder.libraryFile]
+  const growing = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
+  return [
+    ...differencesOf('', settings, folder.readSettings()).map((line) => `run.json: ${line}`),
+    ...fixed.flatMap((path) => fileChange(path, files[basename(path)], false)),
+    ...growing.flatMap((path) => fileChange(path, files[basename(path)], true)),
+    ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
+  ]
+}
+
+/** Refuses to go on from a checkpoint if what it rests on, or an evaluation of the run, is not what it was. */
+export function assertUnchanged(folder: RunFolder, update: number): void {
+  const changes = [...(changedSince(folder, update) ?? []), ...changedEvaluations(folder)]
+  if (changes.length === 0) return
+  const fits = folder
+    .checkpoints()
+    .findLast((other) => other < update && changedSince(folder, other)?.length === 0)
+  const earlier =
+    fits === undefined
+      ? `Without a copy, delete ${folder.path}/checkpoints: then a resume makes every update again, and asks only for answers that the ledger does not have.`
+      : `Or resume with --from-update ${fits}, which all of it fits.`
+  throw new RunError(
+    `The run ${folder.path} cannot be resumed: since update ${update} something was changed by another hand:\n${changes.map((line) => `  ${line}`).join('\n')}\nPut back what was there. ${earlier} Nothing was touched.`,
+  )
+}
+
+/** Lines of events that no checkpoint vouches for: an update may be written down just before a kill, but not more. */
+export function surplusEvents(folder: RunFolder, updates: number): number {
+  if (!existsSync(folder.eventsFile)) return 0
+  const newest = folder.checkpoints().at(-1) ?? 0
+  const allowed = newest >= updates ? newest : newest + 1
+  return Math.max(0, readLines(folder.eventsFile).length - allowed)
+}
+
+function fileChange(path: string, then: FileDigest | undefined, mayHaveGrown: boolean): string[] {
+  if (then === undefined) return []
+  const name = basename(path)
+  if (!existsSync(path)) return then.bytes === 0 ? [] : [`${name} is gone`]
+  const content = readFileSync(path)
+  if (content.length < then.bytes)
+    return [`${name} is shorter than it was: ${content.length} bytes instead of ${then.bytes}`]
+  const same = digestOf(content.subarray(0, then.bytes)).sha256 === then.sha256
+  return same && (mayHaveGrown || content.length === then.bytes)
+    ? []
+    : [`${name} was changed: it does not have its digest`]
+}
