@@ -410,10 +410,20 @@ while True:
     prints: 'a'.repeat(65536),
   },
   {
-    name: 'just enough output, and a flood of errors',
-    source: 'import sys\nsys.stdout.write("a" * 65536)\nsys.stderr.write("b" * 3_000_000)',
+    name: 'just enough output on both streams',
+    source: 'import os\nos.write(1, b"a" * 32768)\nos.write(2, b"b" * 32768)',
     end: 'exit',
-    prints: 'a'.repeat(65536),
+    prints: 'a'.repeat(32768),
+  },
+  {
+    name: 'one byte too much on both streams',
+    source: 'import os\nos.write(1, b"a" * 32768)\nos.write(2, b"b" * 32769)',
+    end: 'output',
+  },
+  {
+    name: 'a flood of errors',
+    source: 'import sys\nwhile True:\n    sys.stderr.write("spam" * 1000)',
+    end: 'output',
   },
   { name: 'a crash', source: 'import ctypes\nctypes.string_at(0)', end: 'signal' },
   {

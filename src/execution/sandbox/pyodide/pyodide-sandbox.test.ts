@@ -51,6 +51,9 @@ describe('Pyodide', { timeout: 120_000 }, () => {
     const flood = await programs.run('while True: print("x" * 1000)', '')
     expect(flood.end).toBe('output')
     expect(flood.stdout).toHaveLength(paperLimits.outputBytes)
+    const errors = await programs.run('import sys\nwhile True: print("x" * 1000, file=sys.stderr)', '')
+    expect(errors.end).toBe('output')
+    expect(errors.stderr).toHaveLength(paperLimits.outputBytes)
     expect((await programs.run('x = bytearray(400 << 20)', '')).stderr).toContain('MemoryError')
   })
 
