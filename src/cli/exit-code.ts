@@ -12,10 +12,13 @@ export const exitCode = {
   refused: 5,
   /** Something could not be written or read: no room, no permission, or a broken disk. */
   disk: 6,
+  /** The sandbox failed, also in fresh ones. Nothing was stored of what it could not run; a resume goes on. */
+  sandbox: 7,
   interrupted: 130,
 } as const
 
 export const exitCodeHelp = `
 Exit codes: 0 done, 1 failed or no valid answer, 2 wrong usage, configuration or input,
 3 stopped at a cap (resumable), 4 below --threshold, 5 the model refused (key, money, permission),
-6 disk full, not writable or broken (resumable), 130 interrupted (resumable).`
+6 disk full, not writable or broken (resumable), 7 the sandbox failed (resumable),
+130 interrupted (resumable).`

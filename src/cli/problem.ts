@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { UnknownSplitError } from '../benchmarks/benchmark.ts'
 import { DataError } from '../benchmarks/data-error.ts'
-import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
+import { InfrastructureTimeout, SandboxLost, SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
 import { IllegalActionError } from '../graph/legality.ts'
 import { NonFiniteError } from '../learning/finite.ts'
 import { NonFiniteUpdateError } from '../learning/policy-update.ts'
@@ -31,6 +31,7 @@ import { NothingEvaluatedError } from '../runs/evaluate-organisation.ts'
 import { ModelRefusedError } from '../runs/model-refused.ts'
 import { ModelUnreachableError } from '../runs/model-unreachable.ts'
 import { RunError } from '../runs/run-folder.ts'
+import { SandboxFailedError } from '../runs/sandbox-failed.ts'
 import { TaskSetError } from '../tasks/task-set.ts'
 import { exitCode } from './exit-code.ts'
 
@@ -44,6 +45,7 @@ type Kind = abstract new (...given: never[]) => Error
 /** What a person can act on, by exit code; the first that fits counts. Anything else is our mistake, and keeps its stack trace. */
 const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
   [exitCode.refused, [ModelRefusedError]],
+  [exitCode.sandbox, [SandboxFailedError, InfrastructureTimeout, SandboxLost]],
   [exitCode.disk, [DiskError, CheckpointWriteError, LedgerFullError, LedgerUnwritableError]],
   [
     exitCode.failed,

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Interpreter } from './interpreter.ts'
+import { SandboxUnavailable } from './unavailable.ts'
 
 export interface Bubblewrap {
   readonly path: string
@@ -96,7 +97,11 @@ export function sandboxCommand({
 export async function findBubblewrap(searchPath: string): Promise<Bubblewrap | undefined> {
   const path = findProgram('bwrap', searchPath)
   if (path === undefined) return undefined
-  const { stdout } = await promisify(execFile)(path, ['--version'], { env: {}, timeout: 10_000 })
+  const { stdout } = await promisify(execFile)(path, ['--version'], { env: {}, timeout: 10_000 }).catch(
+    () => {
+      throw new SandboxUnavailable(`${path} does not run.`)
+    },
+  )
   const [, version = '0', major = '0', minor = '0'] = /((\d+)\.(\d+)\S*)/.exec(stdout) ?? []
   return { path, version, canDisableUserNamespaces: Number(major) > 0 || Number(minor) >= 8 }
 }

@@ -6,9 +6,9 @@ import { descendants, gone } from '../../../test/attacks/processes.ts'
 import type { CaseReport, RunningCase } from './case.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
-import { InfrastructureTimeout, SandboxPool } from './pool.ts'
+import { SandboxPool } from './pool.ts'
 import { Sandbox } from './sandbox.ts'
-import { SandboxUnavailable } from './unavailable.ts'
+import { InfrastructureTimeout, SandboxUnavailable } from './unavailable.ts'
 
 const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
 

@@ -172,9 +172,12 @@ const forbiddenPerCase: readonly Syscall[] = [
   'sched_setparam',
   'sched_setattr',
   'ioprio_set',
+  // A timer may send any signal, also one that a program may not send itself.
+  'timer_create',
 ]
 
 const CLONE_THREAD = 0x10000
+const SIGKILL = 9
 // The first three make the kernel send a signal of one's choice to another process when a pipe has data; the last
 // makes a pipe hold a mebibyte that no memory limit counts.
 const forbiddenFileCommands = { F_SETOWN: 8, F_SETSIG: 10, F_SETOWN_EX: 15, F_SETPIPE_SZ: 1031 }
@@ -189,8 +192,8 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     ...on('vfork', 'no process'),
     // glibc falls back to clone, whose flags a filter can read.
     ...on('clone3', 'missing'),
-    ...on('kill', 'own process'),
-    ...on('tgkill', 'own process'),
+    ...on('kill', 'kill'),
+    ...on('tgkill', 'tgkill'),
     ...on('prlimit64', 'own limits'),
     ...on('fcntl', 'fcntl'),
     ...forbiddenPerCase.flatMap((name) => on(name, 'forbidden')),
@@ -206,6 +209,16 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     load(field.argument(1)),
     ...Object.values(forbiddenFileCommands).map((command) => jumpIfEqual(command, 'forbidden')),
     give(allow),
+
+    // So that a process which was killed was killed by the machine.
+    label('kill'),
+    load(field.argument(1)),
+    jumpIfEqual(SIGKILL, 'forbidden'),
+    jumpIfAtLeast(0, 'own process'),
+    label('tgkill'),
+    load(field.argument(2)),
+    jumpIfEqual(SIGKILL, 'forbidden'),
+    jumpIfAtLeast(0, 'own process'),
 
     label('own limits'),
     load(field.argument(0)),

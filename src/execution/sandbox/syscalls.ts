@@ -28,6 +28,7 @@ const numbers = {
   move_pages: [279, 239],
   kill: [62, 129],
   tkill: [200, 130],
+  timer_create: [222, 107],
   tgkill: [234, 131],
   rt_sigqueueinfo: [129, 138],
   rt_tgsigqueueinfo: [297, 240],

@@ -208,7 +208,6 @@ os._exit(0)
   })
 
   test.each([
-    ['kills itself', 'import os\nos.kill(os.getpid(), 9)', 'signal'],
     ['crashes', 'import ctypes\nctypes.string_at(0)', 'signal'],
     ['stops itself', 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', 'wall'],
     ['writes too much', 'while True:\n    print("x" * 1000)', 'output'],

@@ -26,7 +26,7 @@ describe('Pyodide', { timeout: 120_000 }, () => {
       "    if type(found).__name__ == 'JsFinder':",
       "        found.jsproxies.get('pyodide_js')._module.print('garbage')",
     ].join('\n')
-    expect(await programs.run(source, '')).toMatchObject({ end: 'lost' })
+    expect(await programs.run(source, '')).toMatchObject({ end: 'malformed' })
     expect(await programs.run('print(1)', '')).toMatchObject({ end: 'exit', stdout: '1\n' })
   })
 
