@@ -69,8 +69,8 @@ function costText(cost: Cost, simulated: boolean): string {
 export function executionCode({ status, stop, trace }: Execution): number {
   if (status === 'answered') return exitCode.done
   if (status === 'aborted') return exitCode.interrupted
-  if (stop !== undefined) return isRefusal(stop.kind) ? exitCode.refused : exitCode.unreachable
-  return status === 'unanswered' && !isSettled(trace) ? exitCode.unreachable : exitCode.failed
+  if (stop !== undefined) return isRefusal(stop.kind) ? exitCode.refused : exitCode.unavailable
+  return status === 'unanswered' && !isSettled(trace) ? exitCode.unavailable : exitCode.failed
 }
 
 /** An answer as it goes to standard output. */

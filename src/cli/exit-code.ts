@@ -12,13 +12,16 @@ export const exitCode = {
   refused: 5,
   /** Something could not be written or read: no room, no permission, or a broken disk. */
   disk: 6,
-  /** The model cannot be reached, is gone, or rejects everything: before a run, during it, or for one question. */
-  unreachable: 7,
+  /**
+   * What the work depends on is gone: the model cannot be reached or rejects everything, or the sandbox fails, also in fresh
+   * ones. Nothing was stored of what could not be done; a resume goes on.
+   */
+  unavailable: 7,
   interrupted: 130,
 } as const
 
 export const exitCodeHelp = `
 Exit codes: 0 done, 1 failed or no valid answer, 2 wrong usage, configuration or input,
 3 stopped at a cap (resumable), 4 below --threshold, 5 the model refused (key, money, permission),
-6 disk full, not writable or broken (resumable), 7 the model cannot be reached or is gone (resumable),
-130 interrupted (resumable).`
+6 disk full, not writable or broken (resumable), 7 the model cannot be reached or the sandbox fails
+(resumable), 130 interrupted (resumable).`

@@ -5,7 +5,7 @@ import { IncompleteModelFolderError } from '../encoder/minilm-files.ts'
 import { TokenizerFileError } from '../encoder/minilm-tokenizer.ts'
 import { MissingPackageError } from '../encoder/optional-package.ts'
 import { BlankTaskError } from '../encoder/task-embedding.ts'
-import { SandboxUnavailable } from '../execution/sandbox/unavailable.ts'
+import { SandboxUnavailable, InfrastructureTimeout, SandboxLost } from '../execution/sandbox/unavailable.ts'
 import { IllegalActionError } from '../graph/legality.ts'
 import { NonFiniteError } from '../learning/finite.ts'
 import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
@@ -30,6 +30,7 @@ import { ModelRefusedError } from '../runs/model-refused.ts'
 import { ModelUnreachableError } from '../runs/model-unreachable.ts'
 import { RunError } from '../runs/run-folder.ts'
 import { DataError } from '../tasks/sources/data-error.ts'
+import { SandboxFailedError } from '../runs/sandbox-failed.ts'
 import { TaskSetError } from '../tasks/task-set.ts'
 import { exitCode } from './exit-code.ts'
 
@@ -43,7 +44,7 @@ type Kind = abstract new (...given: never[]) => Error
 /** What a person can act on, by exit code; the first that fits counts. Anything else is our mistake, and keeps its stack trace. */
 const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
   [exitCode.refused, [ModelRefusedError]],
-  [exitCode.unreachable, [ModelUnreachableError]],
+  [exitCode.unavailable, [ModelUnreachableError, SandboxFailedError, InfrastructureTimeout, SandboxLost]],
   [exitCode.disk, [DiskError, CheckpointWriteError, LedgerFullError, LedgerUnwritableError]],
   [
     exitCode.failed,

@@ -87,11 +87,7 @@ const doubtfulEndings: ReadonlySet<unknown> = new Set([
 ])
 
 /** As `public_code` says it, of the program and of each test. */
-const doubtfulStatuses: ReadonlySet<unknown> = new Set([
-  'timeout',
-  'sandbox_unavailable',
-  'infrastructure_timeout',
-])
+const doubtfulStatuses: ReadonlySet<unknown> = new Set(['timeout'])
 
 function statusOf(test: unknown): unknown {
   return typeof test === 'object' && test !== null && 'status' in test ? test.status : undefined

@@ -27,6 +27,8 @@ export interface Evaluation {
   /** Whether the contract allowed the answer; without an answer it is `invalid`. */
   readonly parse: Score['parse']
   readonly measures?: Readonly<Record<string, number>>
+  /** How the tests of a program ended: `passed`, `failed_tests`, `timeout` and so on. Only for answers that are programs. */
+  readonly program?: string
   readonly status: ExecutionStatus
   /** Kept so that it can be scored again. */
   readonly answer?: JsonValue
@@ -46,12 +48,16 @@ export interface NodeFailure {
   readonly reason?: string
 }
 
-export function evaluationOf(execution: Execution, { score, parse, measures }: Score): Evaluation {
+export function evaluationOf(
+  execution: Execution,
+  { score, parse, measures, status: program }: Score,
+): Evaluation {
   const { id, status, answer, failures, usage, reused, cost, durationMs } = execution
   return {
     score,
     parse,
     ...(measures === undefined ? {} : { measures }),
+    ...(program === undefined ? {} : { program }),
     status,
     ...(answer === undefined ? {} : { answer }),
     failures: failures.map(({ node, status, reason }) => ({

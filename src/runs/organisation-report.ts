@@ -27,6 +27,8 @@ export interface OrganisationReport {
   readonly score: MeanInterval
   /** Means of further measures; where an answer has none it counts as zero. */
   readonly measures: Readonly<Record<string, number>>
+  /** How the tests of programs ended, and how often; only where answers are programs. */
+  readonly programs?: Readonly<Record<string, number>>
   /** Means per question. */
   readonly tokens: { readonly input: number; readonly output: number; readonly total: number }
   /** Mean per question. */
@@ -81,6 +83,7 @@ export function organisationReport({
     complete: n === total,
     score: meanInterval(records.map(({ score }) => score)),
     measures: measureMeans(records),
+    ...programCounts(records),
     tokens: { input: input / n, output: output / n, total: (input + output) / n },
     calls: calls / n,
     usage,
@@ -106,4 +109,11 @@ function measureMeans(records: readonly QuestionRecord[]): Record<string, number
   return Object.fromEntries(
     [...names].sort().map((name) => [name, meanOf(records.map(({ measures }) => measures?.[name] ?? 0))]),
   )
+}
+
+function programCounts(records: readonly QuestionRecord[]): Pick<OrganisationReport, 'programs'> {
+  const ends = records.flatMap(({ program }) => program ?? []).sort()
+  if (ends.length === 0) return {}
+  const count = (end: string) => ends.filter((one) => one === end).length
+  return { programs: Object.fromEntries(ends.map((end) => [end, count(end)])) }
 }

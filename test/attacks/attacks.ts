@@ -57,7 +57,7 @@ export const attacks: readonly Attack[] = [
     end: 'exit',
     prints: lines(
       'BlockingIOError',
-      'BlockingIOError',
+      'FileNotFoundError',
       'BlockingIOError',
       'BlockingIOError',
       'PermissionError',
@@ -155,10 +155,10 @@ print("allowed")
     name: 'limits and priorities of the runner',
     source: tries(
       [
-        'resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))',
-        'resource.prlimit(1, resource.RLIMIT_AS)',
-        'os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)',
-        'os.sched_setaffinity(os.getppid(), {0})',
+        'resource.prlimit(2, resource.RLIMIT_CPU, (1, 1))',
+        'resource.prlimit(3, resource.RLIMIT_AS)',
+        'os.setpriority(os.PRIO_USER, 0, 19)',
+        'os.sched_setaffinity(2, {0})',
         'resource.setrlimit(resource.RLIMIT_AS, (-1, -1))',
         'resource.setrlimit(resource.RLIMIT_CPU, (60, 60))',
         'resource.getrlimit(resource.RLIMIT_AS)',
@@ -179,9 +179,9 @@ print("allowed")
   },
   {
     name: 'the process table',
-    source: 'import os\nprint(os.path.exists("/proc"), os.path.exists("/sys"), os.getpid() < 100)',
+    source: 'import os\nprint(os.path.exists("/proc"), os.path.exists("/sys"), os.getpid(), os.getppid())',
     end: 'exit',
-    prints: 'False False True\n',
+    prints: 'False False 1 0\n',
   },
   {
     name: 'the environment',
@@ -223,7 +223,7 @@ print(written)
       'from multiprocessing import shared_memory',
     ),
     end: 'exit',
-    prints: lines('OSError', 'OSError'),
+    prints: lines('FileNotFoundError', 'FileNotFoundError'),
   },
   {
     name: 'more than 16 MiB in /tmp',
@@ -391,7 +391,7 @@ while True:
     end: 'time',
   },
   { name: 'sleep', source: 'import time\ntime.sleep(60)', end: 'wall' },
-  { name: 'stopping itself', source: 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', end: 'wall' },
+  { name: 'stopping itself', source: 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', end: 'exit' },
   {
     name: 'a thread that outlives the script',
     source: 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()',
@@ -410,10 +410,20 @@ while True:
     prints: 'a'.repeat(65536),
   },
   {
-    name: 'just enough output, and a flood of errors',
-    source: 'import sys\nsys.stdout.write("a" * 65536)\nsys.stderr.write("b" * 3_000_000)',
+    name: 'just enough output on both streams',
+    source: 'import os\nos.write(1, b"a" * 32768)\nos.write(2, b"b" * 32768)',
     end: 'exit',
-    prints: 'a'.repeat(65536),
+    prints: 'a'.repeat(32768),
+  },
+  {
+    name: 'one byte too much on both streams',
+    source: 'import os\nos.write(1, b"a" * 32768)\nos.write(2, b"b" * 32769)',
+    end: 'output',
+  },
+  {
+    name: 'a flood of errors',
+    source: 'import sys\nwhile True:\n    sys.stderr.write("spam" * 1000)',
+    end: 'output',
   },
   { name: 'a crash', source: 'import ctypes\nctypes.string_at(0)', end: 'signal' },
   {

@@ -1,6 +1,6 @@
 import type { CaseReport } from '../sandbox/case.ts'
 
-/** How the evaluation of a program ended; only `passed` has credit. */
+/** How the evaluation of a program ended; only `passed` has credit. A sandbox that failed has no status: it is an error. */
 export type CodeStatus =
   | 'passed'
   | 'failed_tests'
@@ -10,8 +10,6 @@ export type CodeStatus =
   | 'memory_limit'
   | 'output_limit'
   | 'unparseable'
-  | 'sandbox_unavailable'
-  | 'infrastructure_timeout'
 
 /** The status of a case that did not come to its end properly, or undefined when it did. */
 export function statusOfEnd(report: CaseReport): CodeStatus | undefined {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CodeStatus } from './code-status.ts'
 
 // What a program's process says about itself. The program can forge all of it, so it may only speak against itself:
-// no message means `passed`.
+// no message means `passed`, and none means that the task is at fault.
 const messageSchema = z.union([
   z.object({ loaded: z.literal(true) }),
   z.object({ compiled: z.literal(true) }),
@@ -13,7 +13,6 @@ const messageSchema = z.union([
     name: z.string(),
     text: z.string(),
   }),
-  z.object({ broken: z.string() }),
 ])
 
 export type ProgramMessage = z.infer<typeof messageSchema>

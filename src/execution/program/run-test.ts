@@ -72,7 +72,6 @@ export async function runCase(sandbox: Sandbox, work: CaseWork, limits: Limits):
       continue
     }
     const { report } = event
-    if (message !== undefined && 'broken' in message) throw new BrokenTask(message.broken)
     return { status: statusOf(report, message, understood), report, message }
   }
 }

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Attack, attacks, honest } from '../../../test/attacks/attacks.ts'
+import { isOpenToAll } from '../../../test/attacks/open-to-all.ts'
 import { runAttack } from '../../../test/attacks/run-attacks.ts'
 import { oneAtATime } from '../../../test/one-at-a-time.ts'
 import type { CaseReport } from './case.ts'
@@ -39,7 +38,7 @@ const runner = fileURLToPath(new URL('../../../test/attacks/run-attacks.ts', imp
 const plainUser = 54_321
 
 /** The same, in a process of a user without any rights. Only root can become one. */
-describe.skipIf(process.getuid?.() !== 0 || !isOpen(runner) || !isOpen(process.execPath))(
+describe.skipIf(process.getuid?.() !== 0 || !isOpenToAll(runner) || !isOpenToAll(process.execPath))(
   'as a plain user',
   () => {
     let reports: Record<string, CaseReport>
@@ -66,15 +65,3 @@ describe.skipIf(process.getuid?.() !== 0 || !isOpen(runner) || !isOpen(process.e
     })
   },
 )
-
-/** Whether others than the owner can get there: a checkout in root's home is closed to them. */
-function isOpen(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    for (let at = path; at !== '/'; at = dirname(at))
-      if ((statSync(at).mode & 0o005) !== 0o005 && at !== path) return false
-    return (statSync(path).mode & 0o004) !== 0
-  } catch {
-    return false
-  }
-}

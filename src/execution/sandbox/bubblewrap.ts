@@ -36,6 +36,7 @@ export interface SandboxShape {
 
 const tmpBytes = 16 * 2 ** 20
 const nobody = '65534'
+const devices = ['null', 'zero', 'full', 'random', 'urandom']
 
 export function sandboxCommand({
   interpreter,
@@ -50,7 +51,8 @@ export function sandboxCommand({
       '--unshare-user',
       ...(bubblewrap.canDisableUserNamespaces ? ['--disable-userns'] : []),
     ],
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    // The zygote needs it to give every program process numbers of its own; no program has it.
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN'],
     ...['--uid', nobody, '--gid', nobody, '--hostname', 'sandbox'],
     ...[
       '--clearenv',
@@ -70,15 +72,9 @@ export function sandboxCommand({
     ...['--setenv', 'PYTHONHASHSEED', '0'],
     ...interpreter.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...interpreter.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    ...[
-      '--dev',
-      '/dev',
-      '--size',
-      String(tmpBytes),
-      '--tmpfs',
-      '/tmp',
-      ...(writableTmp ? [] : ['--remount-ro', '/tmp']),
-    ],
+    // Not `--dev`, which brings a file system of terminals that stays writable.
+    ...['--tmpfs', '/dev', ...devices.flatMap((name) => ['--dev-bind-try', `/dev/${name}`, `/dev/${name}`])],
+    ...['--size', String(tmpBytes), '--tmpfs', '/tmp', ...(writableTmp ? [] : ['--remount-ro', '/tmp'])],
     ...files.flatMap((file, index) => [
       '--file',
       String(descriptor.firstFile + index),

@@ -4,7 +4,7 @@ export interface Limits {
   readonly cpuSeconds: number
   readonly wallSeconds: number
   readonly memoryBytes: number
-  /** Standard output; standard error is cut at the same length, without a penalty. */
+  /** Standard output and standard error together. */
   readonly outputBytes: number
 }
 

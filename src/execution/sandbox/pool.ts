@@ -1,22 +1,18 @@
 // Lends sandboxes to jobs: one that waits from an earlier job, or a fresh one where there is none or where programs may
 // write files.
 import { availableParallelism } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Served } from './case.ts'
 import { findSandboxHost, type SandboxHost } from './host.ts'
 import { infrastructureSeconds } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
+import { InfrastructureTimeout, SandboxFailure, SandboxLost } from './unavailable.ts'
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
-
-/** The job was not done within the infrastructure's limit. */
-export class InfrastructureTimeout extends Error {
-  override readonly name = 'InfrastructureTimeout'
-
-  constructor(seconds: number) {
-    super(`The sandbox job was stopped after ${seconds} s.`)
-  }
-}
+/** A job whose sandbox failed is begun again so often, each time in fresh ones. */
+const mostAttempts = 3
+const pauseSeconds = 0.3
 
 export interface SandboxJob {
   /** A sandbox for this job alone, until it ends: for programs, unless said otherwise. Throws `SandboxUnavailable`. */
@@ -65,15 +61,41 @@ export class SandboxPool {
 
   /**
    * Runs a job when there is room; waiting does not count. When this settles, each of its sandboxes is gone, or clean and
-   * kept for the next job. Throws what the job throws, `InfrastructureTimeout`, or the signal's reason.
+   * kept for the next job. What a job found out in a sandbox that failed does not count: it is begun again in fresh ones.
+   * Throws what the job throws, a `SandboxFailure` when no attempt went well, or the signal's reason.
    */
   async job<T>(signal: AbortSignal | undefined, work: (job: SandboxJob) => Promise<T>): Promise<T> {
     await this.#enter(signal)
+    try {
+      const host = await this.host()
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#attempt(host, attempt > 1, signal, work)
+        } catch (problem) {
+          if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
+        }
+        // Whatever took its memory or its processes may be gone in a moment.
+        await wait(attempt * pauseSeconds * 1000)
+        signal?.throwIfAborted()
+      }
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #attempt<T>(
+    host: SandboxHost,
+    inFreshOnes: boolean,
+    signal: AbortSignal | undefined,
+    work: (job: SandboxJob) => Promise<T>,
+  ): Promise<T> {
     const opened: Array<Promise<Sandbox>> = []
     let timedOut = false
+    const started: Sandbox[] = []
     const check = () => {
       signal?.throwIfAborted()
       if (timedOut) throw new InfrastructureTimeout(this.#seconds)
+      if (started.some((sandbox) => sandbox.hasFailed)) throw new SandboxLost()
     }
     // A sandbox that closes ends its cases, so the work comes to its end too, on facts that no longer matter.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))
@@ -84,15 +106,15 @@ export class SandboxPool {
     }, this.#seconds * 1000)
     signal?.addEventListener('abort', onAbort)
     try {
-      const host = await this.host()
       const result = await work({
         open: async (options = {}) => {
           check()
-          const sandbox = this.#open(host, options)
-          opened.push(sandbox)
-          const started = await sandbox
+          const opening = this.#open(host, inFreshOnes, options)
+          opened.push(opening)
+          const sandbox = await opening
+          started.push(sandbox)
           check()
-          return started
+          return sandbox
         },
       })
       check()
@@ -104,7 +126,6 @@ export class SandboxPool {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       await Promise.allSettled(opened.map(async (sandbox) => this.#warm.give(await sandbox)))
-      this.#leave()
     }
   }
 
@@ -115,9 +136,10 @@ export class SandboxPool {
 
   async #open(
     host: SandboxHost,
+    aFreshOne: boolean,
     { writableTmp = false, serves = 'programs' }: OpenOptions,
   ): Promise<Sandbox> {
-    const warm = writableTmp ? undefined : await this.#warm.take(serves)
+    const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take(serves)
     return warm ?? Sandbox.start(host, { writableTmp, serves })
   }
 

@@ -10,6 +10,8 @@ interface Line {
 // The program went by itself, or went when it was told to. After any other end its sandbox goes too, to be safe.
 const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
 
+const SIGKILL = 9
+
 export class SandboxCase implements RunningCase {
   readonly #events: CaseEvent[] = []
   readonly #waiting: Array<(event: CaseEvent) => void> = []
@@ -35,6 +37,12 @@ export class SandboxCase implements RunningCase {
   /** Whether it has ended without trouble, and nothing of it is still on its way to the runner. */
   get leftNothing(): boolean {
     return this.#report !== undefined && quietEnds.includes(this.#report.end) && this.#allRepliesRead
+  }
+
+  /** Whether somebody else than the program or the runner ended it. No program can kill itself: that leaves the machine. */
+  get wasEndedFromOutside(): boolean {
+    const { end, code } = this.#report ?? {}
+    return end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
   }
 
   next(): Promise<CaseEvent> {

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { descendants, gone } from '../../../test/attacks/processes.ts'
 import type { CaseReport, RunningCase } from './case.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
-import { InfrastructureTimeout, SandboxPool } from './pool.ts'
+import { SandboxPool } from './pool.ts'
 import { Sandbox } from './sandbox.ts'
-import { SandboxUnavailable } from './unavailable.ts'
+import { InfrastructureTimeout, SandboxLost, SandboxUnavailable } from './unavailable.ts'
 
 const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
 
@@ -22,20 +22,21 @@ async function endOf(running: RunningCase): Promise<CaseReport> {
 describe('a sandbox', () => {
   test('serves many cases, each in a process of its own', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
-    const source = 'import os, sys\nsys.stdout.write(f"{os.getpid()} {input()}")\nsys.modules["leftover"] = 1'
+    const source =
+      'import os, sys\nsys.stdout.write(f"{len(sys.modules)} {input()}")\nsys.modules["leftover"] = 1'
     const seen = new Set<string>()
     for (let number = 0; number < 5; number += 1) {
       const stdin = `${number}\n`
       const report = await endOf(sandbox.run({ mode: 'script', source, stdin }, paperLimits))
-      const [pid, echoed] = report.stdout.split(' ')
+      const [modules, echoed] = report.stdout.split(' ')
       expect({ end: report.end, code: report.code, echoed }).toEqual({
         end: 'exit',
         code: 0,
         echoed: `${number}`,
       })
-      seen.add(pid!)
+      seen.add(modules!)
     }
-    expect(seen.size).toBe(5)
+    expect(seen.size).toBe(1)
     await sandbox.close()
   })
 
@@ -189,5 +190,66 @@ describe('a pool', () => {
     const absent = { ...broken, bubblewrap: { ...host.bubblewrap, path: '/nowhere/bwrap' } }
     const nowhere = new SandboxPool({ findHost: async () => absent })
     await expect(nowhere.job(undefined, (job) => job.open())).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('a job whose sandbox fails', () => {
+  const pool = new SandboxPool({ concurrency: 1 })
+  afterAll(() => pool.close())
+  /** Runs a program; `harm` gets the processes of its sandbox, the program last, in every attempt. */
+  async function run(source: string, harm: (pids: readonly number[], attempt: number) => void) {
+    let attempts = 0
+    const report = await pool.job(undefined, async (job) => {
+      attempts += 1
+      const sandbox = await job.open()
+      const running = sandbox.run({ mode: 'script', source, stdin: '' }, { ...paperLimits, wallSeconds: 30 })
+      await wait(200)
+      harm(descendants(process.pid), attempts)
+      return endOf(running)
+    })
+    return { attempts, report }
+  }
+  const slow = 'import time\ntime.sleep(2)\nprint(6 * 7)'
+
+  test.each([
+    ['first process', -4],
+    ['runner', -3],
+    ['zygote', -2],
+    ['program', -1],
+  ])('is done again when its %s is killed from outside', async (_, place) => {
+    const kill = (pids: readonly number[], attempt: number) =>
+      void (attempt === 1 && process.kill(pids.at(place)!, 'SIGKILL'))
+    const { attempts, report } = await run(slow, kill)
+    expect({ attempts, end: report.end, out: report.stdout }).toEqual({
+      attempts: 2,
+      end: 'exit',
+      out: '42\n',
+    })
+  })
+
+  test('is given up after three attempts', async () => {
+    let attempts = 0
+    const killed = run(slow, (pids) => {
+      attempts += 1
+      process.kill(pids.at(-1)!, 'SIGKILL')
+    })
+    await expect(killed).rejects.toBeInstanceOf(SandboxLost)
+    expect(attempts).toBe(3)
+  })
+
+  test.each([
+    ['cannot kill itself', 'import os\nos.kill(os.getpid(), 9)', 'exit'],
+    [
+      'cannot kill itself by a timer',
+      'import ctypes\nctypes.CDLL(None).timer_create(0, 0, 0)\nprint(1)',
+      'exit',
+    ],
+    ['crashes', 'import ctypes\nctypes.string_at(0)', 'signal'],
+    ['aborts', 'import os\nos.abort()', 'signal'],
+    ['takes all memory', 'x = bytearray(1 << 30)', 'exit'],
+    ['takes all time', 'while True: pass', 'cpu'],
+  ])('is not one whose program %s: that is a result', async (_, source, end) => {
+    const { attempts, report } = await run(source, () => {})
+    expect({ attempts, end: report.end }).toEqual({ attempts: 1, end })
   })
 })

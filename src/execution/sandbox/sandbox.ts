@@ -62,6 +62,7 @@ export class Sandbox {
   #booted = false
   #closed = false
   #odd = false
+  #failed = false
 
   private constructor(host: SandboxHost, { writableTmp, serves = 'programs' }: SandboxOptions) {
     this.serves = serves
@@ -146,6 +147,7 @@ export class Sandbox {
     if (this.#case !== undefined) {
       if (!this.#case.hasEnded) throw new Error('A sandbox runs one case at a time.')
       this.#odd ||= !this.#case.leftNothing
+      this.#failed ||= this.#case.wasEndedFromOutside
     }
     const nonce = randomBytes(16)
     const running = new SandboxCase(isDialogue(work), limits.wallSeconds + graceSeconds, {
@@ -174,6 +176,11 @@ export class Sandbox {
   get isClean(): boolean {
     const left = this.#case === undefined || this.#case.leftNothing
     return left && !this.#odd && !this.#closed && !this.#writableTmp && this.#reader.isEmpty
+  }
+
+  /** Whether a case in it did not come to an end of its own: what it told is no result. */
+  get hasFailed(): boolean {
+    return this.#failed || (this.#case?.wasEndedFromOutside ?? false)
   }
 
   /** While somebody works with it, this process stays alive for it; while nobody does, it does not. */

@@ -32,8 +32,6 @@ const forbiddenAlways: readonly Syscall[] = [
   'process_mrelease',
   'migrate_pages',
   'move_pages',
-  'unshare',
-  'setns',
   'mount',
   'umount2',
   'pivot_root',
@@ -113,6 +111,7 @@ const forbiddenAlways: readonly Syscall[] = [
   'vhangup',
 ]
 
+const CLONE_NEWPID = 0x20000000
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 const FIOSETOWN = 0x8901
@@ -130,6 +129,8 @@ export function staticFilter(architecture: Architecture): BpfProgram {
     ),
     ...on('ioctl', 'ioctl'),
     ...on('socketpair', 'socketpair'),
+    ...on('unshare', 'unshare'),
+    ...on('setns', 'setns'),
     ...forbiddenAlways.flatMap((name) => on(name, 'forbidden')),
     give(allow),
 
@@ -137,6 +138,16 @@ export function staticFilter(architecture: Architecture): BpfProgram {
     load(field.argument(1)),
     ...[TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP].map((request) => jumpIfEqual(request, 'forbidden')),
     give(allow),
+
+    // Numbers of processes alone, and only the zygote may: see the filter per case.
+    label('unshare'),
+    load(field.argument(0)),
+    jumpIfEqual(CLONE_NEWPID, 'allowed'),
+    give(fail(EPERM)),
+    label('setns'),
+    load(field.argument(1)),
+    jumpIfEqual(CLONE_NEWPID, 'allowed'),
+    give(fail(EPERM)),
 
     // asyncio wakes its loop through a local pair; any other kind would reach beyond the process.
     label('socketpair'),
@@ -156,9 +167,41 @@ export function staticFilter(architecture: Architecture): BpfProgram {
   ])
 }
 
+// What these do to a file outlives the process, is seen by others meanwhile, or tells what others did before: times and
+// owners, attributes and locks of files, and which files of the host are in its memory.
+const leavesTraces: readonly Syscall[] = [
+  'utime',
+  'utimes',
+  'futimesat',
+  'utimensat',
+  'chown',
+  'fchown',
+  'lchown',
+  'fchownat',
+  'setxattr',
+  'lsetxattr',
+  'fsetxattr',
+  'removexattr',
+  'lremovexattr',
+  'fremovexattr',
+  'flock',
+  'fadvise64',
+  'readahead',
+  'cachestat',
+  'preadv2',
+  'pwritev2',
+  'sync',
+  'syncfs',
+  'getrusage',
+  'sysinfo',
+]
+
 // A process that cannot fork has no grandchildren, so the limits of a process are totals. The rest of this list
 // reaches the runner, which has the same user id as the program.
 const forbiddenPerCase: readonly Syscall[] = [
+  'unshare',
+  'setns',
+  ...leavesTraces,
   'execve',
   'execveat',
   'tkill',
@@ -172,12 +215,23 @@ const forbiddenPerCase: readonly Syscall[] = [
   'sched_setparam',
   'sched_setattr',
   'ioprio_set',
+  // A timer may send any signal, also one that a program may not send itself.
+  'timer_create',
 ]
 
 const CLONE_THREAD = 0x10000
-// The first three make the kernel send a signal of one's choice to another process when a pipe has data; the last
-// makes a pipe hold a mebibyte that no memory limit counts.
-const forbiddenFileCommands = { F_SETOWN: 8, F_SETSIG: 10, F_SETOWN_EX: 15, F_SETPIPE_SZ: 1031 }
+const SIGKILL = 9
+// Others lock files, watch folders, make the kernel send a signal of one's choice to another process, or make a pipe hold
+// a mebibyte that no memory limit counts.
+const allowedFileCommands = {
+  F_DUPFD: 0,
+  F_GETFD: 1,
+  F_SETFD: 2,
+  F_GETFL: 3,
+  F_SETFL: 4,
+  F_DUPFD_CLOEXEC: 1030,
+  F_GETPIPE_SZ: 1032,
+}
 
 /** The slot `pid` stands for the process that installs the filter: it may send signals to itself alone. */
 export function caseFilter(architecture: Architecture): BpfProgram {
@@ -189,8 +243,8 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     ...on('vfork', 'no process'),
     // glibc falls back to clone, whose flags a filter can read.
     ...on('clone3', 'missing'),
-    ...on('kill', 'own process'),
-    ...on('tgkill', 'own process'),
+    ...on('kill', 'kill'),
+    ...on('tgkill', 'tgkill'),
     ...on('prlimit64', 'own limits'),
     ...on('fcntl', 'fcntl'),
     ...forbiddenPerCase.flatMap((name) => on(name, 'forbidden')),
@@ -204,8 +258,18 @@ export function caseFilter(architecture: Architecture): BpfProgram {
 
     label('fcntl'),
     load(field.argument(1)),
-    ...Object.values(forbiddenFileCommands).map((command) => jumpIfEqual(command, 'forbidden')),
-    give(allow),
+    ...Object.values(allowedFileCommands).map((command) => jumpIfEqual(command, 'allowed')),
+    give(fail(EPERM)),
+
+    // So that a process which was killed was killed by the machine.
+    label('kill'),
+    load(field.argument(1)),
+    jumpIfEqual(SIGKILL, 'forbidden'),
+    jumpIfAtLeast(0, 'own process'),
+    label('tgkill'),
+    load(field.argument(2)),
+    jumpIfEqual(SIGKILL, 'forbidden'),
+    jumpIfAtLeast(0, 'own process'),
 
     label('own limits'),
     load(field.argument(0)),

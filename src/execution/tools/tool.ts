@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest, Table } from '../../library/task.ts'
 import { BrokenTask } from '../program/program-message.ts'
-import { InfrastructureTimeout } from '../sandbox/pool.ts'
 import type { ProgramSandbox } from '../sandbox/program-sandbox.ts'
-import { SandboxUnavailable } from '../sandbox/unavailable.ts'
+import { SandboxFailure } from '../sandbox/unavailable.ts'
 
 /** All that a tool may see of a task: its public part. */
 export interface ToolContext {
@@ -52,8 +51,7 @@ export async function useTool<Payload>(
     return await tool.run(checked.data, context, signal)
   } catch (problem) {
     if (problem instanceof BrokenTask) return toolError('failed', problem.message)
-    if (problem instanceof SandboxUnavailable) return toolError('unavailable', problem.reason)
-    if (problem instanceof InfrastructureTimeout) return toolError('unavailable', problem.message)
+    if (problem instanceof SandboxFailure) return toolError('unavailable', problem.reason)
     throw problem
   }
 }

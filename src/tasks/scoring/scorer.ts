@@ -6,6 +6,8 @@ export interface Score {
   readonly parse: 'ok' | 'invalid'
   /** Further measures by name, such as TAT-QA's `em`. */
   readonly measures?: Readonly<Record<string, number>>
+  /** Why, where the answer is a program: how its tests ended (docs/sandbox.md, "What a status means"). */
+  readonly status?: string
 }
 
 export const invalidAnswer: Score = { score: 0, parse: 'invalid' }

@@ -52,12 +52,11 @@ async function main(): Promise<void> {
   const work = JSON.parse(await readLine()) as Work
 
   const captured = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-  const counted = { stdout: 0, stderr: 0 }
+  let counted = 0
   const before = cpuUsage()
   const report = (end: string, code: number) => {
     const { user, system } = cpuUsage(before)
-    const text = (name: 'stdout' | 'stderr') =>
-      Buffer.concat(captured[name]).toString('utf8', 0, work.outputBytes)
+    const text = (name: 'stdout' | 'stderr') => Buffer.concat(captured[name]).toString('utf8')
     const facts = {
       end,
       code,
@@ -69,9 +68,10 @@ async function main(): Promise<void> {
   }
   const collect = (name: 'stdout' | 'stderr') => ({
     write: (bytes: Uint8Array) => {
-      if (counted[name] <= work.outputBytes) captured[name].push(bytes.slice())
-      counted[name] += bytes.length
-      if (name === 'stdout' && counted.stdout > work.outputBytes) throw new Error('output limit')
+      // One limit for both: a flood on either is one.
+      captured[name].push(bytes.slice(0, Math.max(0, work.outputBytes - counted)))
+      counted += bytes.length
+      if (counted > work.outputBytes) throw new Error('output limit')
       return bytes.length
     },
   })
@@ -94,9 +94,9 @@ async function main(): Promise<void> {
     code = vm.runInThisContext('program()', { timeout: work.wallSeconds * 1000 }) as number
   } catch (problem) {
     const timedOut = (problem as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-    return report(timedOut ? 'wall' : counted.stdout > work.outputBytes ? 'output' : 'exit', 1)
+    return report(counted > work.outputBytes ? 'output' : timedOut ? 'wall' : 'exit', 1)
   }
-  return report(counted.stdout > work.outputBytes ? 'output' : 'exit', code)
+  return report(counted > work.outputBytes ? 'output' : 'exit', code)
 }
 
 function lockDown(): void {

@@ -26,7 +26,7 @@ describe('Pyodide', { timeout: 120_000 }, () => {
       "    if type(found).__name__ == 'JsFinder':",
       "        found.jsproxies.get('pyodide_js')._module.print('garbage')",
     ].join('\n')
-    expect(await programs.run(source, '')).toMatchObject({ end: 'lost' })
+    expect(await programs.run(source, '')).toMatchObject({ end: 'malformed' })
     expect(await programs.run('print(1)', '')).toMatchObject({ end: 'exit', stdout: '1\n' })
   })
 
@@ -51,6 +51,9 @@ describe('Pyodide', { timeout: 120_000 }, () => {
     const flood = await programs.run('while True: print("x" * 1000)', '')
     expect(flood.end).toBe('output')
     expect(flood.stdout).toHaveLength(paperLimits.outputBytes)
+    const errors = await programs.run('import sys\nwhile True: print("x" * 1000, file=sys.stderr)', '')
+    expect(errors.end).toBe('output')
+    expect(errors.stderr).toHaveLength(paperLimits.outputBytes)
     expect((await programs.run('x = bytearray(400 << 20)', '')).stderr).toContain('MemoryError')
   })
 

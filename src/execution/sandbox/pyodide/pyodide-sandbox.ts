@@ -7,12 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { type CaseReport, noReport } from '../case.ts'
 import type { Limits } from '../limits.ts'
-import { SandboxUnavailable } from '../unavailable.ts'
+import { SandboxFailure, SandboxLost, SandboxUnavailable } from '../unavailable.ts'
 
 const startSeconds = 30
 const graceSeconds = 2
 const wasmPageBytes = 65536
 const longestReport = 2 ** 20
+const mostAttempts = 3
 
 const reportSchema = z.object({
   end: z.enum(['exit', 'wall', 'output']),
@@ -26,8 +27,18 @@ export class PyodideSandbox {
   /** Loading takes seconds, so the next process loads while this one is in use. */
   #spare: PyodideProcess | undefined
 
-  /** Runs a program to its end. Throws `SandboxUnavailable` or the signal's reason. */
+  /** Runs a program to its end. Throws a `SandboxFailure` when no attempt went well, or the signal's reason. */
   async run(source: string, stdin: string, limits: Limits, signal?: AbortSignal): Promise<CaseReport> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(source, stdin, limits, signal)
+      } catch (problem) {
+        if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
+      }
+    }
+  }
+
+  async #attempt(source: string, stdin: string, limits: Limits, signal?: AbortSignal): Promise<CaseReport> {
     signal?.throwIfAborted()
     const child = this.#spare ?? new PyodideProcess(limits.memoryBytes)
     this.#spare = undefined
@@ -60,6 +71,7 @@ class PyodideProcess {
   readonly #process: ChildProcess
   readonly #lines: Array<(line: string | undefined) => void> = []
   #errorText = ''
+  #saidTooMuch = false
 
   constructor(memoryBytes: number) {
     const pyodide = realpathSync(dirname(fileURLToPath(import.meta.resolve('pyodide'))))
@@ -109,10 +121,16 @@ class PyodideProcess {
     const work = { source, stdin, wallSeconds: limits.wallSeconds, outputBytes: limits.outputBytes }
     this.#process.stdin!.write(`${JSON.stringify(work)}\n`)
     const line = await this.#nextLine(limits.wallSeconds + graceSeconds)
-    if (line === undefined) return noReport(this.#process.exitCode === null ? 'late' : 'lost')
+    if (line === undefined) {
+      const { exitCode, signalCode } = this.#process
+      if (exitCode === null && signalCode === null) return { ...noReport('malformed'), end: 'wall' }
+      // A program has no way to send a signal. Whatever else ended its process, it may have done itself.
+      if (signalCode === 'SIGKILL' && !this.#saidTooMuch) throw new SandboxLost()
+      return noReport('malformed')
+    }
     // A program may find a way to write to this channel: what is no report counts as none.
     const report = reportSchema.safeParse(parseJson(line)).data
-    if (report === undefined) return noReport('lost')
+    if (report === undefined) return noReport('malformed')
     return {
       ...report,
       end: report.end === 'exit' && report.cpuSeconds > limits.cpuSeconds ? 'cpu' : report.end,
@@ -125,7 +143,10 @@ class PyodideProcess {
     let text = ''
     this.#process.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
-      if (text.length > longestReport) return this.kill()
+      if (text.length > longestReport) {
+        this.#saidTooMuch = true
+        return this.kill()
+      }
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
         this.#lines.shift()?.(text.slice(0, end))
         text = text.slice(end + 1)

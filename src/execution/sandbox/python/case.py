@@ -170,10 +170,10 @@ class Case:
             self.upstream += chunk
             self.relay()
         else:
-            captured = self.captured[name]
-            room = self.limits["outputBytes"] - len(captured)
-            captured += chunk[:room]
-            if name == "stdout" and len(chunk) > room and self.end in (None, "stopped"):
+            # One limit for both: a flood on either is one.
+            room = self.limits["outputBytes"] - sum(map(len, self.captured.values()))
+            self.captured[name] += chunk[:room]
+            if len(chunk) > room and self.end in (None, "stopped"):
                 self.end = "output"
         return True
 

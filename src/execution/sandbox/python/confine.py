@@ -6,8 +6,12 @@ import resource
 import struct
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+# Looked up here, before the first fork, so that the first program finds the same memory as all others.
+UNSHARE, SETNS = LIBC.unshare, LIBC.setns
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
+CLONE_NEWPID = 0x20000000
+CAPABILITY_VERSION = 0x20080522
 SECCOMP_MODE_FILTER = 2
 MEBIBYTE = 1 << 20
 
@@ -16,15 +20,34 @@ class SockFprog(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def prctl(option, first, second=0):
-    if LIBC.prctl(option, ctypes.c_ulong(first), ctypes.c_void_p(second), 0, 0) != 0:
+def checked(result, name):
+    if result != 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def prctl(option, first, second=0):
+    checked(LIBC.prctl(option, ctypes.c_ulong(first), ctypes.c_void_p(second), 0, 0), f"prctl({option})")
 
 
 def hide():
     """No other process of this user may look into this one."""
     prctl(PR_SET_DUMPABLE, 0)
+
+
+def give_next_fork_numbers_of_its_own():
+    """The next fork is process 1 of a new namespace, and sees no other."""
+    checked(UNSHARE(CLONE_NEWPID), "unshare")
+
+
+def take_numbers_of(process):
+    """Forks get the numbers again that the process of this descriptor has."""
+    checked(SETNS(process, CLONE_NEWPID), "setns")
+
+
+def drop_capabilities():
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    checked(LIBC.capset(header, (ctypes.c_uint32 * 6)()), "capset")
 
 
 def set_limits(memory_bytes, cpu_seconds):

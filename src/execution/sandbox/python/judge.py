@@ -14,10 +14,15 @@ class Judged(BaseException):
     """The candidate cannot answer any more. Not an Exception, so that no test catches it by accident."""
 
 
+# Loops take these for their end: a test such as all(map(candidate, inputs)) would stop early and pass.
+ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
+
+
 class Candidate:
     def __init__(self, name):
         self.__name__ = name
         self.raised = None
+        self.is_judged = False
 
     def __call__(self, *positional, **named):
         program.send(b'{"call":' + plain_data.dumps((positional, named)) + b"}")
@@ -25,6 +30,7 @@ class Candidate:
         if "value" in reply:
             return plain_data.decode(reply["value"], 0)
         self.raised = as_exception(reply)
+        self.is_judged = self.is_judged or isinstance(self.raised, Judged)
         raise self.raised
 
 
@@ -33,6 +39,8 @@ def as_exception(reply):
     for name in reply["types"]:
         kind = getattr(builtins, name, None)
         if isinstance(kind, type) and issubclass(kind, Exception):
+            if issubclass(kind, ENDS_OF_LOOPS):
+                break
             try:
                 return kind(reply["text"])
             except TypeError:
@@ -46,17 +54,21 @@ def run_check(case):
         namespace = {"__name__": "tests"}
         try:
             program.run_preamble(case["preamble"], case["entry"], namespace)
+        except BaseException as problem:
+            finish({"broken": f"The prompt does not run: {type(problem).__name__}: {problem}"})
+        try:
             # Some tests call the function by its name.
             namespace[case["entry"]] = candidate
             exec(compile(case["test"], "<tests>", "exec", dont_inherit=True), namespace)
             check = namespace["check"]
         except BaseException as problem:
-            finish({"broken": f"{type(problem).__name__}: {problem}"})
+            finish({"broken": f"The test code does not run: {type(problem).__name__}: {problem}"})
         try:
             check(candidate)
         except BaseException as problem:
             finish({"verdict": verdict_on(problem, candidate)})
-        finish({"verdict": "passed"})
+        # Whatever caught it: tests without this answer have not seen a right program.
+        finish({"verdict": "runtime_error" if candidate.is_judged else "passed"})
 
     return run
 

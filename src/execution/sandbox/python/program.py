@@ -83,17 +83,13 @@ def check_syntax(case):
 def serve_function(case):
     """With `arguments`, one call; without, calls as the supervisor sends them, until it hangs up."""
     module = new_module("solution")
-    arguments = case.get("arguments")
-    if arguments is not None:
-        arguments = [json.loads(line) for line in arguments]
+    lines = case.get("arguments")
 
     def run():
         try:
+            # Python may refuse what is JSON elsewhere, such as an integer of 5,000 digits.
+            arguments = None if lines is None else [json.loads(line) for line in lines]
             run_preamble(case["preamble"], case.get("placeholder"), module.__dict__)
-        except BaseException as problem:
-            send(json.dumps({"broken": description(problem)["text"]}).encode())
-            leave(1)
-        try:
             exec(compiled(case["source"]), module.__dict__)
             function = entry_point(module, case)
         except BaseException as problem:

@@ -24,12 +24,15 @@ def main():
     inbox = frames.Inbox()
     nonce, _, boot = inbox.wait()
     ours, theirs = _socket.socketpair()
+    # Whoever starts a namespace may change to it later, which the zygote does between two forks.
+    confine.give_next_fork_numbers_of_its_own()
     if os.fork() == 0:
         ours.close()
         for descriptor in (frames.COMMANDS, frames.REPORT):
             os.close(descriptor)
         return zygote.serve(theirs, json.loads(boot))
     theirs.close()
+    confine.drop_capabilities()
     processes = zygote.Zygote(ours)
     frames.send(nonce, b"R", b"")
     while (frame := inbox.wait()) is not None:

@@ -1,8 +1,9 @@
 """The process that programs are forked from. It knows the interpreter, the modules they need, and nothing else.
 
 It gets nothing from the runner. One fork at a time waits, ahead of its case, for five pipe ends and reads the case from
-one of them. To the runner it tells the fork's number and how the fork ended, straight from the kernel's structure, which
-is wiped before the next one. So each program finds the same memory, whatever ran before it.
+one of them. To the runner it tells how the fork ended, straight from the kernel's structure, which is wiped before the
+next one. So each program finds the same memory, whatever ran before it. Each fork is the first process of a namespace of
+its own: it cannot see how many there were before it.
 """
 
 import ctypes
@@ -22,7 +23,8 @@ import program
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
 PRELOAD = ("ast", "bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-NUMBER = struct.Struct("i")
+LINE = struct.Struct("i")
+CREDENTIALS = struct.Struct("3i")
 ENDS = struct.Struct("5i")
 SETUP = struct.Struct(">qq")
 # A sandbox is for programs or for their judges, from its start to its end.
@@ -52,16 +54,23 @@ class Zygote:
 
     def __init__(self, channel):
         self._channel = channel
+        self._waiting = None
+        self._number = None
 
     def fileno(self):
         """Readable when the process has gone."""
         return self._channel.fileno()
 
     def is_there(self):
+        """Whether a process waits for a program. Its number tells whether an earlier one has made threads: then it could
+        leave a number behind, and this sandbox is over."""
         poll = select.poll()
         poll.register(self, 0)
         # Registered for nothing, it still tells of a hang-up.
-        return not poll.poll(0)
+        if poll.poll(0):
+            return False
+        number, _ = self._next()
+        return self._number is None or number == self._number + 1
 
     def start(self, ends):
         """Gives a program's pipe ends (standard input, output, errors, messages up and down) to the process that waits
@@ -74,16 +83,24 @@ class Zygote:
         return self._number
 
     def _hand_over(self, ends):
-        number, (line,) = receive_descriptors(self._channel, NUMBER.size, NUMBER)
-        (self._number,) = NUMBER.unpack(number)
-        with_process = _socket.socket(fileno=line)
+        self._number, line = self._next()
+        self._waiting = None
         try:
-            send_descriptors(with_process, b"F", ENDS.pack(*ends))
+            send_descriptors(line, b"F", ENDS.pack(*ends))
             return True
         except ConnectionError:
             return False
         finally:
-            with_process.close()
+            line.close()
+
+    def _next(self):
+        """The process that waits: its number, which only the kernel can tell, and the line to it."""
+        if self._waiting is None:
+            _, (descriptor,) = receive_descriptors(self._channel, 1, LINE)
+            line = _socket.socket(fileno=descriptor)
+            _, (number, _, _) = receive_descriptors(line, 1, CREDENTIALS)
+            self._waiting = number, line
+        return self._waiting
 
     def farewell(self):
         """How the process ended, as soon as it has."""
@@ -101,19 +118,22 @@ def serve(channel, boot):
     # Made before the first fork, as is everything that stays: the first program sees what all others see.
     wait4, last = confine.LIBC.wait4, Farewell()
     status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
+    myself = os.pidfd_open(os.getpid())
     gc.freeze()
     while True:
         # A line of its own per fork: what one that is killed early has not read reaches no other.
         line, its_line = _socket.socketpair()
-        pid = os.fork()
-        if pid == 0:
+        line.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+        confine.give_next_fork_numbers_of_its_own()
+        if os.fork() == 0:
             channel.close()
             line.close()
             return lambda: become(its_line, boot)
+        confine.take_numbers_of(myself)
         its_line.close()
-        send_descriptors(channel, NUMBER.pack(pid), NUMBER.pack(line.fileno()))
+        send_descriptors(channel, b"L", LINE.pack(line.fileno()))
         line.close()
-        if wait4(pid, status, 0, usage) != pid:
+        if wait4(-1, status, 0, usage) <= 0:
             os._exit(1)
         channel.sendall(last)
         ctypes.memset(status, 0, ctypes.sizeof(last))
@@ -122,6 +142,8 @@ def serve(channel, boot):
 def become(line, boot):
     """In the fork: gives up everything a program must not have, then turns into the program."""
     confine.hide()
+    # With it goes our number, as the runner knows it.
+    line.send(b"H")
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)
     _, ends = receive_descriptors(line, 1, ENDS)
@@ -133,6 +155,7 @@ def become(line, boot):
     program.prepare()
     spec = program.receive()
     run = MODES[boot["serves"]][spec["mode"]](spec)
+    confine.drop_capabilities()
     confine.set_limits(spec["limits"]["memoryBytes"], spec["limits"]["cpuSeconds"])
     confine.install_filter(boot["filter"], boot["pidSlots"])
     frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))

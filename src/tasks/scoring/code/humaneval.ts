@@ -19,8 +19,8 @@ const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 }
 const judgeMessage = z.union([
   z.object({ call: z.unknown() }),
   z.object({ verdict: z.enum(['passed', 'failed_tests', 'runtime_error', 'memory_limit']) }),
-  z.object({ broken: z.string() }),
 ])
+const brokenMessage = z.object({ broken: z.string() })
 
 export async function checkCandidate(
   job: SandboxJob,
@@ -34,10 +34,14 @@ export async function checkCandidate(
   // Loads its tests meanwhile; its first call waits until the program has loaded too.
   const judge = judges.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
   try {
+    // Only now can the judge blame the task: later it has seen data of the program.
+    const opening = await judge.next()
+    const broken = opening.kind === 'message' ? brokenMessage.safeParse(opening.message).data : undefined
+    if (broken !== undefined) throw new BrokenTask(broken.broken)
     const loaded = readReply(await program.next())
     if (typeof loaded === 'string') return loaded
     if ('failed' in loaded) return statusOfFailure(loaded)
-    const status = await carry(program, judge)
+    const status = await carry(program, judge, opening)
     // What the program did behind its last answer counts too: endless output, a thread that still runs.
     const ending = statusOfEnd(await program.stop())
     return status === 'passed' ? (ending ?? 'passed') : status
@@ -47,12 +51,11 @@ export async function checkCandidate(
 }
 
 /** Carries calls from the tests to the program and plain data back, until one of them has come to its end. */
-async function carry(program: RunningCase, judge: RunningCase): Promise<CodeStatus> {
-  for (;;) {
-    const event = await judge.next()
+async function carry(program: RunningCase, judge: RunningCase, opening: CaseEvent): Promise<CodeStatus> {
+  for (let event = opening; ; event = await judge.next()) {
     if (event.kind === 'end') return statusOfEnd(event.report) ?? 'runtime_error'
-    const message = judgeMessage.parse(event.message)
-    if ('broken' in message) throw new BrokenTask(`The test code does not run: ${message.broken}`)
+    const message = judgeMessage.safeParse(event.message).data
+    if (message === undefined) return 'runtime_error'
     if ('verdict' in message) return message.verdict
     program.send({ call: message.call })
     const reply = readReply(await program.next())
@@ -68,7 +71,6 @@ function readReply(event: CaseEvent): ProgramMessage | CodeStatus {
   if (event.kind === 'end') return statusOfEnd(event.report) ?? 'runtime_error'
   const message = readMessage(event.message)
   if (message === undefined) return 'runtime_error'
-  if ('broken' in message) throw new BrokenTask(`The prompt does not run: ${message.broken}`)
   if ('failed' in message && message.failed !== 'exception') return statusOfFailure(message)
   if ('value' in message && decodePlain(message.value) === undefined) return 'runtime_error'
   return message

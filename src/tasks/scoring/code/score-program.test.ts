@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import { findSandboxHost } from '../../../execution/sandbox/host.ts'
 import { SandboxPool } from '../../../execution/sandbox/pool.ts'
-import { SandboxUnavailable } from '../../../execution/sandbox/unavailable.ts'
+import { SandboxUnavailable, InfrastructureTimeout } from '../../../execution/sandbox/unavailable.ts'
 import type { ProgramTest } from '../../../library/task.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
@@ -144,6 +144,33 @@ describe('HumanEval', () => {
     const { score, status } = await scoreProgram(pool, program, doubling)
     expect(score, status).toBe(0)
     expect(['failed_tests', 'runtime_error', 'timeout', 'output_limit', 'memory_limit']).toContain(status)
+  })
+
+  // Each of them ends a loop, a generator or a task quietly somewhere in Python.
+  test.concurrent.each([
+    'StopIteration',
+    'StopAsyncIteration',
+    'GeneratorExit',
+    'KeyboardInterrupt',
+    'SystemExit(0)',
+    'asyncio.CancelledError',
+    'type("Quiet", (BaseException,), {})',
+    'type("Quiet", (StopIteration,), {})',
+    'type("Both", (StopIteration, ValueError), {})',
+  ])('%s ends no loop of the tests', async (exception) => {
+    const program = `import asyncio\ndef f(x):\n    raise ${exception}`
+    for (const test of [
+      'assert all(map(candidate, [1, 2]))',
+      'assert not any(filter(candidate, [1, 2]))',
+      'assert list(iter(lambda: candidate(1), 3)) == []',
+      'assert list(zip([1], map(candidate, [1]))) == []',
+      'assert next(map(candidate, [1]), 7) == 7',
+      'for _ in map(candidate, [1]):\n        assert False',
+      'try:\n        candidate(1)\n    except BaseException:\n        pass',
+    ]) {
+      const { status } = await scoreProgram(pool, program, humaneval(test))
+      expect(status, test).toBe('runtime_error')
+    }
   })
 
   test.concurrent('tests may expect an exception', async () => {
@@ -296,17 +323,86 @@ def seek():
   })
 })
 
+// What goes up from a program's process, written by the program itself: framed as our own code does it, or not at all.
+describe('a program’s word about itself', () => {
+  const said = [
+    '{"broken":"x"}',
+    '{"loaded":true}',
+    '{"loaded":true,"broken":"x"}',
+    '{"compiled":true}',
+    '{"verdict":"passed"}',
+    '{"call":[]}',
+    '{"failed":"exception","types":["BrokenTask"],"name":"x","text":"y"}',
+    '{"failed":"exit","types":[],"name":1}',
+    '{"value":["D","1e99999999999999999999"]}',
+    '{"value":["F","0x1","0x0"]}',
+    '{"value":["constructor"]}',
+    '{"value":["toString","x"]}',
+    '{"__proto__":{"broken":"x"}}',
+    'null',
+    '[]',
+    '"broken"',
+    '1e999',
+    '{',
+    '',
+    '\\ud800',
+    `${'['.repeat(100_000)}`,
+  ]
+  const writing = (text: string, how: string) =>
+    `import os, struct\nm = ${JSON.stringify(text)}.encode("utf-8", "surrogatepass")\n${how}\nos._exit(0)`
+  const framed = 'os.write(3, struct.pack(">I", len(m)) + m)'
+  const first = functional(['1', '1'])
+  const lines = stdin(['', 'x'])
+
+  test.concurrent.each([
+    ...said.map((text) => [text.slice(0, 70), writing(text, framed)]),
+    ['bytes without a frame', writing(said[0]!, 'os.write(3, m)')],
+    ['two at once', writing(said[0]!, `${framed}\n${framed}`)],
+  ])('%s is at most an error of its own', async (_, program) => {
+    for (const reference of [doubling, first, lines]) {
+      const { score, status } = await scoreProgram(pool, program, reference)
+      expect(score, status).toBe(0)
+      expect(['runtime_error', 'failed_tests']).toContain(status)
+    }
+    const inCall = `def double(values):\n    ${program.replaceAll('\n', '\n    ')}`
+    expect((await scoreProgram(pool, inCall, doubling)).score).toBe(0)
+  })
+
+  test.concurrent('random bytes on all its descriptors harm nobody', async () => {
+    for (let seed = 0; seed < 30; seed += 1) {
+      const program = `
+import os, random
+random.seed(${seed})
+for _ in range(random.randrange(1, 6)):
+    length = random.choice([0, 1, 20, 4000])
+    body = random.randbytes(random.choice([0, 1, length, 70000]))
+    frame = random.choice([b"", length.to_bytes(4, "big"), random.randbytes(21)]) + body
+    try:
+        os.write(random.randrange(0, 6), frame)
+    except OSError:
+        pass
+if random.random() < 0.3:
+    os.close(random.randrange(0, 6) % 5)
+${seed % 2 === 0 ? 'os._exit(0)' : 'def f(x):\n    return 0\ndef double(values):\n    return 0'}`
+      const reference = [doubling, first, lines][seed % 3]!
+      const { score, status } = await scoreProgram(pool, program, reference)
+      expect(score, `${seed}: ${status}`).toBe(0)
+    }
+  })
+
+  test.concurrent('an argument that Python cannot read is no fault of the sandbox', async () => {
+    const reference = functional(['9'.repeat(5000), '1'])
+    expect((await scoreProgram(pool, 'def f(x):\n    return 1', reference)).status).toBe('runtime_error')
+  })
+})
+
 describe('a machine that cannot', () => {
-  test('has a status of its own', async () => {
+  test('gives no score', async () => {
     const none = new SandboxPool({ findHost: () => Promise.reject(new SandboxUnavailable('none here')) })
-    expect(await scoreProgram(none, 'x = 1', doubling)).toEqual({
-      score: 0,
-      parse: 'ok',
-      status: 'sandbox_unavailable',
-    })
+    await expect(scoreProgram(none, 'x = 1', doubling)).rejects.toBeInstanceOf(SandboxUnavailable)
     const slow = new SandboxPool({ infrastructureSeconds: 0.3 })
     const program = 'import time\ntime.sleep(2)'
-    expect((await scoreProgram(slow, program, doubling)).status).toBe('infrastructure_timeout')
+    await expect(scoreProgram(slow, program, doubling)).rejects.toBeInstanceOf(InfrastructureTimeout)
   })
 
   test('stops when it is told to', async () => {

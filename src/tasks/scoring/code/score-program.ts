@@ -1,6 +1,5 @@
 import type { CodeStatus } from '../../../execution/program/code-status.ts'
-import { InfrastructureTimeout, type SandboxJob, type SandboxPool } from '../../../execution/sandbox/pool.ts'
-import { SandboxUnavailable } from '../../../execution/sandbox/unavailable.ts'
+import type { SandboxJob, SandboxPool } from '../../../execution/sandbox/pool.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import type { Score } from '../scorer.ts'
 import { checkCandidate } from './humaneval.ts'
@@ -12,8 +11,8 @@ export interface ProgramScore extends Score {
 }
 
 /**
- * Runs the final program against its tests. A machine that cannot run it gives a status of its own, never
- * `failed_tests`. Throws the signal's reason, and `BrokenTask` where the reference itself does not run.
+ * Runs the final program against its tests. Throws a `SandboxFailure` where this machine cannot run it, which says
+ * nothing about the program; the signal's reason; and `BrokenTask` where the reference itself does not run.
  */
 export async function scoreProgram(
   pool: SandboxPool,
@@ -23,13 +22,7 @@ export async function scoreProgram(
 ): Promise<ProgramScore> {
   // The contract asks for the program's text; nothing is repaired here.
   if (typeof answer !== 'string' || answer.trim() === '') return scored('unparseable')
-  try {
-    return scored(await pool.job(signal, (job) => evaluate(job, answer, reference)))
-  } catch (problem) {
-    if (problem instanceof SandboxUnavailable) return scored('sandbox_unavailable')
-    if (problem instanceof InfrastructureTimeout) return scored('infrastructure_timeout')
-    throw problem
-  }
+  return scored(await pool.job(signal, (job) => evaluate(job, answer, reference)))
 }
 
 function evaluate(
