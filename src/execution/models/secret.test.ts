@@ -64,7 +64,7 @@ describe('redaction', () => {
     const nasty = fc.stringMatching(/^[!-~]{4,12}$/).map((text) => `${text}/"\\key"/\\\\${text}`)
     fc.assert(
       fc.property(nasty, fc.array(fc.constantFrom(...escapes), { maxLength: 4 }), (value, levels) => {
-        const text = levels.reduce((inner, wrap) => wrap(inner), `{"said":"${value}"}`)
+        const text = levels.reduce((inner, escaped) => escaped(inner), `{"said":"${value}"}`)
         const clean = new ApiKey(value, 'https://api.example.com').redact(`before ${text} after`)
         expect(clean).toMatch(/^before .*said.*\[redacted\].* after$/)
         let read = clean
