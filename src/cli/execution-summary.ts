@@ -2,7 +2,7 @@ import type { Execution } from '../execution/execution.ts'
 import type { Cost } from '../execution/models/prices.ts'
 import type { Usage } from '../execution/models/usage.ts'
 import type { Trace } from '../execution/trace.ts'
-import { visibleText } from '../graph/render/picture.ts'
+import { visibleText } from '../graph/render/visible-text.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { exitCode } from './exit-code.ts'
 import { counted, printable } from './terminal-text.ts'
@@ -21,7 +21,7 @@ export function executionSummary(execution: Execution, simulated: boolean): stri
   ]
 }
 
-/** What a reply said of itself, or failed to say, that makes the figures or the settings doubtful. */
+/** Replies that make the token counts or the settings doubtful. */
 function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
   const warned = new Map<string, number>()
   for (const { attempts } of nodes.flatMap(({ calls }) => calls)) {
@@ -33,16 +33,18 @@ function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
   const thought = warned.get('thinking')
   return [
     ...(unknown > 0
-      ? [`The token counts are too low: the server told none for ${counted(unknown, 'attempt')}.`]
+      ? [`The token counts are too low: the server sent none for ${counted(unknown, 'attempt')}.`]
       : []),
     ...(warned.has('usage_constant')
-      ? ['The token counts are doubtful: the server always tells the same.']
+      ? ['The token counts are doubtful: the server always sends the same.']
       : []),
-    ...(thought ? [`The model thought in ${counted(thought, 'call')} although thinking was to be off.`] : []),
+    ...(thought
+      ? [`The model was thinking in ${counted(thought, 'call')} although thinking is switched off.`]
+      : []),
   ]
 }
 
-/** Nodes that failed alike are told of together; that an end cut the others short goes without saying. */
+/** One line per kind of failure. Nodes that were cut short by the end are left out. */
 function describeFailures(failures: Execution['failures']): string[] {
   const alike = new Map<string, string[]>()
   for (const { executor, status, reason } of failures) {
