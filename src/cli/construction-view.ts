@@ -56,10 +56,14 @@ export function describeStep(
   { units }: AgentGraph,
   screen: Screen,
 ): string[] {
-  const number = `${index + 1}.`
-  const margin = ' '.repeat(number.length + 1)
+  const number = `${index + 1}. `
+  const margin = ' '.repeat(number.length)
+  const shown = (lines: readonly string[]) => [
+    ...lines.map((line, row) => `${row === 0 ? number : margin}${wrapText(line, screen, margin)}`),
+    '',
+  ]
   if (step.action.type === 'stop')
-    return [`${number} STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`, '']
+    return shown([`STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`])
   const { role, realization, predecessors } = step.action
   const others = Object.entries(step.roles)
     .filter(([id]) => id !== role)
@@ -73,12 +77,11 @@ export function describeStep(
   })
   const chosen = (name: string, probability: number) =>
     `${screen.paint('cyan', shownText(name, screen))} ${percent(probability)}`
-  const lines = [
-    `${number} ADD ${chosen(role, step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
-    `${margin}as ${chosen(realization, step.realizations![realization]!)}`,
-    ...(edges.length > 0 ? [`${margin}${edges.join('; ')}`] : []),
-  ]
-  return [...lines.map((line) => wrapText(line, screen, margin)), '']
+  return shown([
+    `ADD ${chosen(role, step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
+    `as ${chosen(realization, step.realizations![realization]!)}`,
+    ...(edges.length > 0 ? [edges.join('; ')] : []),
+  ])
 }
 
 function whyForced(unitsPlaced: number): string {

@@ -2,23 +2,28 @@ import type { Execution } from '../execution/execution.ts'
 import type { Cost } from '../execution/models/prices.ts'
 import type { Usage } from '../execution/models/usage.ts'
 import type { Trace } from '../execution/trace.ts'
-import { visibleText } from '../graph/render/visible-text.ts'
 import type { JsonValue } from '../library/json-value.ts'
+import { type Screen, screenOf, shownText, wrapText } from './display/screen.ts'
 import { exitCode } from './exit-code.ts'
 import { counted, printable } from './terminal-text.ts'
 
 /** What an execution took and what went wrong in it, in lines for people. */
-export function executionSummary(execution: Execution, simulated: boolean): string[] {
+export function executionSummary(
+  execution: Execution,
+  simulated: boolean,
+  screen: Screen = screenOf(process.stderr),
+): string[] {
   const { status, answer, stop, usage, cost, failures, durationMs, trace } = execution
   const seconds = `${(durationMs / 1000).toFixed(1)} s`
   const tokens = `${usage.input} + ${usage.output} tokens`
-  return [
-    ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
+  const lines = [
+    ...(stop === undefined ? [] : [`stopped: ${stop.message}`]),
     ...describeFailures(failures),
     `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
     ...describeWarnings(trace, usage),
     ...(simulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
   ]
+  return lines.map((line) => wrapText(shownText(line, screen), screen))
 }
 
 /** Replies that make the token counts or the settings doubtful. */
@@ -49,7 +54,7 @@ function describeFailures(failures: Execution['failures']): string[] {
   const alike = new Map<string, string[]>()
   for (const { executor, status, reason } of failures) {
     if (status === 'aborted') continue
-    const problem = reason === undefined ? status : `${status} (${visibleText(reason)})`
+    const problem = reason === undefined ? status : `${status} (${reason})`
     alike.set(problem, [...(alike.get(problem) ?? []), executor])
   }
   return [...alike].map(([problem, executors]) => {

@@ -17,7 +17,7 @@ import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { describeStep, executorLabel, explainStep } from './construction-view.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
-import { screenOf } from './display/screen.ts'
+import { screenOf, wrapText } from './display/screen.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 import { readStandardInput } from './standard-input.ts'
@@ -95,7 +95,7 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
   const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
   const drawing = mermaid(picture)
   const screen = screenOf(process.stdout)
-  const heading = (text: string) => screen.paint('bold', text)
+  const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
   return {
     json: {
       question,

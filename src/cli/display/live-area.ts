@@ -26,7 +26,7 @@ export class LiveArea {
     this.#stream = stream
     this.#lines = lines
     this.#screen = screen
-    stream.on('resize', this.#paint)
+    stream.on('resize', this.#resized)
     process.on('SIGCONT', this.#repaint)
     this.#paint()
   }
@@ -45,7 +45,7 @@ export class LiveArea {
   /** Replaces the lines by a text that stays. */
   end(text: string): void {
     clearTimeout(this.#timer)
-    this.#stream.off('resize', this.#paint)
+    this.#stream.off('resize', this.#resized)
     process.off('SIGCONT', this.#repaint)
     this.#stream.write(`${this.#back()}\u001b[J${text}`)
   }
@@ -72,6 +72,9 @@ export class LiveArea {
     this.#painted = lines
     this.#schedule(idleFrameMs)
   }
+
+  /** Erased first: a terminal remembers which lines it broke, and would join them again when it becomes wider. */
+  readonly #resized = (): void => this.above('')
 
   /** Someone wrote below what was painted, as a shell does after Ctrl-Z: that stays where it is. */
   readonly #repaint = (): void => {
