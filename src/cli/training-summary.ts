@@ -4,7 +4,7 @@ import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
 import type { TrainingResult } from '../runs/train.ts'
 import { duration, money, tokens } from './display/numbers.ts'
-import { factLines, type Screen, shownText } from './display/screen.ts'
+import { factLines, type Screen, shownText, wrapText } from './display/screen.ts'
 import { movingMean, sparkline } from './display/series.ts'
 import { counted } from './terminal-text.ts'
 import { moneyText, type TrainingTally } from './training-view.ts'
@@ -122,7 +122,9 @@ function commandLines(steps: readonly Step[], screen: Screen): string[] {
   const isNarrow = width + longest + 4 > screen.columns
   return steps.map(([command, what]) => {
     const shown = shownText(command, screen)
-    return isNarrow ? `  ${shown}\n    ${what}` : `  ${shown.padEnd(width)}  ${what}`
+    return isNarrow
+      ? `  ${shown}\n    ${wrapText(what, screen, '    ')}`
+      : `  ${shown.padEnd(width)}  ${what}`
   })
 }
 

@@ -20,12 +20,12 @@ export interface TerminalStyle {
 export function drawGraph(graph: AgentGraph, { ascii = false, columns = 80 }: TerminalStyle = {}): string {
   const named = withLabels(outerPicture(graph), ({ label }) => (ascii ? asciiText(label) : label))
   const numbered = withLabels(named, ({ label, kind }, index) => (kind === 'end' ? label : `${index + 1}`))
-  const layouts = [named, numbered].map((picture) => layeredLayout(picture, stringWidth))
-  const fitting = graph.size === 0 ? 0 : layouts.findIndex(({ width }) => width <= columns)
-  const drawing = fitting < 0 ? '' : draw(layouts[fitting]!)
-  const list = fitting === 0 ? '' : unitList(graph, named, fitting < 0)
-  const text = [drawing, list].filter((part) => part !== '').join('\n')
-  return ascii ? asciiDrawing(text) : text
+  const shown = (text: string) => (ascii ? asciiDrawing(text) : text)
+  const whole = layeredLayout(named, stringWidth)
+  if (whole.width <= columns || graph.size === 0) return shown(draw(whole))
+  const small = layeredLayout(numbered, stringWidth)
+  if (small.width > columns) return unitList(graph, named, true)
+  return `${shown(draw(small))}\n${unitList(graph, named, false)}`
 }
 
 function unitList({ units }: AgentGraph, named: Picture, isAlone: boolean): string {

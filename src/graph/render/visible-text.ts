@@ -14,7 +14,7 @@ export function visibleText(text: string): string {
 /** One ASCII character for each sign that our drawings are made of, so that they stay aligned. */
 const signs: readonly (readonly [string, string])[] = [
   ['│', '|'],
-  ['─╸–', '-'],
+  ['─╸–·', '-'],
   ['└┘┌┐├┤┬┴╤', '+'],
   ['╔╗╝╚║█▉▊▋▌▍▎▏━', '#'],
   ['═', '='],
@@ -26,7 +26,7 @@ const signs: readonly (readonly [string, string])[] = [
   ['■', '!'],
   ['●', '*'],
   ['○', 'o'],
-  ['·…', '.'],
+  ['…', '.'],
   ['▁', '_'],
   ['▂', '.'],
   ['▃', ':'],
