@@ -135,7 +135,7 @@ describe('what is interrupted goes on', () => {
     child.kill('SIGKILL')
     await outcome
     const { code, stdout, stderr } = await magic('resume', 'killed', '--runs-dir', runs)
-    expect(stderr).toMatch(/Going on after [1-3] of 4 updates/)
+    expect(stderr).toMatch(/Resuming after [1-3] of 4 updates/)
     expect(stdout).toContain('finished, 4 updates')
     expect(code).toBe(0)
     expect(finalState('killed')).toEqual(finalState('whole'))

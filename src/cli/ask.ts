@@ -6,10 +6,10 @@ import { askedTask } from '../execution/models/simulated/node-request.ts'
 import { executionSettings } from '../execution/settings.ts'
 import { taskView } from '../execution/task-text.ts'
 import { openToolbox } from '../execution/toolbox.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { mermaid } from '../graph/render/mermaid.ts'
 import { expandedPicture } from '../graph/render/picture.ts'
-import { drawGraph } from '../graph/render/terminal.ts'
 import type { Task } from '../library/task.ts'
 import { contractFor } from '../runs/contract-for.ts'
 import { loadCheckpoint } from '../runs/named-organisation.ts'
@@ -19,6 +19,7 @@ import { knownTasks } from '../tasks/known-tasks.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { describeStep, type ExplainedStep, executorLabel, explainStep } from './construction-view.ts'
 import { contractKinds } from './contract-kinds.ts'
+import { graphDrawing } from './display/graph-drawing.ts'
 import { screenOf } from './display/screen.ts'
 import { answerText, executionCode, executionSummary } from './execution-summary.ts'
 import { exitCodeHelp } from './exit-code.ts'
@@ -197,7 +198,7 @@ function showConstruction({
   readonly task: Task
   readonly split: string | undefined
   readonly steps: readonly ExplainedStep[]
-  readonly graph: Parameters<typeof drawGraph>[0]
+  readonly graph: AgentGraph
   readonly expanded: boolean
 }): void {
   const { run, update, library } = policy
@@ -207,8 +208,8 @@ function showConstruction({
     screen.paint('bold', `The policy of ${run.name}, ${trained}, builds`),
     ...(split === undefined ? [] : [`for question ${printable(task.id)} of the ${split} questions`]),
     '',
-    ...steps.flatMap((step, index) => describeStep(step, index, graph)),
-    drawGraph(graph, { columns: process.stderr.columns ?? 100, ascii: screen.ascii }).trimEnd(),
+    ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
+    graphDrawing(graph, screen),
     '',
     ...(expanded ? [mermaid(expandedPicture(graph, executorLabel(library))).trimEnd(), ''] : []),
   ]

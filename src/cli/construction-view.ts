@@ -1,10 +1,11 @@
-import { styleText } from 'node:util'
 import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
 import type { Action, Restriction } from '../graph/legality.ts'
-import { type ExecutorLabel, visibleText } from '../graph/render/picture.ts'
+import type { ExecutorLabel } from '../graph/render/picture.ts'
 import type { Library } from '../library/library.ts'
 import { realizations } from '../library/role-space.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
+import { percent } from './display/numbers.ts'
+import { type Screen, shownText, wrapText } from './display/screen.ts'
 
 /** A decision with the probabilities that stood behind it. */
 export interface ExplainedStep {
@@ -49,28 +50,38 @@ export function explainStep(
   }
 }
 
-export function describeStep(step: ExplainedStep, index: number, { units }: AgentGraph): string[] {
-  const number = `${index + 1}.`
-  if (step.action.type === 'stop') {
-    return [`${number} STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`, '']
-  }
+export function describeStep(
+  step: ExplainedStep,
+  index: number,
+  { units }: AgentGraph,
+  screen: Screen,
+): string[] {
+  const number = `${index + 1}. `
+  const margin = ' '.repeat(number.length)
+  const shown = (lines: readonly string[]) => [
+    ...lines.map((line, row) => `${row === 0 ? number : margin}${wrapText(line, screen, margin)}`),
+    '',
+  ]
+  if (step.action.type === 'stop')
+    return shown([`STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`])
   const { role, realization, predecessors } = step.action
   const others = Object.entries(step.roles)
     .filter(([id]) => id !== role)
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3)
-    .map(([id, probability]) => `${visibleText(id)} ${percent(probability)}`)
+    .map(([id, probability]) => `${shownText(id, screen)} ${percent(probability)}`)
   const edges = step.edges!.map((probability, unit) => {
-    const name = `${unit + 1} ${visibleText(units[unit]!.role)}`
+    const name = `${unit + 1} ${shownText(units[unit]!.role, screen)}`
     if (probability === null) return `cannot listen to ${name}`
     return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
   })
-  return [
-    `${number} ADD ${emphasis(visibleText(role))} ${percent(step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
-    `   as ${emphasis(realization)} ${percent(step.realizations![realization]!)}`,
-    ...(edges.length > 0 ? [`   ${edges.join('; ')}`] : []),
-    '',
-  ]
+  const chosen = (name: string, probability: number) =>
+    `${screen.paint('cyan', shownText(name, screen))} ${percent(probability)}`
+  return shown([
+    `ADD ${chosen(role, step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
+    `as ${chosen(realization, step.realizations![realization]!)}`,
+    ...(edges.length > 0 ? [edges.join('; ')] : []),
+  ])
 }
 
 function whyForced(unitsPlaced: number): string {
@@ -84,12 +95,4 @@ export function executorLabel(library: Library): ExecutorLabel {
     if (part === 'atomic') return atomic!.id
     return part === 'worker' ? group!.workers[worker]!.id : group!.aggregator.id
   }
-}
-
-function percent(probability: number): string {
-  return `${(probability * 100).toFixed(1)} %`
-}
-
-function emphasis(text: string): string {
-  return styleText('cyan', text)
 }

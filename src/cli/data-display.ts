@@ -1,60 +1,67 @@
 import { basename } from 'node:path'
-import { styleText } from 'node:util'
+
 import { taskView } from '../execution/task-text.ts'
-import { visibleText } from '../graph/render/picture.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import type { CatalogueEntry } from '../tasks/data/catalogue.ts'
 import type { ImportedSplit } from '../tasks/data/import-files.ts'
 import type { PullProgress } from '../tasks/data/pull.ts'
+import { chooseDisplay } from './display/choose-display.ts'
+import { LiveArea } from './display/live-area.ts'
+import { drawn, factLines, type Screen, screenOf, shownText, wrapText } from './display/screen.ts'
 
-export function describeList(entries: readonly CatalogueEntry[], root: string): string {
+export function describeList(
+  entries: readonly CatalogueEntry[],
+  root: string,
+  screen: Screen = screenOf(),
+): string {
+  const here = screen.paint('green', '✓')
   const lines = entries.flatMap(({ name, title, licence, metric, splits, companions }) => [
-    `${styleText('bold', name)}  ${title}, ${metric}, ${licence}`,
+    `${screen.paint('bold', name)}  ${wrapText(`${title}, ${metric}, ${licence}`, screen, '  ')}`,
     ...splits.map(
       ({ split, examples, imported }) =>
-        `  ${imported ? styleText('green', '✓') : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`,
+        `  ${imported ? here : drawn('·', screen)} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`,
     ),
-    // One that is not here is not missed: only `show` tells of it.
+    // Only `show` tells of one that is not here: nobody needs to fetch it.
     ...companions
       .filter(({ imported }) => imported)
-      .map(({ path, holds }) => `  ${styleText('green', '✓')} ${basename(path).padEnd(16)} ${holds}`),
+      .map(({ path, holds }) => `  ${here} ${basename(path).padEnd(16)} ${holds}`),
   ])
-  return [
-    ...lines,
-    '',
-    `✓ is in ${root}. The others: magic data pull NAME, or magic data import NAME PATH.`,
-    '',
-  ].join('\n')
+  const legend = `✓ is in ${root}. The others: magic data pull NAME, or magic data import NAME PATH.`
+  return [...lines, '', wrapText(shownText(legend, screen), screen), ''].join('\n')
 }
 
-export function describeEntry(entry: CatalogueEntry, contract: string): string {
+export function describeEntry(entry: CatalogueEntry, contract: string, screen: Screen = screenOf()): string {
   const { name, title, source, revision, licence, metric, splits, companions } = entry
-  return [
-    styleText('bold', `${title} (${name})`),
-    `source    ${source} at ${revision}`,
-    `licence   ${licence}`,
-    `metric    ${metric}`,
-    `answer    ${contract}`,
+  const state = (imported: boolean) => (imported ? 'imported' : 'not here')
+  const facts: (readonly [name: string, text: string])[] = [
+    ['source', `${source} at ${revision}`],
+    ['licence', licence],
+    ['metric', metric],
+    ['answer', contract],
     ...splits.map(
       ({ split, examples, imported }) =>
-        `split     ${split}: ${count(examples)} examples, ${imported ? 'imported' : 'not here'}`,
+        ['split', `${split}: ${count(examples)} examples, ${state(imported)}`] as const,
     ),
     ...companions.map(
-      ({ path, holds, imported }) =>
-        `beside    ${basename(path)}: ${holds}, ${imported ? 'imported' : 'not here'}`,
+      ({ path, holds, imported }) => ['beside', `${basename(path)}: ${holds}, ${state(imported)}`] as const,
     ),
-    ...(splits.some(({ imported }) => imported)
-      ? []
-      : [`Nothing of it is here yet: magic data pull ${name}, or magic data import ${name} PATH.`]),
+  ]
+  const remedy = `Nothing of it is here yet: magic data pull ${name}, or magic data import ${name} PATH.`
+  return [
+    screen.paint('bold', `${title} (${name})`),
+    ...factLines(facts, screen),
+    ...(splits.some(({ imported }) => imported) ? [] : [wrapText(remedy, screen)]),
     '',
   ].join('\n')
 }
 
 /** What a model sees of the task, shortened. */
-export function describeTask(task: Task, split: string): string {
-  const fields = Object.entries(taskView(task)).map(([name, value]) => `${name}\n${indented(textOf(value!))}`)
-  return [styleText('bold', `${split} ${visibleText(task.id)}`), ...fields, ''].join('\n')
+export function describeTask(task: Task, split: string, screen: Screen = screenOf()): string {
+  const fields = Object.entries(taskView(task)).map(
+    ([name, value]) => `${name}\n${indented(textOf(value!), screen)}`,
+  )
+  return [screen.paint('bold', shownText(`${split} ${task.id}`, screen)), ...fields, ''].join('\n')
 }
 
 function textOf(value: JsonValue): string {
@@ -65,14 +72,14 @@ function textOf(value: JsonValue): string {
 
 const longestField = 1500
 
-function indented(text: string): string {
+function indented(text: string, screen: Screen): string {
   const points = [...text]
   const rest = points.length - longestField
   const shown =
     rest > 0 ? `${points.slice(0, longestField).join('')} … (${count(rest)} more characters)` : text
   return shown
     .split('\n')
-    .map((line) => (line.trim() === '' ? '' : `  ${visibleText(line)}`))
+    .map((line) => `  ${wrapText(shownText(line, screen), screen, '  ')}`.trimEnd())
     .join('\n')
 }
 
@@ -91,35 +98,36 @@ export function describeImported(name: string, splits: readonly ImportedSplit[],
 /** Live on a terminal; a line per file elsewhere. */
 export class PullDisplay {
   readonly #stream: NodeJS.WriteStream
-  #file = ''
-  #painted = 0
+  #now: PullProgress | undefined
+  #area: LiveArea | undefined
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
   }
 
-  show({ file, received, total }: PullProgress): void {
-    const done = received === total
-    if (!this.#stream.isTTY) {
-      if (file !== this.#file)
-        this.#stream.write(`fetching ${file}${total === undefined ? '' : ` (${size(total)})`}\n`)
-      this.#file = file
+  show(progress: PullProgress): void {
+    const before = this.#now
+    this.#now = progress
+    if (chooseDisplay(undefined, this.#stream) !== 'live') {
+      const { file, total } = progress
+      const known = total === undefined ? '' : ` (${size(total)})`
+      if (file !== before?.file)
+        this.#stream.write(`fetching ${shownText(file, screenOf(this.#stream))}${known}\n`)
       return
     }
-    const now = performance.now()
-    if (!done && file === this.#file && now - this.#painted < 100) return
-    if (file !== this.#file && this.#file !== '') this.#stream.write('\n')
-    this.#file = file
-    this.#painted = now
-    const share =
-      total === undefined || total === 0
-        ? ''
-        : ` of ${size(total)}, ${Math.floor((100 * received) / total)} %`
-    this.#stream.write(`\r\u001b[K${file}  ${size(received)}${share}`)
+    this.#area ??= new LiveArea(this.#stream, (screen) => [this.#line(this.#now!, screen)])
+    if (before !== undefined && progress.file !== before.file) this.#area.above(`${this.#line(before)}\n`)
+    else this.#area.update()
   }
 
   end(): void {
-    if (this.#stream.isTTY && this.#file !== '') this.#stream.write('\n')
+    this.#area?.end(`${this.#line(this.#now!)}\n`)
+    this.#area = undefined
+  }
+
+  #line({ file, received, total }: PullProgress, screen: Screen = screenOf(this.#stream)): string {
+    const share = total ? ` of ${size(total)}, ${Math.floor((100 * received) / total)} %` : ''
+    return `${shownText(file, screen)}  ${size(received)}${share}`
   }
 }
 

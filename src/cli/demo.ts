@@ -9,11 +9,10 @@ import {
   quickSizes,
   runDemo,
 } from '../experiments/demo.ts'
-import { drawGraph } from '../graph/render/terminal.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
-import { foldText } from './display/fold-text.ts'
+import { graphDrawing } from './display/graph-drawing.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from './display/numbers.ts'
-import { type Screen, screenOf } from './display/screen.ts'
+import { type Screen, screenOf, wrapText } from './display/screen.ts'
 import { terminalTable } from './display/table.ts'
 import { exitCode } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
@@ -76,8 +75,7 @@ async function demo(options: DemoOptions): Promise<number> {
   const runs = options.runsDir ?? defaultRunsFolder()
   const folder = freeFolder(runs, `${quick ? 'quick-demo' : 'demo'}-${seed}`)
   const progress = openProgress(options)
-  const screen = screenOf(process.stderr)
-  const view = new TrainingView({ progress, screen, isSimulated: true, caps: {}, folder })
+  const view = new TrainingView({ progress, isSimulated: true, caps: {}, folder })
   const signal = interruptSignal((text) => view.note(text))
   const source = {
     tasks: 'synthetic',
@@ -128,7 +126,7 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
   if (comparison === undefined)
     return `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.\n`
   const { reports, example } = comparison
-  const room = Math.min(screen.columns, 100)
+  const room = { columns: Math.min(screen.columns, 100) }
   const table = terminalTable(
     {
       columns: [
@@ -149,8 +147,8 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
     '',
     table.trimEnd(),
     '',
-    foldText(verdict(comparison), room),
-    foldText(
+    wrapText(verdict(comparison), room),
+    wrapText(
       `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
       room,
     ),
@@ -159,7 +157,7 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
     '',
     ...quoted(example.task.question, room),
     '',
-    drawGraph(example.graph, { columns: Math.min(screen.columns, 100) }).trimEnd(),
+    graphDrawing(example.graph, screen),
     '',
     `  ${printable(typeof example.answer === 'string' ? firstLines(example.answer) : JSON.stringify(example.answer))}`,
     '',
@@ -184,11 +182,11 @@ function verdict({ rows, reports }: DemoComparison): string {
   return `The trained policy ${word} the untrained one: ${gain} points [95 %, paired bootstrap], with ${Math.round(share * 100)} % of all-group's tokens.`
 }
 
-function quoted(question: string, room: number): string[] {
+function quoted(question: string, room: Pick<Screen, 'columns'>): string[] {
   return printable(question)
     .split('\n')
     .slice(0, 12)
-    .map((line) => `  ${foldText(line, room - 2, '  ')}`)
+    .map((line) => `  ${wrapText(line, room, '  ')}`)
 }
 
 function firstLines(text: string): string {

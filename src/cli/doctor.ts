@@ -1,6 +1,5 @@
 import { accessSync, constants } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
-import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { paperDecoding } from '../execution/models/chat-model.ts'
@@ -10,7 +9,8 @@ import { priceOf } from '../execution/models/prices.ts'
 import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
 import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
-import { visibleText } from '../graph/render/picture.ts'
+import { visibleText } from '../graph/render/visible-text.ts'
+import { drawn, screenOf } from './display/screen.ts'
 import { exitCode } from './exit-code.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from './model-options.ts'
 import { UsageError } from './problem.ts'
@@ -190,16 +190,17 @@ function encoder(): Finding {
 }
 
 function describe(findings: readonly Finding[]): string {
+  const screen = screenOf(process.stdout)
   const marks = {
-    ok: styleText('green', '✓'),
-    limited: styleText('yellow', '!'),
-    missing: styleText('red', '✗'),
+    ok: screen.paint('green', '✓'),
+    limited: screen.paint('yellow', '!'),
+    missing: screen.paint('red', '✗'),
   }
   return findings
     .map(({ what, state, found, remedy }) => {
       const line = `${marks[state]} ${what.padEnd(8)} ${found}\n`
       const indented = remedy?.replaceAll('\n', `\n${' '.repeat(13)}`)
-      return indented === undefined ? line : `${line}           → ${indented}\n`
+      return indented === undefined ? line : `${line}           ${drawn('→', screen)} ${indented}\n`
     })
     .join('')
 }

@@ -3,27 +3,32 @@ import { isRefusal } from '../execution/models/failure.ts'
 import type { Cost } from '../execution/models/prices.ts'
 import type { Usage } from '../execution/models/usage.ts'
 import type { Trace } from '../execution/trace.ts'
-import { visibleText } from '../graph/render/picture.ts'
 import { isSettled } from '../ledger/evaluation.ts'
 import type { JsonValue } from '../library/json-value.ts'
+import { type Screen, screenOf, shownText, wrapText } from './display/screen.ts'
 import { exitCode } from './exit-code.ts'
 import { counted, printable } from './terminal-text.ts'
 
 /** What an execution took and what went wrong in it, in lines for people. */
-export function executionSummary(execution: Execution, simulated: boolean): string[] {
+export function executionSummary(
+  execution: Execution,
+  simulated: boolean,
+  screen: Screen = screenOf(process.stderr),
+): string[] {
   const { status, answer, stop, usage, cost, failures, durationMs, trace } = execution
   const seconds = `${(durationMs / 1000).toFixed(1)} s`
   const tokens = `${usage.input} + ${usage.output} tokens`
-  return [
-    ...(stop === undefined ? [] : [`stopped: ${visibleText(stop.message)}`]),
+  const lines = [
+    ...(stop === undefined ? [] : [`stopped: ${stop.message}`]),
     ...describeFailures(failures),
     `${status} in ${seconds}, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, simulated)}`,
     ...describeWarnings(trace, usage),
     ...(simulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
   ]
+  return lines.map((line) => wrapText(shownText(line, screen), screen))
 }
 
-/** What a reply said of itself, or failed to say, that makes the figures or the settings doubtful. */
+/** Replies that make the token counts or the settings doubtful. */
 function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
   const warned = new Map<string, number>()
   for (const { attempts } of nodes.flatMap(({ calls }) => calls)) {
@@ -35,21 +40,23 @@ function describeWarnings({ nodes }: Trace, { unknown }: Usage): string[] {
   const thought = warned.get('thinking')
   return [
     ...(unknown > 0
-      ? [`The token counts are too low: the server told none for ${counted(unknown, 'attempt')}.`]
+      ? [`The token counts are too low: the server sent none for ${counted(unknown, 'attempt')}.`]
       : []),
     ...(warned.has('usage_constant')
-      ? ['The token counts are doubtful: the server always tells the same.']
+      ? ['The token counts are doubtful: the server always sends the same.']
       : []),
-    ...(thought ? [`The model thought in ${counted(thought, 'call')} although thinking was to be off.`] : []),
+    ...(thought
+      ? [`The model was thinking in ${counted(thought, 'call')} although thinking is switched off.`]
+      : []),
   ]
 }
 
-/** Nodes that failed alike are told of together; that an end cut the others short goes without saying. */
+/** One line per kind of failure. Nodes that were cut short by the end are left out. */
 function describeFailures(failures: Execution['failures']): string[] {
   const alike = new Map<string, string[]>()
   for (const { executor, status, reason } of failures) {
     if (status === 'aborted') continue
-    const problem = reason === undefined ? status : `${status} (${visibleText(reason)})`
+    const problem = reason === undefined ? status : `${status} (${reason})`
     alike.set(problem, [...(alike.get(problem) ?? []), executor])
   }
   return [...alike].map(([problem, executors]) => {

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
@@ -8,7 +7,6 @@ import type { Restriction } from '../graph/legality.ts'
 import { dot } from '../graph/render/dot.ts'
 import { mermaid } from '../graph/render/mermaid.ts'
 import { expandedPicture, outerPicture } from '../graph/render/picture.ts'
-import { drawGraph } from '../graph/render/terminal.ts'
 import { selectRoles } from '../library/define-library.ts'
 import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
@@ -18,6 +16,8 @@ import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { benchmarkProfiles } from '../tasks/benchmarks/list.ts'
 import { describeStep, executorLabel, explainStep } from './construction-view.ts'
+import { graphDrawing } from './display/graph-drawing.ts'
+import { screenOf, wrapText } from './display/screen.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 import { readStandardInput } from './standard-input.ts'
@@ -94,6 +94,8 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
   const { graph } = construction!
   const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
   const drawing = mermaid(picture)
+  const screen = screenOf(process.stdout)
+  const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
   return {
     json: {
       question,
@@ -114,10 +116,10 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
         `Untrained policy, seed ${seed}, ${restriction}, ${library.roles.length} roles, ${encoder.name} encoder`,
       ),
       '',
-      ...steps.flatMap((step, index) => describeStep(step, index, graph)),
+      ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
       heading(`Graph ${graphKey(graph).slice(0, 12)}`),
       '',
-      drawGraph(graph, { columns: process.stdout.columns ?? 100 }).trimEnd(),
+      graphDrawing(graph, screen),
       '',
       heading('Mermaid'),
       '',
@@ -130,8 +132,4 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
 function chooseLibrary({ library: file, profile }: GraphOptions): Library {
   const library = file === undefined ? paperLibrary : loadLibrary(file)
   return profile === undefined ? library : selectRoles(library, benchmarkProfiles[profile].roles)
-}
-
-function heading(text: string): string {
-  return styleText('bold', text)
 }

@@ -1,6 +1,8 @@
-import { styleText } from 'node:util'
+import stringWidth from 'string-width'
 import type { ExecutionEvent } from '../execution/events.ts'
-import { visibleText } from '../graph/render/picture.ts'
+import { chooseDisplay } from './display/choose-display.ts'
+import { LiveArea } from './display/live-area.ts'
+import { drawn, padText, type Screen, screenOf, shownText } from './display/screen.ts'
 import { counted } from './terminal-text.ts'
 
 interface NodeLine {
@@ -14,45 +16,53 @@ interface NodeLine {
   durationMs: number
 }
 
-const frameMs = 100
-
-/**
- * Shows the nodes of an execution as they run: on a terminal one line per node that changes in place, elsewhere a line per
- * event, so that a log reads well.
- */
+/** Shows the nodes of an execution: on a terminal one line per node that changes in place, elsewhere a line per event. */
 export class LiveNodes {
   readonly #stream: NodeJS.WriteStream
-  readonly #live: boolean
+  readonly #isLive: boolean
+  readonly #screen: () => Screen
   readonly #nodes = new Map<string, NodeLine>()
-  #painted = 0
-  #timer: NodeJS.Timeout | undefined
+  #area: LiveArea | undefined
 
-  constructor(stream: NodeJS.WriteStream = process.stderr) {
+  constructor(
+    stream: NodeJS.WriteStream = process.stderr,
+    isLive: boolean = chooseDisplay(undefined, stream) === 'live',
+    screen: () => Screen = () => screenOf(stream),
+  ) {
     this.#stream = stream
-    this.#live = stream.isTTY === true && process.env['TERM'] !== 'dumb' && !process.env['CI']
+    this.#isLive = isLive
+    this.#screen = screen
   }
 
   readonly listen = (event: ExecutionEvent): void => {
     this.#apply(event)
-    if (!this.#live) this.#log(event)
+    if (!this.#isLive) this.#log(event)
     else if (event.type === 'execution-end') this.#finish()
-    else this.#timer ??= setInterval(() => this.#paint(), frameMs).unref()
+    else if (this.#area) this.#area.update()
+    else this.#area = new LiveArea(this.#stream, (screen, rows) => this.#lines(screen, rows), this.#screen)
+  }
+
+  /** Says something apart from the nodes, without tearing the view. */
+  notice(text: string): void {
+    if (this.#area) this.#area.above(`${text}\n`)
+    else this.#stream.write(`${text}\n`)
   }
 
   #apply(event: ExecutionEvent): void {
+    if (event.type === 'execution-end') return
     if (event.type === 'execution-start') {
-      const labels = new Map(event.nodes.map(({ node, executor }) => [node, visibleText(executor)]))
+      const labels = new Map(
+        event.nodes.map(({ node, executor }) => [node, shownText(executor, this.#screen())]),
+      )
       for (const { node, part, predecessors } of event.nodes) {
-        const label = `${labels.get(node)!}${part === 'worker' || part === 'aggregator' ? ` (${part})` : ''}`
-        const waits = predecessors.map((predecessor) => labels.get(predecessor) ?? predecessor).join(', ')
         this.#nodes.set(node, {
-          ...{ label, waits, state: 'waiting', status: '' },
-          ...{ tokens: 0, calls: 0, startedAt: 0, durationMs: 0 },
+          label: `${labels.get(node)!}${part === 'worker' || part === 'aggregator' ? ` (${part})` : ''}`,
+          waits: predecessors.map((predecessor) => labels.get(predecessor) ?? predecessor).join(', '),
+          ...{ state: 'waiting', status: '', tokens: 0, calls: 0, startedAt: 0, durationMs: 0 },
         })
       }
       return
     }
-    if (event.type === 'execution-end') return
     const line = this.#nodes.get(event.node)
     if (line === undefined) return
     if (event.type === 'node-start') {
@@ -68,78 +78,53 @@ export class LiveNodes {
     }
   }
 
-  /** Says something apart from the nodes, without tearing the view. */
-  notice(text: string): void {
-    const clear = this.#painted > 0 ? `\u001b[${this.#painted}A\u001b[0J` : ''
-    this.#painted = 0
-    this.#stream.write(`${clear}${text}\n`)
-    if (this.#timer !== undefined) this.#paint()
-  }
-
   #log(event: ExecutionEvent): void {
-    const name = 'node' in event ? (this.#nodes.get(event.node)?.label ?? event.node) : ''
-    const say = (text: string) => this.#stream.write(`${text}\n`)
-    if (event.type === 'execution-start') say(`running ${counted(event.nodes.length, 'node')}`)
-    else if (event.type === 'tool-end') say(`${name}: used ${event.tool} (${event.status})`)
+    const name = 'node' in event ? (this.#nodes.get(event.node)?.label ?? 'node') : ''
+    if (event.type === 'execution-start') this.notice(`running ${counted(event.nodes.length, 'node')}`)
+    else if (event.type === 'tool-end') this.notice(`${name}: used ${event.tool} (${event.status})`)
     else if (event.type === 'node-end')
-      say(`${name}: ${spoken(event.status)} after ${seconds(event.durationMs)}`)
+      this.notice(`${name}: ${statusText(event.status)} after ${seconds(event.durationMs)}`)
   }
 
-  /** Never wider or higher than the terminal: a line that wraps or scrolls could not be painted over. */
-  #paint(): void {
-    const columns = (this.#stream.columns || 80) - 1
-    const rows = Math.max(2, (this.#stream.rows || 24) - 1)
-    const lines = [...this.#nodes.values()].map((line) => this.#line(line))
-    const shown = lines.length <= rows ? lines : this.#mostTelling(rows - 1)
-    if (shown.length < lines.length) shown.push({ text: `  … and ${lines.length - shown.length} more` })
-    const painted = shown.map(({ text, mark, style }) => {
-      const cut = text.length > columns ? `${text.slice(0, columns - 1)}…` : text
-      const plain = mark === undefined ? cut : cut.replace(mark.sign, styleText(mark.style, mark.sign))
-      return `\u001b[2K${style === undefined ? plain : styleText(style, plain)}\n`
-    })
-    const back = this.#painted > 0 ? `\u001b[${this.#painted}A` : ''
-    this.#stream.write(`${back}\u001b[0J${painted.join('')}`)
-    this.#painted = painted.length
-  }
-
-  /** Where there is no room for all: who works now, then who ended last. */
-  #mostTelling(room: number): PaintedLine[] {
+  /** All nodes in order; where there is no room for all, those at work, then those that ended last. */
+  #lines(screen: Screen, rows: number): string[] {
+    const nodes = [...this.#nodes.values()]
+    const width = Math.max(...nodes.map(({ label }) => stringWidth(label)))
+    if (nodes.length <= rows) return nodes.map((node) => nodeLine(node, width, screen))
     const order = { running: 0, ended: 1, waiting: 2 }
-    return [...this.#nodes.values()]
+    const shown = nodes
       .toSorted((a, b) => order[a.state] - order[b.state] || b.startedAt - a.startedAt)
-      .slice(0, room)
-      .map((line) => this.#line(line))
+      .slice(0, rows - 1)
+    return [
+      ...shown.map((node) => nodeLine(node, width, screen)),
+      `  … and ${nodes.length - shown.length} more`,
+    ]
   }
 
-  #line({ label, waits, state, status, tokens, calls, startedAt, durationMs }: NodeLine): PaintedLine {
-    const width = Math.max(...[...this.#nodes.values()].map((line) => line.label.length))
-    const name = label.padEnd(width)
-    if (state === 'waiting') {
-      return { text: `  ○ ${name}  ${waits === '' ? '' : `waits for ${waits}`}`, style: 'dim' }
-    }
-    if (state === 'running') return { text: `  ● ${name}  ${seconds(performance.now() - startedAt)}` }
-    const fine = status === 'ok' || status === 'null_answer'
-    const mark = fine ? ({ sign: '✓', style: 'green' } as const) : ({ sign: '✗', style: 'red' } as const)
-    const cost = `${counted(calls, 'call')}, ${tokens} tokens`
-    const remark = status === 'ok' ? '' : `  ${spoken(status)}`
-    return { text: `  ${mark.sign} ${name}  ${seconds(durationMs)}  ${cost}${remark}`, mark }
-  }
-
+  /** The last state stays. */
   #finish(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
-    this.#paint()
+    const screen = this.#screen()
+    const lines = this.#lines(screen, this.#nodes.size).map((line) => `${drawn(line, screen)}\n`)
+    this.#area?.end(lines.join(''))
+    this.#area = undefined
   }
 }
 
-interface PaintedLine {
-  readonly text: string
-  readonly mark?: { readonly sign: string; readonly style: 'green' | 'red' }
-  readonly style?: 'dim'
+function nodeLine(node: NodeLine, width: number, screen: Screen): string {
+  const { state, status, waits } = node
+  const name = padText(node.label, width)
+  if (state === 'waiting')
+    return screen.paint('dim', `  ○ ${name}${waits === '' ? '' : `  waits for ${waits}`}`)
+  if (state === 'running') return `  ● ${name}  ${seconds(performance.now() - node.startedAt)}`
+  const isFine = status === 'ok' || status === 'null_answer'
+  const mark = isFine ? screen.paint('green', '✓') : screen.paint('red', '✗')
+  const cost = `${counted(node.calls, 'call')}, ${node.tokens} tokens`
+  const remark = status === 'ok' ? '' : `  ${statusText(status)}`
+  return `  ${mark} ${name}  ${seconds(node.durationMs)}  ${cost}${remark}`
 }
 
-/** That a node has no answer of its own is no failure: planners seldom have one. */
-function spoken(status: string): string {
+/** A node without an answer of its own has not failed: planners seldom have one. */
+function statusText(status: string): string {
   return status === 'null_answer' ? 'no answer of its own' : status
 }
 

@@ -58,7 +58,6 @@ export async function runTraining(
   const { folder, settings, budget, encoder, source, resume = false, fromUpdate } = options
   const view = new TrainingView({
     progress: options.progress,
-    screen: screenOf(process.stderr),
     isSimulated: job.isSimulated,
     caps: budget,
     folder,

@@ -9,7 +9,6 @@ import { executionSettings } from '../execution/settings.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph } from '../graph/legality.ts'
-import { drawGraph } from '../graph/render/terminal.ts'
 import { type AnswerContract, freeText } from '../library/answer-contract.ts'
 import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
@@ -18,6 +17,8 @@ import { builtInTools } from '../library/tool-name.ts'
 import { loadLibrary } from '../library/yaml-library.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../tasks/benchmarks/list.ts'
 import { contractKinds } from './contract-kinds.ts'
+import { graphDrawing } from './display/graph-drawing.ts'
+import { screenOf } from './display/screen.ts'
 import { answerText, executionCode, executionSummary } from './execution-summary.ts'
 import { readGraphFile, readTaskFile } from './input-file.ts'
 import { interruptSignal } from './interrupt.ts'
@@ -87,8 +88,7 @@ async function run(options: RunOptions): Promise<number> {
   const { model, close } = await openChosenModel(options)
   const sandbox = await findSandbox()
   try {
-    if (!options.json)
-      process.stderr.write(`${drawGraph(graph, { columns: process.stderr.columns ?? 100 })}\n`)
+    if (!options.json) process.stderr.write(`${graphDrawing(graph, screenOf(process.stderr))}\n\n`)
     const execution = await executeGraph({
       graph,
       task,

@@ -4,8 +4,8 @@ import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { defaultRunsFolder } from '../runs/run-folder.ts'
 import type { TrainingResult } from '../runs/train.ts'
 import { duration, money, tokens } from './display/numbers.ts'
-import { type Screen, shownText } from './display/screen.ts'
-import { sparkline } from './display/sparkline.ts'
+import { factLines, type Screen, shownText, wrapText } from './display/screen.ts'
+import { movingMean, sparkline } from './display/series.ts'
 import { counted } from './terminal-text.ts'
 import { moneyText, type TrainingTally } from './training-view.ts'
 
@@ -44,25 +44,18 @@ export function trainingText(training: FinishedTraining, screen: Screen): string
     ['run', runWord(result.folder)],
     ['ended', endText(result, caps)],
     ['', overshootText(result)],
-    ['score', scoreText(tally, screen)],
+    ['score', scoreText(tally)],
     ['', tally.scores.length === 0 ? undefined : scoreCaveat(isSimulated)],
     ['used', used.join(', ')],
     ['', spent.unknown === 0 ? undefined : unknownText(spent)],
     ['kept in', result.folder],
   ]
-  return [
-    ...lines.flatMap(([name, text]) =>
-      text === undefined ? [] : [`${name.padEnd('kept in'.length)}  ${shownText(text, screen)}`],
-    ),
-    '',
-    'Next:',
-    ...steps(result).map((line) => `  ${shownText(line, screen)}`),
-    '',
-  ].join('\n')
+  const facts = lines.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]))
+  return [...factLines(facts, screen), '', 'Next:', ...commandLines(nextSteps(result), screen), ''].join('\n')
 }
 
 function scoreCaveat(isSimulated: boolean): string {
-  return `${isSimulated ? 'simulated, and ' : ''}on the questions that it learns from, while exploring`
+  return `${isSimulated ? 'simulated, and ' : ''}on the questions it learns from, while exploring`
 }
 
 function unknownText({ unknown, unknownAtMost }: Spent): string {
@@ -72,12 +65,12 @@ function unknownText({ unknown, unknownAtMost }: Spent): string {
   return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
 }
 
-function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally, screen: Screen): string {
+function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally): string {
   if (first === undefined || last === undefined) return 'none: no update was done'
   // Where they overlap, the two would seem to be compared.
   if (scores.length < first.n + last.n)
     return `${last.mean.toFixed(3)} (mean of the last ${counted(last.n, 'update')})`
-  const curve = sparkline(scores, screen, { width: 16, smoothing: last.n })
+  const curve = sparkline(movingMean(scores, last.n), 16)
   return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
 }
 
@@ -105,27 +98,37 @@ function overshootText({ cap, spent: { cost } }: TrainingResult): string | undef
       : name === 'minutes'
         ? duration(overshoot * 60_000)
         : `${tokens(overshoot)} ${name}`
-  return `and ${amount} more, since an update is finished first`
+  return `${amount} above it, since an update is always finished`
 }
 
-function steps({ status, folder, cap }: TrainingResult): string[] {
+type Step = readonly [command: string, what: string]
+
+function nextSteps({ status, folder, cap }: TrainingResult): Step[] {
   const run = runWord(folder)
-  const commands: (readonly [command: string, what: string])[] =
-    status === 'finished'
-      ? [
-          [`magic eval ${run} --split test`, 'scores it on questions it has not seen'],
-          [`magic show ${run}`, 'curves, and the graphs that it builds'],
-          [`magic ask ${run} "question"`, 'asks it'],
-        ]
-      : [
-          [
-            `magic resume ${run}${cap === undefined ? '' : ` ${capFlags[cap.name]} N`}`,
-            cap === undefined ? 'goes on from there' : 'goes on, with N above the cap there was',
-          ],
-          [`magic show ${run}`, 'how far it has come'],
-        ]
-  const width = Math.max(...commands.map(([command]) => command.length))
-  return commands.map(([command, what]) => `${command.padEnd(width)}  ${what}`)
+  if (status === 'finished')
+    return [
+      [`magic eval ${run} --split test`, 'score it on questions it has not seen'],
+      [`magic show ${run}`, 'curves, and the graphs it builds'],
+      [`magic ask ${run} "question"`, 'ask it'],
+    ]
+  const resume: Step =
+    cap === undefined
+      ? [`magic resume ${run}`, 'continue from there']
+      : [`magic resume ${run} ${capFlags[cap.name]} N`, 'continue, with N above the old cap']
+  return [resume, [`magic show ${run}`, 'how far it has come']]
+}
+
+/** Commands with what they do: beside them, or below where it is narrow. */
+function commandLines(steps: readonly Step[], screen: Screen): string[] {
+  const width = Math.max(...steps.map(([command]) => command.length))
+  const longest = Math.max(...steps.map(([, what]) => what.length))
+  const isNarrow = width + longest + 4 > screen.columns
+  return steps.map(([command, what]) => {
+    const shown = shownText(command, screen)
+    return isNarrow
+      ? `  ${shown}\n    ${wrapText(what, screen, '    ')}`
+      : `  ${shown.padEnd(width)}  ${what}`
+  })
 }
 
 /** How a command line names a run: by its name where runs are looked for, else by its path. */

@@ -3,14 +3,14 @@ import type { Spent } from '../runs/budget.ts'
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import { readLines } from '../runs/durable-file.ts'
 import { RunFolder } from '../runs/run-folder.ts'
+import { meanOf } from '../runs/statistics.ts'
 import type { TrainingEvent } from '../runs/train.ts'
 import type { UpdateRecord } from '../runs/update-record.ts'
 import { money, tokens } from './display/numbers.ts'
 import type { Progress } from './display/progress.ts'
 import type { ProgressFields } from './display/progress-state.ts'
-import { type Screen, shownText } from './display/screen.ts'
 
-/** Single updates jump between right and wrong: scores are told as the mean of so many. */
+/** Single updates jump between right and wrong: scores are means of this many. */
 const window = 20
 
 /** What a run has done so far, over all its resumes. */
@@ -51,37 +51,29 @@ export interface MeanScore {
 }
 
 function meanScore(scores: readonly number[]): MeanScore | undefined {
-  const n = scores.length
-  return n === 0 ? undefined : { mean: scores.reduce((sum, score) => sum + score, 0) / n, n }
+  return scores.length === 0 ? undefined : { mean: meanOf(scores), n: scores.length }
 }
 
-/** A training as it goes on: what is checked first, then a bar with score, use and money. */
+interface ShownTraining {
+  readonly progress: Progress
+  readonly isSimulated: boolean
+  readonly caps: BudgetSettings
+  /** The run's folder. */
+  readonly folder: string
+}
+
+/** A training as it goes on: what is checked first, then a bar with score, tokens and money. */
 export class TrainingView {
-  readonly #progress: Progress
-  readonly #screen: Screen
-  readonly #isSimulated: boolean
-  readonly #caps: BudgetSettings
-  readonly #folder: string
+  readonly #shown: ShownTraining
   #tally = new TrainingTally()
   #hasStarted = false
   #done = 0
 
-  constructor(options: {
-    readonly progress: Progress
-    readonly screen: Screen
-    readonly isSimulated: boolean
-    readonly caps: BudgetSettings
-    /** The run's folder. */
-    readonly folder: string
-  }) {
-    this.#progress = options.progress
-    this.#screen = options.screen
-    this.#isSimulated = options.isSimulated
-    this.#caps = options.caps
-    this.#folder = options.folder
+  constructor(shown: ShownTraining) {
+    this.#shown = shown
   }
 
-  /** Whether the run's folder is there by now. */
+  /** Whether the run's folder exists by now. */
   get hasStarted(): boolean {
     return this.#hasStarted
   }
@@ -96,67 +88,64 @@ export class TrainingView {
       const mark = event.isLacking === true ? '!' : '✓'
       this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
     } else if (event.type === 'start') {
-      this.#hasStarted = true
-      this.#tally = TrainingTally.of(this.#folder)
-      const label = this.#isSimulated ? 'training (simulated)' : 'training'
-      const { updates } = event.record
-      if (event.done > 0) this.note(`Going on after ${event.done} of ${updates} updates.`)
+      this.#start(event.done, event.record.updates)
       if (event.inFlight > 0)
         this.note(
           `Calls in flight when the run last ended: ${event.inFlight}. Those whose answers are still needed are made again.`,
         )
-      this.#done = event.done
-      this.#progress.start(updates, label, event.done)
-    } else if (event.type === 'working') {
-      this.#tally.spent = event.spent
-      this.#progress.update({ done: this.#done, fields: this.#fields() })
     } else {
-      this.#tally.add(event)
-      this.#done = event.update + 1
-      this.#progress.update({ done: this.#done, fields: this.#fields() })
+      if (event.type === 'working') this.#tally.spent = event.spent
+      else {
+        this.#tally.add(event)
+        this.#done = event.update + 1
+      }
+      this.#shown.progress.update({ done: this.#done, fields: this.#fields() })
     }
   }
 
   note(text: string): void {
-    // Lines stay lines.
-    const lines = text.split('\n').map((line) => shownText(line, this.#screen))
-    this.#progress.note(lines.join('\n'))
+    this.#shown.progress.note(text)
   }
 
   end(): void {
-    this.#progress.end()
+    this.#shown.progress.end()
+  }
+
+  #start(done: number, updates: number): void {
+    const { progress, isSimulated, folder } = this.#shown
+    this.#hasStarted = true
+    this.#tally = TrainingTally.of(folder)
+    this.#done = done
+    if (done > 0) this.note(`Resuming after ${done} of ${updates} updates.`)
+    progress.start(updates, isSimulated ? 'training (simulated)' : 'training', done)
   }
 
   #fields(): ProgressFields {
+    const { caps, isSimulated } = this.#shown
     const { lastScore, reusedTokens, spent } = this.#tally
     if (spent === undefined) return {}
+    const { cost, calls, minutes } = spent
     const used = spent.input + spent.output
-    const { minutes } = this.#caps
-    return {
-      ...(lastScore === undefined
-        ? {}
-        : {
-            score: {
-              text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`,
-              value: lastScore.mean,
-            },
-          }),
-      // The label says already that it is simulated.
-      money: {
-        text: this.#isSimulated ? 'free' : moneyText(spent, this.#caps, false),
-        value: spent.cost === 'unpriced' ? null : spent.cost.amount,
+    const score = lastScore && {
+      score: { text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, value: lastScore.mean },
+    }
+    const time = caps.minutes !== undefined && {
+      minutes: {
+        text: `${amountOf(minutes, caps.minutes, (amount) => amount.toFixed(1))} min`,
+        value: minutes,
       },
-      tokens: { text: `${amountOf(used, this.#caps.tokens, tokens)} tokens`, value: used },
+    }
+    return {
+      ...score,
+      money: {
+        // The label says already that it is simulated.
+        text: isSimulated ? 'free' : moneyText(spent, caps, false),
+        value: cost === 'unpriced' ? null : cost.amount,
+      },
+      tokens: { text: `${amountOf(used, caps.tokens, tokens)} tokens`, value: used },
       reusedTokens: { text: `${tokens(reusedTokens)} reused`, value: reusedTokens },
-      calls: { text: `${amountOf(spent.calls, this.#caps.calls, tokens)} calls`, value: spent.calls },
-      ...(minutes === undefined
-        ? {}
-        : {
-            minutes: {
-              text: `${amountOf(spent.minutes, minutes, (amount) => amount.toFixed(1))} min`,
-              value: spent.minutes,
-            },
-          }),
+      calls: { text: `${amountOf(calls, caps.calls, tokens)} calls`, value: calls },
+      ...time,
     }
   }
 }

@@ -1,70 +1,52 @@
 import { printable } from '../terminal-text.ts'
-import type { ProgressClock, ProgressFace, ProgressState } from './progress-state.ts'
+import type { ProgressFace, ProgressState } from './progress-state.ts'
 
-const shortestPauseMs = 1000
+const pauseMs = 1000
 
-/** One JSON object per line, for programs: at most one update a second, and always the last one. */
+/** One JSON object per line, for programs: at most one update a second. */
 export class JsonProgress implements ProgressFace {
   readonly #stream: NodeJS.WriteStream
-  readonly #clock: ProgressClock
-  #read: (() => ProgressState) | undefined
+  readonly #read: () => ProgressState
   #toldAt = Number.NEGATIVE_INFINITY
-  #callOff: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(stream: NodeJS.WriteStream, clock: ProgressClock) {
+  constructor(stream: NodeJS.WriteStream, read: () => ProgressState) {
     this.#stream = stream
-    this.#clock = clock
-  }
-
-  start(read: () => ProgressState): void {
     this.#read = read
-    this.#toldAt = Number.NEGATIVE_INFINITY
     const { label, total, done } = read()
-    this.#write({ type: 'progress-start', label, total, done })
+    stream.write(jsonLine({ type: 'progress-start', label, total, done }))
   }
 
   update(): void {
-    if (this.#callOff !== undefined) return
-    const pause = this.#toldAt + shortestPauseMs - this.#clock.now()
-    if (pause <= 0) this.#tell()
-    else this.#callOff = this.#clock.alarm(pause, () => this.#tell())
+    const pause = Math.max(0, this.#toldAt + pauseMs - performance.now())
+    this.#timer ??= setTimeout(() => this.#tell(), pause).unref()
   }
 
-  note(text: string): void {
-    this.#write({ type: 'progress-note', text })
-  }
-
-  end(state: ProgressState, summary: string | undefined): void {
-    this.#forgetAlarm()
-    this.#write({ type: 'progress-end', ...figures(state), ...(summary === undefined ? {} : { summary }) })
+  end(summary: string | undefined): void {
+    clearTimeout(this.#timer)
+    this.#stream.write(jsonLine({ type: 'progress-end', ...figures(this.#read()), summary }))
   }
 
   #tell(): void {
-    this.#forgetAlarm()
-    this.#toldAt = this.#clock.now()
-    this.#write({ type: 'progress-update', ...figures(this.#read!()) })
-  }
-
-  #forgetAlarm(): void {
-    this.#callOff?.()
-    this.#callOff = undefined
-  }
-
-  #write(event: object): void {
-    this.#stream.write(`${printable(JSON.stringify(event))}\n`)
+    this.#timer = undefined
+    this.#toldAt = performance.now()
+    this.#stream.write(jsonLine({ type: 'progress-update', ...figures(this.#read()) }))
   }
 }
 
+export function jsonLine(event: object): string {
+  return `${printable(JSON.stringify(event))}\n`
+}
+
+/** What is not known yet is left out. */
 function figures({ label, total, done, elapsedMs, perSecond, msLeft, fields }: ProgressState): object {
   return {
     label,
     done,
     total,
     elapsedSeconds: Number((elapsedMs / 1000).toFixed(3)),
-    ...(perSecond === undefined ? {} : { perSecond: Number(perSecond.toPrecision(4)) }),
-    ...(msLeft === undefined ? {} : { secondsLeft: Number((msLeft / 1000).toFixed(1)) }),
-    fields: Object.fromEntries(
-      Object.entries(fields).map(([name, field]) => [name, typeof field === 'string' ? field : field.value]),
-    ),
+    perSecond: perSecond && Number(perSecond.toPrecision(4)),
+    secondsLeft: msLeft && Number((msLeft / 1000).toFixed(1)),
+    fields: Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value])),
   }
 }

@@ -1,9 +1,7 @@
-import { printable } from '../terminal-text.ts'
 import { duration } from './numbers.ts'
 import {
   fieldTexts,
   leftText,
-  type ProgressClock,
   type ProgressFace,
   type ProgressState,
   rateText,
@@ -14,70 +12,55 @@ import { type Screen, shownText } from './screen.ts'
 
 const longestSilenceMs = 30_000
 
-/** Few lines, each with all there is to know: at the first item, at every quarter, and after half a minute of silence. */
+/** Few lines, each with all there is to know: after the first item, every quarter, and half a minute of silence. */
 export class PlainProgress implements ProgressFace {
   readonly #stream: NodeJS.WriteStream
+  readonly #read: () => ProgressState
   readonly #screen: Screen
-  readonly #clock: ProgressClock
-  #read: (() => ProgressState) | undefined
-  #begun = 0
-  #quarter = 0
+  readonly #begun: number
+  #quarter: number
   #told: number | undefined
-  #callOff: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(stream: NodeJS.WriteStream, screen: Screen, clock: ProgressClock) {
+  constructor(stream: NodeJS.WriteStream, read: () => ProgressState, screen: Screen) {
     this.#stream = stream
-    this.#screen = screen
-    this.#clock = clock
-  }
-
-  start(read: () => ProgressState): void {
     this.#read = read
-    const state = read()
-    this.#begun = state.done
-    this.#quarter = quarterOf(state)
-    this.#told = undefined
+    this.#screen = screen
+    this.#begun = read().done
+    this.#quarter = quarterOf(read())
     this.#wait()
   }
 
   update(): void {
-    const state = this.#read!()
-    const quarter = quarterOf(state)
+    const state = this.#read()
     const isFirst = this.#told === undefined && state.done > this.#begun
-    if (isFirst || quarter > this.#quarter) this.#tell(state)
+    if (isFirst || quarterOf(state) > this.#quarter) this.#tell(state)
   }
 
-  note(text: string): void {
-    this.#stream.write(`${printable(text)}\n`)
-  }
-
-  end(state: ProgressState, summary: string | undefined): void {
-    this.#callOff?.()
+  end(summary: string | undefined): void {
+    clearTimeout(this.#timer)
+    const state = this.#read()
     const { done, total, elapsedMs } = state
-    // The last quarter has told the fields already.
-    const isNews = this.#told !== done
     const end = `${done >= total ? 'done' : 'stopped'}, ${done}/${total} in ${duration(elapsedMs)}`
-    this.#line(state, [
-      end,
-      ...(summary !== undefined ? summary.split('\n') : isNews ? fieldTexts(state) : []),
-    ])
+    // The last quarter has told the fields already.
+    const fields = this.#told === done ? [] : fieldTexts(state)
+    this.#write(state, [end, ...(summary?.split('\n') ?? fields)])
   }
 
   #tell(state: ProgressState): void {
     this.#quarter = quarterOf(state)
     this.#told = state.done
     const count = `${state.done}/${state.total}`
-    const left = state.done < state.total ? leftText(state) : ''
-    this.#line(state, [count, wholePercent(state), rateText(state), left, ...fieldTexts(state)])
+    this.#write(state, [count, wholePercent(state), rateText(state), leftText(state), ...fieldTexts(state)])
     this.#wait()
   }
 
   #wait(): void {
-    this.#callOff?.()
-    this.#callOff = this.#clock.alarm(longestSilenceMs, () => this.#tell(this.#read!()))
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#tell(this.#read()), longestSilenceMs).unref()
   }
 
-  #line({ label }: ProgressState, parts: readonly string[]): void {
+  #write({ label }: ProgressState, parts: readonly string[]): void {
     const shown = parts.filter((part) => part !== '').map((part) => shownText(part, this.#screen))
     const name = shownText(label, this.#screen)
     this.#stream.write(`${name === '' ? '' : `${name}: `}${shown.join(', ')}\n`)

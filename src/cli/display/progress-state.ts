@@ -1,13 +1,8 @@
 import type { JsonValue } from '../../library/json-value.ts'
 import { duration, rate } from './numbers.ts'
 
-/**
- * What is told besides the count. The text is shown as it is (`score 0.62`); the name and the value are for programs. The
- * most important come first.
- */
-export type ProgressFields = Readonly<
-  Record<string, string | { readonly text: string; readonly value: JsonValue }>
->
+/** What is told besides the count, most important first: the text for people, the name and the value for programs. */
+export type ProgressFields = Readonly<Record<string, { readonly text: string; readonly value: JsonValue }>>
 
 /** Where the work is at one moment. */
 export interface ProgressState {
@@ -21,20 +16,12 @@ export interface ProgressState {
   readonly msLeft: number | undefined
 }
 
-/** Shows the work; asks for its state whenever it wants to. */
+/** Shows one piece of work, whose state it can ask for at any time. */
 export interface ProgressFace {
-  start(read: () => ProgressState): void
   update(): void
-  note(text: string): void
-  end(state: ProgressState, summary: string | undefined): void
-}
-
-/** Time that faces can be woken by. */
-export interface ProgressClock {
-  /** Milliseconds. */
-  now(): number
-  /** Does something after this time unless it is called off first. */
-  alarm(ms: number, action: () => void): () => void
+  end(summary: string | undefined): void
+  /** Writes something that stays, for a face that paints in place. */
+  above?(text: string): void
 }
 
 /** From 0 to 1, whatever was counted. */
@@ -48,15 +35,15 @@ export function wholePercent(state: ProgressState): string {
 }
 
 export function fieldTexts({ fields }: ProgressState): string[] {
-  return Object.values(fields).map((field) => (typeof field === 'string' ? field : field.text))
+  return Object.values(fields).map(({ text }) => text)
 }
 
 export function rateText({ perSecond }: ProgressState): string {
   return perSecond === undefined ? '' : rate(perSecond)
 }
 
-export function leftText({ msLeft }: ProgressState): string {
-  if (msLeft === undefined) return ''
+export function leftText({ msLeft, done, total }: ProgressState): string {
+  if (msLeft === undefined || done >= total) return ''
   // An estimate: tenths of seconds would only flicker.
   const seconds = Math.max(1, Math.round(msLeft / 1000))
   return `${seconds < 60 ? `${seconds} s` : duration(seconds * 1000)} left`

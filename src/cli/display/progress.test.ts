@@ -1,130 +1,71 @@
-import { EventEmitter } from 'node:events'
 import fc from 'fast-check'
-import { afterEach, expect, test } from 'vitest'
-import { ManualClock } from '../../../test/manual-clock.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { FakeTerminal } from '../../../test/fake-terminal.ts'
 import type { Display } from './choose-display.ts'
 import { Progress } from './progress.ts'
 import { plainScreen } from './screen.ts'
-import { textWidth } from './text-width.ts'
-
-/** A terminal that keeps what it shows. It does not break lines: one that is too wide is a fault. */
-class Terminal extends EventEmitter {
-  readonly isTTY = true
-  columns: number
-  rows = 24
-  written = ''
-  writes = 0
-  widest = 0
-  cursor = true
-  #lines: string[] = ['']
-  #row = 0
-
-  constructor(columns: number) {
-    super()
-    this.columns = columns
-  }
-
-  get lines(): string[] {
-    return this.#lines.slice(0, this.#row)
-  }
-
-  write(text: string): boolean {
-    this.written += text
-    this.writes += 1
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what a terminal reads
-    for (const [token] of text.matchAll(/\u001b\[[?\d]*[A-Za-z]|[\n\r]|[^\u001b\n\r]+/g)) this.#read(token)
-    return true
-  }
-
-  /** Breaks what no longer fits, as most terminals do. */
-  resize(columns: number): void {
-    this.columns = columns
-    const broken = this.lines.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? [''])
-    this.#lines = [...broken, '']
-    this.#row = broken.length
-    this.emit('resize')
-  }
-
-  #read(token: string): void {
-    if (token === '\n') {
-      this.#row += 1
-      this.#lines[this.#row] ??= ''
-    } else if (token.startsWith('\u001b')) this.#obey(token.slice(2))
-    else if (token !== '\r') {
-      // A frame is painted over the one before; what is behind it is erased by K.
-      this.#lines[this.#row] = token
-      this.widest = Math.max(this.widest, textWidth(token))
-    }
-  }
-
-  #obey(command: string): void {
-    if (command === '?25l') this.cursor = false
-    else if (command === '?25h') this.cursor = true
-    else if (command === 'J') this.#lines = [...this.#lines.slice(0, this.#row), '']
-    else if (command.endsWith('A')) this.#row -= Number.parseInt(command, 10)
-    else expect(command).toBe('K')
-    expect(this.#row).toBeGreaterThanOrEqual(0)
-  }
-}
 
 const opened: Progress[] = []
 
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
 afterEach(() => {
   for (const progress of opened.splice(0)) progress.end()
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
 })
 
 function open(display: Display, columns = 80, ascii = false) {
-  const terminal = new Terminal(columns)
-  const clock = new ManualClock()
+  const terminal = new FakeTerminal(columns)
   const progress = new Progress({
-    ...{ display, clock, stream: terminal as unknown as NodeJS.WriteStream },
+    display,
+    stream: terminal.stream,
     screen: () => plainScreen(display === 'live' ? terminal.columns : undefined, ascii),
   })
   opened.push(progress)
-  return { terminal, clock, progress }
+  return { terminal, progress }
 }
 
 const fields = {
   score: { text: 'score 0.62', value: 0.62 },
-  tokens: 'tokens 1.2 M made, 0.4 M reused',
+  tokens: { text: 'tokens 1.2 M made, 0.4 M reused', value: 1_200_000 },
   cost: { text: '¥0.42 of ¥5.00', value: { amount: 0.42, currency: 'CNY' } },
 }
 
-test('live: a bar with its figures and the fields below it', async () => {
-  const { terminal, clock, progress } = open('live')
+test('live: a bar with its figures and the fields below it', () => {
+  const { terminal, progress } = open('live')
   progress.start(100, 'train')
-  expect(terminal.lines).toEqual(['train  ────────────────────────────────────────    0/100    0 %'])
-  expect(terminal.cursor).toBe(false)
+  expect(terminal.lines).toEqual(['train  ───────────────────────────────    0/100    0 %'])
   for (let done = 1; done <= 25; done += 1) {
-    await clock.advance(1000)
+    vi.advanceTimersByTime(1000)
     progress.update({ done, fields })
   }
-  await clock.advance(100)
+  vi.advanceTimersByTime(100)
   expect(terminal.lines).toEqual([
     'train  ━━━━━━━╸───────────────────────   25/100   25 %    1.0/s  1 m 15 s left',
     '  score 0.62 · tokens 1.2 M made, 0.4 M reused · ¥0.42 of ¥5.00',
   ])
 })
 
-test('live: ends with what came out, and with the cursor', async () => {
-  const { terminal, clock, progress } = open('live')
+test('live: ends with what came out', () => {
+  const { terminal, progress } = open('live')
   progress.start(3, 'evaluate')
-  await clock.advance(83_000)
+  vi.advanceTimersByTime(83_000)
   progress.update({ done: 3, fields })
   progress.end()
   expect(terminal.lines).toEqual([
     '✓ evaluate  3/3 in 1 m 23 s',
     '  score 0.62 · tokens 1.2 M made, 0.4 M reused · ¥0.42 of ¥5.00',
   ])
-  expect(terminal.cursor).toBe(true)
-  expect(clock.pending).toBe(0)
   expect(terminal.listenerCount('resize')).toBe(0)
 })
 
-test('live: work that was stopped says so; a summary takes the place of the fields', async () => {
-  const { terminal, clock, progress } = open('live', 60, true)
+test('live: work that was stopped says so; a summary takes the place of the fields', () => {
+  const { terminal, progress } = open('live', 60, true)
   progress.start(10, 'train')
-  await clock.advance(5000)
+  vi.advanceTimersByTime(5000)
   progress.update({ done: 4, fields })
   progress.end('budget reached\ncontinue: magic resume RUN')
   expect(terminal.lines).toEqual([
@@ -140,38 +81,38 @@ test('live: a note stays above the bar, and drives nothing', () => {
   progress.note('checkpoint 1\u001b[2J\nwritten')
   progress.update({ done: 1 })
   progress.note('once more')
-  expect(terminal.lines.slice(0, -1)).toEqual(['checkpoint 1\\u001b[2J', 'written', 'once more'])
+  expect(terminal.lines.slice(0, -1)).toEqual(['checkpoint 1\\u{1b}[2J', 'written', 'once more'])
   expect(terminal.lines.at(-1)).toMatch(/^train {2}[━─╸]+ {2}/)
 })
 
-test('live: at most ten frames a second, and the last state is painted', async () => {
-  const { terminal, clock, progress } = open('live')
+test('live: at most ten frames a second, and the last state is painted', () => {
+  const { terminal, progress } = open('live')
   progress.start(1000, 'train')
   const before = terminal.writes
   for (let done = 1; done <= 1000; done += 1) {
-    await clock.advance(1)
+    vi.advanceTimersByTime(1)
     progress.update({ done })
   }
-  await clock.advance(100)
+  vi.advanceTimersByTime(100)
   expect(terminal.writes - before).toBeLessThanOrEqual(11)
   expect(terminal.lines[0]).toContain('1000/1000  100 %')
 })
 
-test('live: the clock runs on without news', async () => {
-  const { terminal, clock, progress } = open('live')
+test('live: the clock runs on without news', () => {
+  const { terminal, progress } = open('live')
   progress.start(10, 'train')
-  await clock.advance(1000)
+  vi.advanceTimersByTime(1000)
   progress.update({ done: 1 })
-  await clock.advance(100)
+  vi.advanceTimersByTime(100)
   expect(terminal.lines[0]).toContain('9 s left')
-  for (let second = 0; second < 3; second += 1) await clock.advance(1000)
+  for (let second = 0; second < 3; second += 1) vi.advanceTimersByTime(1000)
   expect(terminal.lines[0]).toContain('28 s left')
 })
 
-test('live: a resized terminal is painted anew, over lines that it may have broken', async () => {
-  const { terminal, clock, progress } = open('live', 80)
+test('live: a resized terminal is painted anew, over lines that it may have broken', () => {
+  const { terminal, progress } = open('live', 80)
   progress.start(10, 'train')
-  await clock.advance(100)
+  vi.advanceTimersByTime(100)
   progress.update({ done: 5, fields })
   progress.note('kept')
   terminal.resize(40)
@@ -180,33 +121,34 @@ test('live: a resized terminal is painted anew, over lines that it may have brok
     'train  ━━━━────   5/10   50 %  1 s left',
     '  score 0.62',
     '  tokens 1.2 M made, 0.4 M reused',
+    '  ¥0.42 of ¥5.00',
   ])
   terminal.resize(80)
   expect(terminal.lines).toHaveLength(3)
 })
 
-test('live: where it is narrow, figures give way one by one', async () => {
-  const lineAt = async (columns: number) => {
-    const { terminal, clock, progress } = open('live', columns)
+test('live: where it is narrow, figures give way one by one', () => {
+  const lineAt = (columns: number) => {
+    const { terminal, progress } = open('live', columns)
     progress.start(120, 'train')
-    await clock.advance(1000)
+    vi.advanceTimersByTime(1000)
     progress.update({ done: 59 })
-    await clock.advance(100)
+    vi.advanceTimersByTime(100)
     return terminal.lines[0]!.replace(/[━─╸]+/, '▬')
   }
-  expect(await lineAt(60)).toBe('train  ▬   59/120   49 %     59/s  1 s left')
-  expect(await lineAt(44)).toBe('train  ▬   59/120   49 %  1 s left')
-  expect(await lineAt(34)).toBe('train   59/120   49 %  1 s left')
-  expect(await lineAt(24)).toBe('train   59/120   49 %')
+  expect(lineAt(60)).toBe('train  ▬   59/120   49 %     59/s  1 s left')
+  expect(lineAt(44)).toBe('train  ▬   59/120   49 %  1 s left')
+  expect(lineAt(34)).toBe('train   59/120   49 %  1 s left')
+  expect(lineAt(24)).toBe('train   59/120   49 %')
 })
 
-test('plain: the first item, the quarters, and a sign of life every 30 seconds', async () => {
-  const { terminal, clock, progress } = open('plain')
+test('plain: the first item, the quarters, and a sign of life every 30 seconds', () => {
+  const { terminal, progress } = open('plain')
   progress.start(8, 'train')
   for (let done = 1; done <= 8; done += 1) {
-    await clock.advance(10_000)
-    progress.update({ done, fields: { score: 'score 0.62' } })
-    if (done === 4) for (let pause = 0; pause < 4; pause += 1) await clock.advance(10_000)
+    vi.advanceTimersByTime(10_000)
+    progress.update({ done, fields: { score: fields.score } })
+    if (done === 4) for (let pause = 0; pause < 4; pause += 1) vi.advanceTimersByTime(10_000)
   }
   progress.note('a note')
   progress.end()
@@ -221,13 +163,12 @@ test('plain: the first item, the quarters, and a sign of life every 30 seconds',
     'a note',
     'train: done, 8/8 in 2 m 00 s',
   ])
-  expect(clock.pending).toBe(0)
 })
 
-test('plain: resumed work begins where it was, and what was stopped tells its fields', async () => {
-  const { terminal, clock, progress } = open('plain')
+test('plain: resumed work begins where it was, and what was stopped tells its fields', () => {
+  const { terminal, progress } = open('plain')
   progress.start(100, 'train', 60)
-  await clock.advance(2000)
+  vi.advanceTimersByTime(2000)
   progress.update({ done: 61, fields })
   progress.update({ done: 62 })
   progress.end()
@@ -237,18 +178,18 @@ test('plain: resumed work begins where it was, and what was stopped tells its fi
   ])
 })
 
-test('json: an object per line, at most one update a second', async () => {
-  const { terminal, clock, progress } = open('json')
+test('json: an object per line, at most one update a second', () => {
+  const { terminal, progress } = open('json')
   progress.start(40, 'tr\u009bain')
   for (let done = 1; done <= 20; done += 1) {
-    await clock.advance(100)
+    vi.advanceTimersByTime(100)
     progress.update({ done, fields })
   }
   progress.note('a\nnote\u001b')
   progress.end('stopped')
   expect(terminal.written).not.toMatch(/[^\n -~¥]/)
   const common = { label: 'tr\u009bain', total: 40 }
-  const values = { score: 0.62, tokens: fields.tokens, cost: fields.cost.value }
+  const values = { score: 0.62, tokens: 1_200_000, cost: fields.cost.value }
   expect(
     terminal.written
       .trimEnd()
@@ -288,12 +229,12 @@ test('json: an object per line, at most one update a second', async () => {
   ])
 })
 
-test('none: not a byte', async () => {
-  const { terminal, clock, progress } = open('none')
+test('none: not a byte', () => {
+  const { terminal, progress } = open('none')
   progress.start(2, 'train')
   progress.update({ done: 1, fields })
   progress.note('note')
-  await clock.advance(60_000)
+  vi.advanceTimersByTime(60_000)
   progress.end('done')
   expect(terminal.written).toBe('')
 })
@@ -312,37 +253,37 @@ test('one piece of work follows the other; what comes between is no fault', () =
 const anyText = fc.string({ unit: 'binary', maxLength: 60 })
 const anyCount = fc.oneof(fc.integer({ min: -5, max: 2000 }), fc.double())
 
-test('whatever it is told: never wider than the terminal, and only its own control sequences', async () => {
+test('whatever it is told: never wider than the terminal, and only its own control sequences', () => {
   const step = fc.record({
     done: anyCount,
-    fields: fc.dictionary(anyText, anyText),
+    fields: fc.dictionary(anyText, fc.record({ text: anyText, value: anyText })),
     note: anyText,
     ms: fc.nat({ max: 40_000 }),
   })
-  await fc.assert(
-    fc.asyncProperty(
+  fc.assert(
+    fc.property(
       fc.constantFrom('live' as const, 'plain' as const),
       fc.integer({ min: 10, max: 130 }),
       fc.boolean(),
       fc.tuple(anyCount, anyText, anyText),
       fc.array(step, { maxLength: 6 }),
-      async (display, columns, ascii, [total, label, summary], steps) => {
-        const { terminal, clock, progress } = open(display, columns, ascii)
+      (display, columns, ascii, [total, label, summary], steps) => {
+        const { terminal, progress } = open(display, columns, ascii)
         progress.start(total, label)
         for (const { done, fields, ms } of steps) {
-          await clock.advance(ms)
+          vi.advanceTimersByTime(ms)
           progress.update({ done, fields })
         }
         if (display === 'live') expect(terminal.widest).toBeLessThanOrEqual(columns - 1)
         progress.end(summary)
         for (const { note } of steps) progress.note(note)
         // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what may be there
-        const own = /\u001b\[(\d+A|[JK]|\?25[hl])|[\n\r\t]/gu
+        const own = /\u001b\[(\d+A|[JK]|\?7[hl])|[\n\r\t]/gu
         expect(terminal.written.replace(own, '')).not.toMatch(
           /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u,
         )
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 60, endOnFailure: true },
   )
 })

@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream'
+import fc from 'fast-check'
+import stringWidth from 'string-width'
 import { afterEach, expect, test, vi } from 'vitest'
-import { screenOf, shownText } from './screen.ts'
+import { cutText, factLines, padText, plainScreen, screenOf, shownText, wrapText } from './screen.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -46,4 +48,47 @@ test('a text from outside can neither break the line nor drive the terminal', ()
   expect(shownText('a\u001b[31m\nb\u202e', { ascii: false })).toBe('a\\u{1b}[31m\\nb\\u{202e}')
   expect(shownText(' ', { ascii: false })).toBe('')
   expect(shownText('¥0.42 … 東', { ascii: true })).toBe('CNY 0.42 ... \\u{6771}')
+})
+
+test('a text is cut between characters, and filled up to a width', () => {
+  const cut = (text: string, width: number, ascii = false) => cutText(text, width, { ascii })
+  expect(cut('independent', 11)).toBe('independent')
+  expect(cut('independent', 6)).toBe('indep…')
+  expect(cut('independent', 6, true)).toBe('ind...')
+  expect(cut('long', 2, true)).toBe('l.')
+  expect(cut('東京都', 4)).toBe('東…')
+  expect(cut('long', 0)).toBe('')
+  expect(cut('long', Number.POSITIVE_INFINITY)).toBe('long')
+  expect([padText('東', 4), padText('東', 4, 'right')]).toEqual(['東  ', '  東'])
+})
+
+test('what is cut fits', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 30 }), fc.boolean(), (text, width, ascii) => {
+      expect(stringWidth(cutText(shownText(text, { ascii }), width, { ascii }))).toBeLessThanOrEqual(width)
+    }),
+  )
+})
+
+test('lines break between words and go on below the indent; a long word stays whole', () => {
+  const text = 'one two three four /a/path/that/is/too/long/to/fit five'
+  expect(wrapText(text, { columns: 24 }, '    ')).toBe(
+    'one two three four\n    /a/path/that/is/too/long/to/fit\n    five',
+  )
+  expect(wrapText(text, plainScreen())).toBe(text)
+})
+
+test('facts stand in a column beside their names', () => {
+  const facts = [
+    ['run', 'a'],
+    ['kept in', 'one two three four five six\u001b'],
+  ] as const
+  expect(factLines(facts, plainScreen(31))).toEqual([
+    'run      a',
+    'kept in  one two three four\n         five six\\u{1b}',
+  ])
+})
+
+test('what is painted has only signs that the screen has', () => {
+  expect(plainScreen(80, true).paint('bold', '✓ ━╸─ │ ▁█ → …')).toBe('v #-- | _# > .')
 })

@@ -1,42 +1,31 @@
-/** Numbers in order; what is missing or not finite is a gap. */
-export type Series = readonly (number | null | undefined)[]
-
-export function present(value: number | null | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
+/** The mean of each value and those before it, `window` together; the first few, which have too few before them, are left out. */
+export function movingMean(values: readonly number[], window: number): number[] {
+  return values.slice(window - 1).map((_, index) => mean(values.slice(index, index + window)))
 }
 
-/** The mean of each value and those before it, as many as the window holds. Gaps stay gaps and count for nothing. */
-export function smoothed(series: Series, window: number): Series {
-  if (window <= 1) return series
-  return series.map((value, index) =>
-    present(value) ? mean(series.slice(Math.max(0, index + 1 - window), index + 1)) : undefined,
-  )
+/** At most `count` values: means of neighbours, each of about as many. */
+export function condensed(values: readonly number[], count: number): readonly number[] {
+  if (values.length <= count) return values
+  const place = (index: number) => Math.floor((index * values.length) / count)
+  return Array.from({ length: count }, (_, index) => mean(values.slice(place(index), place(index + 1))))
 }
 
-/** At most so many values: means of neighbours, each about as many. */
-export function condensed(series: Series, count: number): Series {
-  if (series.length <= count) return series
-  return Array.from({ length: count }, (_, index) =>
-    mean(
-      series.slice(
-        Math.floor((index * series.length) / count),
-        Math.floor(((index + 1) * series.length) / count),
-      ),
-    ),
-  )
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value / values.length, 0)
 }
 
-function mean(series: Series): number | undefined {
-  const values = series.filter(present)
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value / values.length, 0)
-}
+const blocks = '▁▂▃▄▅▆▇█'
 
-/** The least and the greatest value; nothing where there is none. */
-export function extent(series: Series): readonly [number, number] | undefined {
-  let range: readonly [number, number] | undefined
-  for (const value of series) {
-    if (!present(value)) continue
-    range = range === undefined ? [value, value] : [Math.min(range[0], value), Math.max(range[1], value)]
-  }
-  return range
+/** A series in one line, `▁▂▃▅▆▇█`; one that never changes runs along the middle. */
+export function sparkline(values: readonly number[], width: number): string {
+  const shown = condensed(values.filter(Number.isFinite), Math.max(0, width))
+  const low = Math.min(...shown)
+  const high = Math.max(...shown)
+  return shown
+    .map((value) => {
+      // Halved, so that the distance of the largest numbers is still a number.
+      const share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.45
+      return blocks[Math.min(blocks.length - 1, Math.floor(share * blocks.length))]
+    })
+    .join('')
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
+import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { markdownTable } from './markdown-table.ts'
 import { plainScreen } from './screen.ts'
 import { type Table, terminalTable } from './table.ts'
-import { textWidth } from './text-width.ts'
 
 const results: Table = {
   columns: [
@@ -62,6 +62,11 @@ test('where even that is not enough, every row is a list: numbers are never cut'
   )
 })
 
+test('a number too wide for the place beside its name goes below it', () => {
+  const [, ...lines] = terminalTable(results, plainScreen(24)).split('\n')
+  expect(lines.slice(0, 3)).toEqual(['  score', '    41.2 % [35.0, 48.0]', '  tokens  812'])
+})
+
 test('wide characters stay aligned', () => {
   const table = {
     columns: [{ header: 'name' }, { header: 'n', kind: 'number' as const }],
@@ -86,9 +91,9 @@ const anyTable = fc
 
 test('never wider than the screen, and nothing drives the terminal', () => {
   fc.assert(
-    fc.property(anyTable, fc.integer({ min: 1, max: 90 }), fc.boolean(), (table, columns, ascii) => {
+    fc.property(anyTable, fc.integer({ min: 10, max: 90 }), fc.boolean(), (table, columns, ascii) => {
       const text = terminalTable(table, plainScreen(columns, ascii))
-      for (const line of text.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(columns)
+      for (const line of text.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns)
       expect(text.replaceAll('\n', '')).toMatch(ascii ? /^[ -~]*$/ : /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)
     }),
   )

@@ -1,5 +1,6 @@
-import { cutText, type Screen, shownText } from './screen.ts'
-import { padToWidth, textWidth } from './text-width.ts'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
+import { cutText, padText, type Screen, shownText } from './screen.ts'
 
 export interface Table {
   readonly columns: readonly TableColumn[]
@@ -22,75 +23,84 @@ const narrowestText = 8
  * Aligned columns for a terminal. Where they do not fit, the widest text is cut first; where that is not enough, every row
  * becomes a small list, because a number that is cut is a wrong number.
  */
-export function terminalTable(table: Table, screen: Screen): string {
-  const headers = table.columns.map(({ header }) => shownText(header, screen))
-  const rows = table.rows.map((row) => headers.map((_, column) => shownText(row[column] ?? '', screen)))
-  const important = new Set(table.emphasised)
+export function terminalTable({ columns, rows, emphasised = [] }: Table, screen: Screen): string {
+  const headers = columns.map(({ header }) => shownText(header, screen))
+  const cells = rows.map((row) => headers.map((_, column) => shownText(row[column] ?? '', screen)))
   // Seen without colour too.
-  const pointer = important.size === 0 ? '' : screen.ascii ? '> ' : '▸ '
-  const widths = fittingWidths(table, headers, rows, screen.columns - pointer.length)
-  if (widths === undefined) return stacked(headers, rows, important, pointer, screen)
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => {
-        const side = table.columns[column]!.kind === 'number' ? 'right' : 'left'
-        return padToWidth(cutText(cell, widths[column]!, screen), widths[column]!, side)
-      })
+  const pointer = emphasised.length === 0 ? '' : '▸ '
+  const widths = fittingWidths(columns, [headers, ...cells], screen.columns - pointer.length)
+  if (widths === undefined) return stacked(headers, cells, emphasised, screen)
+  const line = (row: readonly string[]) =>
+    aligned(
+      row.map((cell, column) => cutText(cell, widths[column]!, screen)),
+      widths,
+      columns,
+    )
       .join(gap)
       .trimEnd()
   const margin = ' '.repeat(pointer.length)
-  const rule = (screen.ascii ? '-' : '─').repeat(
-    widths.reduce((sum, width) => sum + width, (widths.length - 1) * gap.length),
-  )
-  return [
+  const rule = '─'.repeat(widths.reduce((sum, width) => sum + width, (widths.length - 1) * gap.length))
+  const lines = [
     `${margin}${screen.paint('bold', line(headers))}`,
     `${margin}${screen.paint('dim', rule)}`,
-    ...rows.map((row, index) =>
-      important.has(index) ? screen.paint('bold', `${pointer}${line(row)}`) : `${margin}${line(row)}`,
+    ...cells.map((row, index) =>
+      emphasised.includes(index) ? screen.paint('bold', `${pointer}${line(row)}`) : `${margin}${line(row)}`,
     ),
   ]
-    .map((text) => `${text}\n`)
-    .join('')
+  return lines.map((text) => `${text}\n`).join('')
+}
+
+/** Cells of a row, padded to the widths of their columns. */
+export function aligned(
+  row: readonly string[],
+  widths: readonly number[],
+  columns: readonly TableColumn[],
+): string[] {
+  return row.map((cell, column) =>
+    padText(cell, widths[column]!, columns[column]!.kind === 'number' ? 'right' : 'left'),
+  )
+}
+
+export function columnWidths(rows: readonly (readonly string[])[]): number[] {
+  return rows[0]!.map((_, column) => Math.max(...rows.map((row) => stringWidth(row[column]!))))
 }
 
 /** Widths of the columns, or nothing where they cannot stand side by side. */
 function fittingWidths(
-  { columns }: Table,
-  headers: readonly string[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   room: number,
 ): number[] | undefined {
-  const widths = headers.map((header, column) =>
-    Math.max(textWidth(header), ...rows.map((row) => textWidth(row[column]!))),
-  )
+  const widths = columnWidths(rows)
   const texts = [...columns.keys()].filter((column) => columns[column]!.kind !== 'number')
-  let excess = widths.reduce((sum, width) => sum + width, (widths.length - 1) * gap.length) - room
-  while (excess > 0) {
-    const ordered = texts.toSorted((a, b) => widths[b]! - widths[a]!)
-    const [widest, second] = ordered
-    if (widest === undefined || widths[widest]! <= narrowestText) return undefined
-    const floor = Math.max(narrowestText, second === undefined ? 0 : widths[second]! - 1)
-    const less = Math.min(excess, Math.max(1, widths[widest]! - floor))
-    widths[widest]! -= less
-    excess -= less
+  const excess = () => widths.reduce((sum, width) => sum + width, (widths.length - 1) * gap.length) - room
+  while (excess() > 0) {
+    const widest = texts.reduce((a, b) => (widths[b]! > widths[a]! ? b : a), texts[0] ?? -1)
+    if (widest < 0 || widths[widest]! <= narrowestText) return undefined
+    widths[widest]! -= 1
   }
   return widths
 }
 
+/** A cell that does not fit beside its name goes below it, whole. */
 function stacked(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
-  important: ReadonlySet<number>,
-  pointer: string,
+  emphasised: readonly number[],
   screen: Screen,
 ): string {
   const [, ...names] = headers
-  const width = Math.max(0, ...names.map(textWidth))
-  const lines = rows.flatMap(([title = '', ...cells], index) => [
-    screen.paint('bold', cutText(`${important.has(index) ? pointer : ''}${title}`, screen.columns, screen)),
-    ...cells.flatMap((cell, column) =>
-      cell === '' ? [] : [cutText(`  ${padToWidth(names[column]!, width)}  ${cell}`, screen.columns, screen)],
-    ),
-  ])
+  const width = Math.max(0, ...names.map((name) => stringWidth(name)))
+  const lines = rows.flatMap(([title = '', ...cells], index) => {
+    const heading = `${emphasised.includes(index) ? '▸ ' : ''}${title}`
+    const fields = cells.flatMap((cell, column) => {
+      const line = `  ${padText(names[column]!, width)}  ${cell}`
+      if (cell === '') return []
+      if (stringWidth(line) <= screen.columns) return [line]
+      const broken = wrapAnsi(cell, Math.max(2, screen.columns - 4), { hard: true }).split('\n')
+      return [cutText(`  ${names[column]!}`, screen.columns, screen), ...broken.map((part) => `    ${part}`)]
+    })
+    return [screen.paint('bold', cutText(heading, screen.columns, screen)), ...fields]
+  })
   return lines.map((text) => `${text}\n`).join('')
 }

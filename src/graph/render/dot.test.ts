@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AgentGraph } from '../agent-graph.ts'
 import { dot } from './dot.ts'
-import { type ExecutorLabel, expandedPicture, outerPicture, visibleText } from './picture.ts'
+import { type ExecutorLabel, expandedPicture, outerPicture } from './picture.ts'
+import { visibleText } from './visible-text.ts'
 
 const graph = AgentGraph.of([
   { role: 'planner', realization: 'atomic', predecessors: [] },

@@ -18,25 +18,12 @@ export interface Slot {
   readonly source: number
   /** Absent for a lane. */
   readonly node?: PictureNode
-  /** Column of the middle, where the line leaves. */
-  readonly center: number
-  /**
-   * Columns to either side of the middle: 0 for a lane, odd for a node, so that no line ever meets a corner.
-   */
+  /** Column of the middle, where the line leaves. Changes while the layout is being made. */
+  center: number
+  /** Columns to either side of the middle: 0 for a lane, odd for a node, so that no line ever meets a corner. */
   readonly reach: number
   /** The lines that come in, from left to right. */
-  readonly entries: readonly Entry[]
-}
-
-interface Entry {
-  readonly source: number
-  readonly column: number
-}
-
-/** A slot while its place is being sought. */
-interface DraftSlot extends Slot {
-  center: number
-  entries: { readonly source: number; column: number }[]
+  readonly entries: { readonly source: number; column: number }[]
 }
 
 const entrySpacing = 4
@@ -52,7 +39,7 @@ export function layeredLayout(picture: Picture, labelWidth: (label: string) => n
   return { rows, width: 1 + Math.max(...slots.map(({ center, reach }) => center + reach)) }
 }
 
-function rowsOf(picture: Picture, labelWidth: (label: string) => number): DraftSlot[][] {
+function rowsOf(picture: Picture, labelWidth: (label: string) => number): Slot[][] {
   const nodes = nodesOf(picture)
   const indexOf = new Map(nodes.map(({ id }, index) => [id, index]))
   const edges = picture.edges.map(([from, to]) => [indexOf.get(from)!, indexOf.get(to)!] as const)
@@ -61,7 +48,7 @@ function rowsOf(picture: Picture, labelWidth: (label: string) => number): DraftS
     const sources = edges.filter(([, to]) => to === target).map(([from]) => from)
     levels.push(Math.max(0, ...sources.map((from) => levels[from]! + 1)))
   }
-  const rows: DraftSlot[][] = Array.from({ length: Math.max(...levels) + 1 }, () => [])
+  const rows: Slot[][] = Array.from({ length: Math.max(...levels) + 1 }, () => [])
   for (const [source, node] of nodes.entries()) {
     const incoming = edges.filter(([, to]) => to === source).map(([from]) => from)
     const needed = Math.max(Math.ceil((labelWidth(node.label) + 3) / 2), (incoming.length * entrySpacing) / 2)
@@ -86,23 +73,23 @@ function rowsOf(picture: Picture, labelWidth: (label: string) => number): DraftS
  * Sorts each row by the middle of what its slots connect to, down and up again, and keeps the calmest
  * arrangement.
  */
-function orderRows(rows: DraftSlot[][]): void {
+function orderRows(rows: Slot[][]): void {
   let best = rows.map((row) => [...row])
+  const keepBest = () => {
+    if (crossings(rows) < crossings(best)) best = rows.map((row) => [...row])
+  }
   for (let sweep = 0; sweep < 4; sweep += 1) {
-    for (let index = 1; index < rows.length; index += 1) {
-      const above = placesBySource(rows[index - 1]!)
-      sortBy(rows[index]!, (slot) => slot.entries.map(({ source }) => above.get(source)!))
+    for (const [index, row] of rows.entries()) {
+      const above = placesBySource(rows[index - 1] ?? [])
+      sortBy(row, (slot) => slot.entries.map(({ source }) => above.get(source)!))
     }
-    if (crossings(rows) < crossings(best)) best = rows.map((row) => [...row])
-    for (let index = rows.length - 2; index >= 0; index -= 1) {
-      const below = [...rows[index + 1]!.entries()]
-      sortBy(rows[index]!, ({ source }) =>
-        below
-          .filter(([, slot]) => slot.entries.some((entry) => entry.source === source))
-          .map(([place]) => place),
-      )
+    keepBest()
+    for (const [index, row] of [...rows.entries()].toReversed()) {
+      const below = [...(rows[index + 1] ?? []).entries()]
+      const hears = (slot: Slot, source: number) => slot.entries.some((entry) => entry.source === source)
+      sortBy(row, ({ source }) => below.filter(([, slot]) => hears(slot, source)).map(([place]) => place))
     }
-    if (crossings(rows) < crossings(best)) best = rows.map((row) => [...row])
+    keepBest()
   }
   for (const [index, row] of best.entries()) rows[index] = row
   for (const [index, row] of rows.entries()) {
@@ -111,7 +98,7 @@ function orderRows(rows: DraftSlot[][]): void {
   }
 }
 
-function sortBy(row: DraftSlot[], neighbours: (slot: DraftSlot) => number[]): void {
+function sortBy(row: Slot[], neighbours: (slot: Slot) => number[]): void {
   const keys = new Map(
     row.map((slot, place) => {
       const places = neighbours(slot)
@@ -144,14 +131,14 @@ function placesBySource(row: readonly Slot[]): Map<number, number> {
  * Each slot below what it listens to, pushed right until it is free; then the row as a whole where lines are
  * shortest.
  */
-function placeRow(row: readonly DraftSlot[], above: readonly Slot[]): void {
+function placeRow(row: readonly Slot[], above: readonly Slot[]): void {
   const exits = new Map(above.map(({ source, center }) => [source, center]))
   let free = Number.NEGATIVE_INFINITY
   for (const slot of row) {
     const wanted = slot.entries.map(({ source }) => exits.get(source)!)
     const middle = wanted.reduce((sum, column) => sum + column, 0) / Math.max(1, wanted.length)
     const leftmost = free === Number.NEGATIVE_INFINITY ? middle : Math.max(middle, free + slot.reach)
-    moveTo(slot, evenFrom(leftmost))
+    moveTo(slot, 2 * Math.ceil(leftmost / 2))
     while (collides(slot, exits)) moveTo(slot, slot.center + 2)
     free = slot.center + slot.reach + slotSpacing
   }
@@ -169,7 +156,7 @@ function placeRow(row: readonly DraftSlot[], above: readonly Slot[]): void {
   for (const slot of row) moveTo(slot, slot.center + best.shift)
 }
 
-function moveTo(slot: DraftSlot, center: number): void {
+function moveTo(slot: Slot, center: number): void {
   slot.center = center
   const first = center - ((slot.entries.length - 1) * entrySpacing) / 2
   for (const [index, entry] of slot.entries.entries()) entry.column = first + index * entrySpacing
@@ -190,8 +177,4 @@ function cost(row: readonly Slot[], exits: ReadonlyMap<number, number>): number 
     slot.entries.map(({ source, column }) => Math.abs(exits.get(source)! - column)),
   )
   return lengths.reduce((sum, length) => sum + length + (length > 0 ? bend : 0), 0)
-}
-
-function evenFrom(column: number): number {
-  return 2 * Math.ceil(column / 2)
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { arbitraryGraph } from '../../../test/arbitrary-graph.ts'
 import { AgentGraph } from '../agent-graph.ts'
 import { mermaid } from './mermaid.ts'
-import { type ExecutorLabel, expandedPicture, nodesOf, outerPicture, visibleText } from './picture.ts'
+import { type ExecutorLabel, expandedPicture, nodesOf, outerPicture } from './picture.ts'
+import { visibleText } from './visible-text.ts'
 
 const graph = AgentGraph.of([
   { role: 'planner', realization: 'atomic', predecessors: [] },

@@ -1,5 +1,6 @@
 import type { AgentGraph, Unit } from '../agent-graph.ts'
 import { type ExpandedNode, expand } from '../expansion.ts'
+import { visibleText } from './visible-text.ts'
 
 /**
  * What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last
@@ -75,20 +76,6 @@ export function expandedPicture(graph: AgentGraph, labelOf: ExecutorLabel): Pict
 /** All nodes in order, those inside of boxes too. */
 export function nodesOf({ parts }: Picture): PictureNode[] {
   return parts.flatMap((part) => ('nodes' in part ? part.nodes : [part]))
-}
-
-/**
- * Text that can be shown on one line without doing anything: control characters (line breaks, terminal
- * escapes), marks that reverse the reading direction and halves of characters are spelled out. Notations
- * escape their own signs on top.
- */
-export function visibleText(text: string): string {
-  const spelled = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
-    if (character === '\n') return '\\n'
-    if (character === '\t') return '\\t'
-    return `\\u{${character.codePointAt(0)!.toString(16)}}`
-  })
-  return spelled.trim() === '' ? '(no name)' : spelled
 }
 
 const directAnswer: Picture = {

@@ -109,6 +109,11 @@ describe('drawings', () => {
     )
   })
 
+  test('where not even numbered boxes fit, the list says who listens to whom', () => {
+    const graph = graphOf(['a', 'atomic', []], ['b', 'group', []], ['c', 'atomic', [0, 1]])
+    expect(drawGraph(graph, { columns: 12 })).toBe('1 = a\n2 = b (group)\n3 = c, listens to 1, 2\n')
+  })
+
   test('wide characters take two cells', () => {
     expect(drawGraph(graphOf(['数学', 'atomic', []]))).toBe(
       picture(`

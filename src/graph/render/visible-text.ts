@@ -1,0 +1,70 @@
+/**
+ * Text that can be shown on one line without doing anything: control characters (line breaks, terminal escapes), marks
+ * that reverse the reading direction and halves of characters are spelled out. Notations escape their own signs on top.
+ */
+export function visibleText(text: string): string {
+  const spelled = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+    if (character === '\n') return '\\n'
+    if (character === '\t') return '\\t'
+    return codePoint(character)
+  })
+  return spelled.trim() === '' ? '(no name)' : spelled
+}
+
+/** One ASCII character for each sign that our drawings are made of, so that they stay aligned. */
+const signs: readonly (readonly [string, string])[] = [
+  ['│', '|'],
+  ['─╸–·', '-'],
+  ['└┘┌┐├┤┬┴╤', '+'],
+  ['╔╗╝╚║█▉▊▋▌▍▎▏━', '#'],
+  ['═', '='],
+  ['╭╮', '.'],
+  ['╯╰', "'"],
+  ['▼✓', 'v'],
+  ['✗×', 'x'],
+  ['→▸', '>'],
+  ['■', '!'],
+  ['●', '*'],
+  ['○', 'o'],
+  ['…', '.'],
+  ['▁', '_'],
+  ['▂', '.'],
+  ['▃', ':'],
+  ['▄', '-'],
+  ['▅', '='],
+  ['▆', '+'],
+  ['▇', '*'],
+]
+const asciiSigns = new Map(
+  signs.flatMap(([drawn, ascii]) => [...drawn].map((sign) => [sign, ascii] as const)),
+)
+
+/** A drawing of ours in ASCII. Text from outside must be ASCII already: see `asciiText`. */
+export function asciiDrawing(drawing: string): string {
+  return drawing.replace(/[^ -~]/gu, (sign) => asciiSigns.get(sign) ?? (isBraille(sign) ? '*' : sign))
+}
+
+function isBraille(sign: string): boolean {
+  return sign > '\u2800' && sign <= '\u28ff'
+}
+
+const asciiWords = new Map([
+  ['¥', 'CNY '],
+  ['€', 'EUR '],
+  ['£', 'GBP '],
+  ['…', '...'],
+  ['→', '->'],
+  ['±', '+-'],
+])
+
+/** Visible text in ASCII; what has no like is spelled out. */
+export function asciiText(visible: string): string {
+  return visible.replace(
+    /[^ -~]/gu,
+    (character) => asciiWords.get(character) ?? asciiSigns.get(character) ?? codePoint(character),
+  )
+}
+
+function codePoint(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16)}}`
+}
