@@ -13,6 +13,7 @@ const order = [
   'benchmarks',
   'scoring',
   'tasks',
+  'simulator',
   'ledger',
   'learning',
   'runs',

@@ -1,5 +1,4 @@
 import { CallLimit } from '../../src/execution/models/call-limit.ts'
-import type { SimulatorSettings } from '../../src/execution/models/simulated/simulator.ts'
 import { defaultSettings } from '../../src/execution/settings.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
@@ -16,6 +15,7 @@ import { queryEmbedding } from '../../src/runs/query-embedding.ts'
 import { TaskExecutor } from '../../src/runs/task-executor.ts'
 import { untrainedPolicy } from '../../src/runs/trained-policy.ts'
 import { trainingSettings } from '../../src/runs/training-settings.ts'
+import type { SimulatorSettings } from '../../src/simulator/model/simulator.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
 import { LatencyModel } from './latency-model.ts'
 

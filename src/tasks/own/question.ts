@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { DataError } from '../../benchmarks/data-error.ts'
 import { checkRecord } from '../../benchmarks/records.ts'
-import { plain } from '../../execution/models/simulated/node-request.ts'
-import type { JsonValue } from '../../library/json-value.ts'
+import { type JsonValue, plain } from '../../library/json-value.ts'
 import { didYouMean } from './nearest-name.ts'
 
 const text = z.string()

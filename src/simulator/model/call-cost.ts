@@ -1,0 +1,44 @@
+// What a call to the simulated model uses and how long it takes. Modelled, not measured.
+
+import type { TokenUsage } from '../../execution/models/usage.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+
+export const costConstants = {
+  charactersPerToken: 4,
+  /** Tokens around the messages. */
+  frame: 8,
+  /** A provider keeps prefixes in blocks of so many tokens; ours are the system prompts, which many requests share. */
+  cacheBlock: 64,
+  /** How often a prefix is found in the cache. */
+  cacheHits: 0.8,
+  /** An answer of so many tokens takes the latency that is set. */
+  typicalOutput: 120,
+  /** Share of the latency that does not depend on the answer's length. */
+  fixedShare: 0.4,
+  /** A call takes up to this much longer or shorter. */
+  jitter: 0.2,
+} as const
+
+export function tokensOf(text: string): number {
+  return Math.ceil(text.length / costConstants.charactersPerToken)
+}
+
+/** Depends on the request alone, not on what was asked before. */
+export function usageOf(system: string, user: string, text: string): TokenUsage {
+  const { frame, cacheBlock, cacheHits } = costConstants
+  const shared = tokensOf(system)
+  const hit = deriveRandom('cache', system, user).uniform() < cacheHits
+  return {
+    input: shared + tokensOf(user) + frame,
+    cachedInput: hit ? shared - (shared % cacheBlock) : 0,
+    output: tokensOf(text),
+  }
+}
+
+/** Milliseconds. `latencyMs` is what a typical answer takes; 0 is none at all. */
+export function latencyOf(latencyMs: number, outputTokens: number, system: string, user: string): number {
+  const { typicalOutput, fixedShare, jitter } = costConstants
+  const length = fixedShare + ((1 - fixedShare) * outputTokens) / typicalOutput
+  const luck = 1 + jitter * (2 * deriveRandom('latency', system, user).uniform() - 1)
+  return latencyMs * length * luck
+}

@@ -1,0 +1,43 @@
+import { deriveRandom } from '../../numerics/random.ts'
+import { TaskSetError } from '../../tasks/task-set.ts'
+import { Draw } from './draw.ts'
+import type { QuestionMaker, SyntheticQuestion } from './synthetic-question.ts'
+
+const attempts = 600
+
+/**
+ * The first questions of a family. Each follows from seed, family and its own number, whatever the count: a number whose text
+ * has been used by a smaller one draws again. Even numbers are for training and odd ones for testing, so that neither split
+ * depends on the size of the other.
+ */
+export function questionSequence(
+  seed: number,
+  family: string,
+  makers: readonly QuestionMaker[],
+  count: number,
+): SyntheticQuestion[] {
+  const used = new Set<string>()
+  const isNew = (question: string) => !used.has(question)
+  return Array.from({ length: count }, (_, number) => {
+    const shape = shapeOf(seed, family, makers.length, number)
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const draw = new Draw(deriveRandom(seed, 'synthetic', family, number, attempt))
+      // A shape may run out of texts that are new; then any other will do.
+      const made = makers[attempt < attempts / 3 ? shape : draw.integer(0, makers.length - 1)]!(draw, isNew)
+      if (made === undefined || !isNew(made.task.question)) continue
+      used.add(made.task.question)
+      return made
+    }
+    throw new TaskSetError(
+      `The synthetic family '${family}' has no more than ${number} different questions for seed ${seed}. Ask for fewer.`,
+    )
+  })
+}
+
+/** In each split the shapes take turns, in rounds that are shuffled each for itself. */
+function shapeOf(seed: number, family: string, shapes: number, number: number): number {
+  const [split, place] = [number % 2, Math.floor(number / 2)]
+  const round = Math.floor(place / shapes)
+  const draw = new Draw(deriveRandom(seed, 'synthetic-round', family, split, round))
+  return draw.shuffle([...Array(shapes).keys()])[place % shapes]!
+}

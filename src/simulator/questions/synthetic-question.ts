@@ -1,0 +1,47 @@
+import type { Reference } from '../../benchmarks/reference.ts'
+import type { Task } from '../../library/task.ts'
+import type { Solution } from '../../tasks/task-set.ts'
+import type { Draw } from './draw.ts'
+
+/** A question before it has a number: all of a task but id and metadata, with what is known about its answers. */
+export interface SyntheticQuestion {
+  readonly task: Omit<Task, 'id' | 'metadata'>
+  readonly reference: Reference
+  readonly solution: Solution
+}
+
+/**
+ * Makes a question of one shape, or nothing where the draw turned out badly (a tie, a sum that does not come out even). A maker
+ * whose questions are costly may ask first whether a text is new; the others leave that to their caller.
+ */
+export type QuestionMaker = (
+  draw: Draw,
+  isNew: (question: string) => boolean,
+) => SyntheticQuestion | undefined
+
+/**
+ * A question with a whole number as its answer, the results of likely slips among the wrong ones. It is none if the answer is
+ * already written in the text, where a reader could copy it.
+ */
+export function numberQuestion(
+  task: SyntheticQuestion['task'],
+  answer: number,
+  slips: readonly number[],
+): SyntheticQuestion | undefined {
+  if (!isPlain(answer) || writtenNumbers(task).has(answer)) return undefined
+  const wrong = [...new Set(slips)].filter((slip) => isPlain(slip) && slip !== answer)
+  return {
+    task,
+    reference: { kind: 'number-text', text: String(answer) },
+    solution: { answer: String(answer), wrong: wrong.slice(0, 4).map(String) },
+  }
+}
+
+function isPlain(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0
+}
+
+function writtenNumbers({ question, tables = [] }: SyntheticQuestion['task']): Set<number> {
+  const cells = tables.flatMap(({ rows }) => rows.flat())
+  return new Set([question, ...cells].flatMap((text) => (text.match(/\d+/g) ?? []).map(Number)))
+}

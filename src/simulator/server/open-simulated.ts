@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { ChatModel, ModelIdentity } from '../../execution/models/chat-model.ts'
+import { openModel } from '../../execution/models/open-model.ts'
+import { KnownTasks } from '../model/known-task.ts'
+import { simulatedModelName, simulatorVersion } from '../model/simulator.ts'
+import type { ServerSettings } from './server.ts'
+
+export interface OpenedSimulation {
+  readonly model: ChatModel
+  /** Of its server, as a base URL. */
+  readonly url: string
+  /** Ends the server, too. */
+  close(): Promise<void>
+}
+
+/** The simulated model behind a server in a thread of its own: what is run on it is what a key would run. */
+export async function openSimulated(settings: ServerSettings = {}): Promise<OpenedSimulation> {
+  const { seed = 0 } = settings
+  const tasks = [...(settings.tasks ?? [])]
+  // Compiled, this file and its neighbour end in another way.
+  const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
+  const thread = new Worker(file, { workerData: { ...settings, tasks } })
+  const [url] = (await once(thread, 'message')) as [string]
+  // Whoever forgets to close it can still end.
+  thread.unref()
+  const endpoint = openModel({ preset: 'vllm', model: simulatedModelName, baseURL: url }, {})
+  // All that its answers depend on: those of one seed must not pass for those of another.
+  const identity: ModelIdentity = {
+    provider: 'simulated',
+    model: simulatedModelName,
+    options: { version: simulatorVersion, seed, tasks: new KnownTasks(tasks).fingerprint() },
+  }
+  return {
+    model: { identity, ask: (request, signal) => endpoint.ask(request, signal) },
+    url,
+    async close() {
+      await endpoint.close()
+      thread.ref()
+      const closed = once(thread, 'message')
+      thread.postMessage('close')
+      await closed
+      await thread.terminate()
+    },
+  }
+}
