@@ -1,15 +1,15 @@
-import type { Draw } from './draw.ts'
+import type { Dice } from './dice.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
-import { people, towns } from './wording.ts'
+import { entries, people, towns } from './wording.ts'
 
-/** A story with its result, and what comes out if a step is forgotten or done wrongly, the likeliest first. */
+/** A story with its result, and the results of likely slips, the likeliest first. */
 interface Story {
   readonly text: string
   readonly answer: number
   readonly slips: readonly number[]
 }
 
-const money = ['euros', 'dollars', 'pounds', 'crowns', 'francs'] as const
+const money = entries('euros, dollars, pounds, crowns, francs')
 
 /** Word problems of three to five steps with a whole number as the result. */
 export const arithmetic: readonly QuestionMaker[] = [
@@ -32,21 +32,16 @@ export const arithmetic: readonly QuestionMaker[] = [
   reading,
   delivery,
   swimming,
-].map((story) => (draw: Draw) => {
-  const { text, answer, slips } = story(draw)
+].map((story) => (dice: Dice) => {
+  const { text, answer, slips } = story(dice)
   return numberQuestion({ question: text }, answer, slips)
 })
 
-function bakery(draw: Draw): Story {
-  const { name } = draw.pick(people)
-  const pastry = draw.pick(['rolls', 'muffins', 'scones', 'bagels', 'cinnamon buns', 'croissants'])
-  const currency = draw.pick(money)
-  const [trays, each, box, price] = [
-    draw.integer(6, 18),
-    draw.integer(14, 36),
-    draw.integer(5, 12),
-    draw.integer(4, 15),
-  ]
+function bakery(dice: Dice): Story {
+  const { name } = dice.pick(people)
+  const pastry = dice.word('rolls, muffins, scones, bagels, cinnamon buns, croissants')
+  const currency = dice.pick(money)
+  const [trays, each, box, price] = dice.integers([6, 18], [14, 36], [5, 12], [4, 15])
   const baked = trays * each
   const burnt = (baked % box) + box
   const boxes = (baked - burnt) / box
@@ -57,21 +52,15 @@ function bakery(draw: Draw): Story {
   }
 }
 
-function schoolTrip(draw: Draw): Story {
-  const currency = draw.pick(money)
-  const sight = draw.pick([
-    'the science museum',
-    'the zoo',
-    'an open-air theatre',
-    'the castle',
-    'the aquarium',
-  ])
-  const [pupils, teachers, seats] = [draw.integer(70, 190), draw.integer(5, 14), draw.integer(28, 52)]
-  const [hire, fee] = [draw.integer(18, 45) * 10, draw.integer(3, 11)]
+function schoolTrip(dice: Dice): Story {
+  const currency = dice.pick(money)
+  const sight = dice.word('the science museum, the zoo, an open-air theatre, the castle, the aquarium')
+  const [pupils, teachers, seats] = dice.integers([70, 190], [5, 14], [28, 52])
+  const [hire, fee] = dice.integers([180, 450, 10], [3, 11])
   const everyone = pupils + teachers
   const coaches = Math.ceil(everyone / seats)
   return {
-    text: `A school in ${draw.pick(towns)} takes ${pupils} pupils and ${teachers} teachers to ${sight}. Everybody needs a seat; a coach has ${seats} seats and costs ${hire} ${currency} to hire, however full it is. Entrance is ${fee} ${currency} per pupil, while teachers go in free. What does the trip cost altogether, in ${currency}?`,
+    text: `A school in ${dice.pick(towns)} takes ${pupils} pupils and ${teachers} teachers to ${sight}. Everybody needs a seat; a coach has ${seats} seats and costs ${hire} ${currency} to hire, however full it is. Entrance is ${fee} ${currency} per pupil, while teachers go in free. What does the trip cost altogether, in ${currency}?`,
     answer: coaches * hire + pupils * fee,
     slips: [
       coaches * hire + everyone * fee,
@@ -81,38 +70,27 @@ function schoolTrip(draw: Draw): Story {
   }
 }
 
-function orchard(draw: Draw): Story {
-  const fruit = draw.pick(['apple', 'pear', 'plum', 'cherry', 'peach'])
-  const [rows, trees, share, crate] = [
-    draw.integer(4, 12),
-    draw.integer(6, 15),
-    draw.integer(3, 5),
-    draw.integer(6, 15),
-  ]
-  const perTree = share * crate * draw.integer(1, 2)
+function orchard(dice: Dice): Story {
+  const fruit = dice.word('apple, pear, plum, cherry, peach')
+  const [rows, trees, share, crate] = dice.integers([4, 12], [6, 15], [3, 5], [6, 15])
+  const perTree = share * crate * dice.integer(1, 2)
   const harvest = rows * trees * perTree
   const crates = (harvest - harvest / share) / crate
-  const part = ['third', 'quarter', 'fifth'][share - 3]!
+  const part = ['third', 'quarter', 'fifth'][share - 3]
   return {
-    text: `An orchard near ${draw.pick(towns)} has ${rows} rows of ${trees} ${fruit} trees. This autumn every tree yields ${perTree} kilograms of fruit. One ${part} of the harvest is pressed into juice, and the remainder is packed into crates that hold ${crate} kilograms each. How many crates are filled?`,
+    text: `An orchard near ${dice.pick(towns)} has ${rows} rows of ${trees} ${fruit} trees. This autumn every tree yields ${perTree} kilograms of fruit. One ${part} of the harvest is pressed into juice, and the remainder is packed into crates that hold ${crate} kilograms each. How many crates are filled?`,
     answer: crates,
     slips: [harvest / crate, harvest / share / crate, harvest - harvest / share],
   }
 }
 
-function saving(draw: Draw): Story {
-  const { name, they, their } = draw.pick(people)
-  const currency = draw.pick(money)
-  const wish = draw.pick(['bicycle', 'guitar', 'tent', 'camera', 'telescope', 'sewing machine'])
-  const treat = draw.pick(['pair of gloves', 'lamp', 'board game', 'rucksack', 'set of paints'])
-  const relative = draw.pick(['grandmother', 'uncle', 'aunt', 'godfather', 'cousins'])
-  const [weekly, weeks, spent, gift, missing] = [
-    draw.integer(6, 19),
-    draw.integer(8, 24),
-    draw.integer(12, 45),
-    draw.integer(15, 60),
-    draw.integer(20, 150),
-  ]
+function saving(dice: Dice): Story {
+  const { name, they, their } = dice.pick(people)
+  const currency = dice.pick(money)
+  const wish = dice.word('bicycle, guitar, tent, camera, telescope, sewing machine')
+  const treat = dice.word('pair of gloves, lamp, board game, rucksack, set of paints')
+  const relative = dice.word('grandmother, uncle, aunt, godfather, cousins')
+  const [weekly, weeks, spent, gift, missing] = dice.integers([6, 19], [8, 24], [12, 45], [15, 60], [20, 150])
   const saved = weekly * weeks
   const price = saved - spent + gift + missing
   return {
@@ -122,16 +100,10 @@ function saving(draw: Draw): Story {
   }
 }
 
-function cyclingTour(draw: Draw): Story {
-  const { name, they } = draw.pick(people)
-  const [first, second] = draw.sample(towns, 2)
-  const [speed, hours, slower, longer, rest] = [
-    draw.integer(14, 24),
-    draw.integer(3, 6),
-    draw.integer(2, 5),
-    draw.integer(1, 3),
-    draw.integer(25, 90),
-  ]
+function cyclingTour(dice: Dice): Story {
+  const { name, they } = dice.pick(people)
+  const [first, second] = dice.sample(towns, 2)
+  const [speed, hours, slower, longer, rest] = dice.integers([14, 24], [3, 6], [2, 5], [1, 3], [25, 90])
   const one = speed * hours
   const two = (speed - slower) * (hours + longer)
   const three = two / 2
@@ -143,15 +115,15 @@ function cyclingTour(draw: Draw): Story {
   }
 }
 
-function waterTank(draw: Draw): Story {
-  const place = draw.pick(['greenhouse', 'farm', 'fire station', 'camp site', 'brewery', 'stable'])
-  const [start, flow, leak, minutes, later] = [
-    draw.integer(12, 60) * 10,
-    draw.integer(18, 45),
-    draw.integer(3, 9),
-    draw.integer(15, 40),
-    draw.integer(5, 25),
-  ]
+function waterTank(dice: Dice): Story {
+  const place = dice.word('greenhouse, farm, fire station, camp site, brewery, stable')
+  const [start, flow, leak, minutes, later] = dice.integers(
+    [120, 600, 10],
+    [18, 45],
+    [3, 9],
+    [15, 40],
+    [5, 25],
+  )
   const filled = start + (flow - leak) * minutes
   return {
     text: `The water tank of a ${place} holds ${start} litres when a pump is switched on that adds ${flow} litres per minute. All the while the tank loses ${leak} litres per minute through a crack. After ${minutes} minutes the pump is switched off, and it takes another ${later} minutes until the crack is sealed. How many litres are in the tank then?`,
@@ -165,89 +137,66 @@ function waterTank(draw: Draw): Story {
   }
 }
 
-function knitting(draw: Draw): Story {
-  const { name, they } = draw.pick(people)
-  const [large, small] = draw.pick([
+function knitting(dice: Dice): Story {
+  const { name, they } = dice.pick(people)
+  const [large, small] = dice.pick([
     ['jumpers', 'hats'],
     ['blankets', 'cushion covers'],
     ['shawls', 'pairs of mittens'],
     ['cardigans', 'scarves'],
   ])
-  const [some, more, inLarge, inSmall, pack] = [
-    draw.integer(3, 8),
-    draw.integer(5, 14),
-    draw.integer(7, 13),
-    draw.integer(2, 4),
-    draw.integer(4, 10),
-  ]
+  const [some, more, inLarge, inSmall, pack] = dice.integers([3, 8], [5, 14], [7, 13], [2, 4], [4, 10])
   const need = some * inLarge + more * inSmall
-  const stock = draw.integer(5, Math.floor(need / 3))
+  const stock = dice.integer(5, Math.floor(need / 3))
   return {
-    text: `For a winter fair ${name} will knit ${some} ${large} and ${more} ${small}. Each of the ${large} takes ${inLarge} balls of wool and each of the ${small} takes ${inSmall}. ${name} has ${stock} balls at home, and the shop in ${draw.pick(towns)} sells wool in packs of ${pack} balls only. How many packs must ${they} buy?`,
+    text: `For a winter fair ${name} will knit ${some} ${large} and ${more} ${small}. Each of the ${large} takes ${inLarge} balls of wool and each of the ${small} takes ${inSmall}. ${name} has ${stock} balls at home, and the shop in ${dice.pick(towns)} sells wool in packs of ${pack} balls only. How many packs must ${they} buy?`,
     answer: Math.ceil((need - stock) / pack),
     slips: [Math.ceil(need / pack), Math.floor((need - stock) / pack), need - stock],
   }
 }
 
-function printShop(draw: Draw): Story {
-  const product = draw.pick([
-    'song books',
-    'cookery books',
-    'guidebooks',
-    'annual reports',
-    'poetry booklets',
-  ])
-  const [fast, slow, minutes, bind] = [
-    draw.integer(30, 60),
-    draw.integer(12, 28),
-    draw.integer(12, 30),
-    draw.integer(2, 4),
-  ]
-  const copies = draw.pick([20, 24, 25, 30, 36, 40])
+function printShop(dice: Dice): Story {
+  const product = dice.word('song books, cookery books, guidebooks, annual reports, poetry booklets')
+  const [fast, slow, minutes, bind] = dice.integers([30, 60], [12, 28], [12, 30], [2, 4])
+  const copies = dice.pick([20, 24, 25, 30, 36, 40])
   const pages = fast + slow
   const printing = copies * minutes
   return {
-    text: `A print shop in ${draw.pick(towns)} has an order for ${copies} ${product} of ${pages * minutes} pages each. Two printers work at the same time: one prints ${fast} pages per minute and the other ${slow}. When all pages are printed, binding takes ${bind} minutes per copy, one copy after the other. How many minutes does the whole order take?`,
+    text: `A print shop in ${dice.pick(towns)} has an order for ${copies} ${product} of ${pages * minutes} pages each. Two printers work at the same time: one prints ${fast} pages per minute and the other ${slow}. When all pages are printed, binding takes ${bind} minutes per copy, one copy after the other. How many minutes does the whole order take?`,
     answer: printing + copies * bind,
     slips: [printing, minutes + copies * bind, printing + bind, minutes * (copies + bind)],
   }
 }
 
-function animalFeed(draw: Draw): Story {
-  const [big, little] = [draw.pick(['cows', 'horses']), draw.pick(['goats', 'llamas', 'donkeys', 'sheep'])]
-  const [many, few, eats, nibbles, days, sack] = [
-    draw.integer(6, 18),
-    draw.integer(5, 25),
-    draw.integer(8, 14),
-    draw.integer(2, 6),
-    draw.integer(5, 14),
-    draw.pick([20, 25, 30, 40]),
-  ]
+function animalFeed(dice: Dice): Story {
+  const [big, little] = [dice.word('cows, horses'), dice.word('goats, llamas, donkeys, sheep')]
+  const [many, few, eats, nibbles, days] = dice.integers([6, 18], [5, 25], [8, 14], [2, 6], [5, 14])
+  const sack = dice.pick([20, 25, 30, 40])
   const daily = many * eats + few * nibbles
-  const store = draw.integer(2, 9) * 15
+  const store = dice.integer(2, 9) * 15
   const need = daily * days
   return {
-    text: `On a farm in ${draw.pick(towns)} there are ${many} ${big} and ${few} ${little}. Every day each of the ${big} eats ${eats} kilograms of hay and each of the ${little} eats ${nibbles}. The barn still has ${store} kilograms. Hay comes in bales of ${sack} kilograms. How many bales must be bought so that it lasts for ${days} days?`,
+    text: `On a farm in ${dice.pick(towns)} there are ${many} ${big} and ${few} ${little}. Every day each of the ${big} eats ${eats} kilograms of hay and each of the ${little} eats ${nibbles}. The barn still has ${store} kilograms. Hay comes in bales of ${sack} kilograms. How many bales must be bought so that it lasts for ${days} days?`,
     answer: Math.ceil((need - store) / sack),
     slips: [Math.ceil(need / sack), Math.floor((need - store) / sack), need - store, need],
   }
 }
 
-function painting(draw: Draw): Story {
-  const room = draw.pick(['club room', 'classroom', 'waiting room', 'workshop', 'gym hall', 'dining hall'])
-  const [walls, long, high, windows, area, coats, cover] = [
-    draw.integer(3, 6),
-    draw.integer(6, 14),
-    draw.integer(3, 5),
-    draw.integer(3, 8),
-    draw.integer(2, 4),
-    draw.integer(2, 3),
-    draw.integer(5, 9),
-  ]
+function painting(dice: Dice): Story {
+  const room = dice.word('club room, classroom, waiting room, workshop, gym hall, dining hall')
+  const [walls, long, high, windows, area, coats, cover] = dice.integers(
+    [3, 6],
+    [6, 14],
+    [3, 5],
+    [3, 8],
+    [2, 4],
+    [2, 3],
+    [5, 9],
+  )
   const whole = walls * long * high
   const painted = (whole - windows * area) * coats
   return {
-    text: `A ${room} in ${draw.pick(towns)} has ${walls} walls to be painted, each ${long} metres long and ${high} metres high. They have ${windows} windows between them, which stay unpainted and measure ${area} square metres each. The walls get ${coats} coats, and a litre of paint covers ${cover} square metres once. How many full litres must be bought?`,
+    text: `A ${room} in ${dice.pick(towns)} has ${walls} walls to be painted, each ${long} metres long and ${high} metres high. They have ${windows} windows between them, which stay unpainted and measure ${area} square metres each. The walls get ${coats} coats, and a litre of paint covers ${cover} square metres once. How many full litres must be bought?`,
     answer: Math.ceil(painted / cover),
     slips: [
       Math.ceil((whole * coats) / cover),
@@ -258,22 +207,22 @@ function painting(draw: Draw): Story {
   }
 }
 
-function concert(draw: Draw): Story {
-  const currency = draw.pick(money)
-  const players = draw.pick(['A brass band', 'A string quartet', 'A choir', 'A jazz trio', 'A folk group'])
-  const [rows, seats, balcony, unsold, price, cheaper] = [
-    draw.integer(12, 25),
-    draw.integer(14, 24),
-    draw.integer(40, 90),
-    draw.integer(11, 35),
-    draw.integer(18, 40),
-    draw.integer(5, 12),
-  ]
-  const rent = draw.integer(8, 25) * 100
+function concert(dice: Dice): Story {
+  const currency = dice.pick(money)
+  const players = dice.word('A brass band, A string quartet, A choir, A jazz trio, A folk group')
+  const [rows, seats, balcony, unsold, price, cheaper] = dice.integers(
+    [12, 25],
+    [14, 24],
+    [40, 90],
+    [11, 35],
+    [18, 40],
+    [5, 12],
+  )
+  const rent = dice.integer(8, 25) * 100
   const floor = rows * seats
   const income = (floor - unsold) * price + balcony * (price - cheaper)
   return {
-    text: `${players} gives a concert in a hall in ${draw.pick(towns)} with ${rows} rows of ${seats} seats on the floor and ${balcony} seats on the balcony. A seat on the floor costs ${price} ${currency}, one on the balcony ${cheaper} ${currency} less. The balcony is sold out, but ${unsold} seats on the floor stay empty. After the rent of ${rent} ${currency} is paid, how many ${currency} of the ticket money remain?`,
+    text: `${players} gives a concert in a hall in ${dice.pick(towns)} with ${rows} rows of ${seats} seats on the floor and ${balcony} seats on the balcony. A seat on the floor costs ${price} ${currency}, one on the balcony ${cheaper} ${currency} less. The balcony is sold out, but ${unsold} seats on the floor stay empty. After the rent of ${rent} ${currency} is paid, how many ${currency} of the ticket money remain?`,
     answer: income - rent,
     slips: [
       income,
@@ -283,17 +232,12 @@ function concert(draw: Draw): Story {
   }
 }
 
-function ages(draw: Draw): Story {
-  const [a, b, c] = draw.sample(people, 3).map(({ name }) => name)
-  const [young, times, older, years] = [
-    draw.integer(4, 11),
-    draw.integer(2, 4),
-    draw.integer(3, 15),
-    draw.integer(3, 12),
-  ]
+function ages(dice: Dice): Story {
+  const [a, b, c] = dice.sample(people, 3).map(({ name }) => name)
+  const [young, times, older, years] = dice.integers([4, 11], [2, 4], [3, 15], [3, 12])
   const middle = young * times
   const old = middle + older
-  const often = ['twice', 'three times', 'four times'][times - 2]!
+  const often = ['twice', 'three times', 'four times'][times - 2]
   return {
     text: `${a} is ${young} years old. ${b} is ${often} as old as ${a}, and ${c} is ${older} years older than ${b}. What will the ages of the three add up to in ${years} years?`,
     answer: young + middle + old + 3 * years,
@@ -301,20 +245,15 @@ function ages(draw: Draw): Story {
   }
 }
 
-function recipe(draw: Draw): Story {
-  const { name } = draw.pick(people)
-  const dish = draw.pick(['pancakes', 'dumplings', 'flatbread', 'waffles', 'noodles'])
-  const [serves, factor, eggs, more] = [
-    draw.integer(3, 6),
-    draw.integer(5, 11),
-    draw.integer(2, 4),
-    draw.integer(4, 18),
-  ]
-  const flour = draw.integer(5, 11) * 50
+function recipe(dice: Dice): Story {
+  const { name } = dice.pick(people)
+  const dish = dice.word('pancakes, dumplings, flatbread, waffles, noodles')
+  const [serves, factor, eggs, more] = dice.integers([3, 6], [5, 11], [2, 4], [4, 18])
+  const flour = dice.integer(5, 11) * 50
   const guests = serves * factor
-  const [bag, price] = [draw.pick([500, 750, 1000]), draw.integer(2, 4)]
+  const [bag, price] = [dice.pick([500, 750, 1000]), dice.integer(2, 4)]
   const bags = Math.ceil((flour * factor) / bag)
-  const eggPrice = draw.integer(20, 45)
+  const eggPrice = dice.integer(20, 45)
   return {
     text: `A recipe for ${dish} that feeds ${serves} people takes ${flour} grams of flour and ${eggs} eggs. ${name} cooks for ${guests} people and, to be safe, takes ${more} eggs more than the recipe asks for. Flour is sold in bags of ${bag} grams at ${price} euros a bag, and an egg costs ${eggPrice} cents. How many cents does ${name} pay for flour and eggs?`,
     answer: bags * price * 100 + (eggs * factor + more) * eggPrice,
@@ -326,22 +265,16 @@ function recipe(draw: Draw): Story {
   }
 }
 
-function electricityBill(draw: Draw): Story {
-  const { name } = draw.pick(people)
-  const [service, unit] = draw.pick([
+function electricityBill(dice: Dice): Story {
+  const { name } = dice.pick(people)
+  const [service, unit] = dice.pick([
     ['electricity', 'kilowatt hours'],
     ['water', 'cubic metres'],
     ['mobile data', 'gigabytes'],
     ['car sharing', 'kilometres'],
   ])
-  const currency = draw.pick(money)
-  const [base, included, price, less, extra] = [
-    draw.integer(12, 35),
-    draw.integer(20, 60),
-    draw.integer(2, 6),
-    draw.integer(3, 15),
-    draw.integer(8, 40),
-  ]
+  const currency = dice.pick(money)
+  const [base, included, price, less, extra] = dice.integers([12, 35], [20, 60], [2, 6], [3, 15], [8, 40])
   const [january, february] = [included - less, included + extra]
   return {
     text: `The monthly charge of ${name}'s contract for ${service} is ${base} ${currency} and includes ${included} ${unit}. Each one beyond that costs ${price} ${currency}; what is not used up in a month is lost. ${name} uses ${january} ${unit} in January, ${february} in February, and in March as many as in these two months together. How many ${currency} are due for the three months?`,
@@ -354,15 +287,15 @@ function electricityBill(draw: Draw): Story {
   }
 }
 
-function mountainWalk(draw: Draw): Story {
-  const { name, they } = draw.pick(people)
-  const [start, climb, down, hours, top] = [
-    draw.integer(35, 90) * 10,
-    draw.integer(25, 40) * 10,
-    draw.integer(6, 15) * 10,
-    draw.integer(2, 5),
-    draw.integer(4, 20) * 30,
-  ]
+function mountainWalk(dice: Dice): Story {
+  const { name, they } = dice.pick(people)
+  const [start, climb, down, hours, top] = dice.integers(
+    [350, 900, 10],
+    [250, 400, 10],
+    [60, 150, 10],
+    [2, 5],
+    [120, 600, 30],
+  )
   const after = start + climb * hours - down
   return {
     text: `${name} sets out from a valley inn at ${start} metres above sea level. For ${hours} hours ${they} climbs ${climb} metres per hour, then the path drops by ${down} metres to a hut. The summit lies at ${after + top} metres. After a night at the hut ${they} climbs 30 metres in every 5 minutes. How many minutes does the last part, from the hut to the summit, take?`,
@@ -371,46 +304,23 @@ function mountainWalk(draw: Draw): Story {
   }
 }
 
-function factory(draw: Draw): Story {
-  const thing = draw.pick([
-    'light bulbs',
-    'bicycle bells',
-    'door locks',
-    'thermometers',
-    'wall clocks',
-    'kettles',
-  ])
-  const [machines, hours, faulty, carton] = [
-    draw.integer(3, 9),
-    draw.integer(6, 12),
-    draw.integer(10, 25),
-    draw.integer(4, 12),
-  ]
-  const rate = faulty * draw.integer(1, 4)
+function factory(dice: Dice): Story {
+  const thing = dice.word('light bulbs, bicycle bells, door locks, thermometers, wall clocks, kettles')
+  const [machines, hours, faulty, carton] = dice.integers([3, 9], [6, 12], [10, 25], [4, 12])
+  const rate = faulty * dice.integer(1, 4)
   const made = machines * rate * hours
   const good = made - made / faulty
   return {
-    text: `A factory in ${draw.pick(towns)} runs ${machines} machines, each of which makes ${rate} ${thing} an hour, for ${hours} hours a day. On average one in ${faulty} is faulty and sorted out. The good ones are packed ${carton} to a carton, and a carton that is not full waits until the next day. If things go exactly as on average, how many full cartons leave on the first day?`,
+    text: `A factory in ${dice.pick(towns)} runs ${machines} machines, each of which makes ${rate} ${thing} an hour, for ${hours} hours a day. On average one in ${faulty} is faulty and sorted out. The good ones are packed ${carton} to a carton, and a carton that is not full waits until the next day. If things go exactly as on average, how many full cartons leave on the first day?`,
     answer: Math.floor(good / carton),
     slips: [Math.floor(made / carton), Math.ceil(good / carton), good],
   }
 }
 
-function reading(draw: Draw): Story {
-  const { name, they } = draw.pick(people)
-  const book = draw.pick([
-    'history of Venice',
-    'Russian novel',
-    'biography',
-    'travel diary',
-    'collection of sagas',
-  ])
-  const [weekday, weekend, weeks, left] = [
-    draw.integer(8, 19),
-    draw.integer(22, 45),
-    draw.integer(2, 6),
-    draw.integer(15, 120),
-  ]
+function reading(dice: Dice): Story {
+  const { name, they } = dice.pick(people)
+  const book = dice.word('history of Venice, Russian novel, biography, travel diary, collection of sagas')
+  const [weekday, weekend, weeks, left] = dice.integers([8, 19], [22, 45], [2, 6], [15, 120])
   const read = weeks * (5 * weekday + 2 * weekend)
   return {
     text: `${name} has borrowed a ${book} with ${read + left} pages from the library. From Monday to Friday ${they} reads ${weekday} pages a day, on Saturdays and Sundays ${weekend} pages a day. How many pages are still unread after ${weeks} full weeks?`,
@@ -419,42 +329,33 @@ function reading(draw: Draw): Story {
   }
 }
 
-function delivery(draw: Draw): Story {
-  const goods = draw.pick([
+function delivery(dice: Dice): Story {
+  const goods = dice.pick([
     ['tiles', 'bricks'],
     ['roof slates', 'paving stones'],
     ['flour', 'sugar'],
     ['gravel', 'sand'],
     ['paper', 'cardboard'],
   ])
-  const [many, few, heavy, light] = [
-    draw.integer(12, 40),
-    draw.integer(20, 60),
-    draw.integer(31, 80),
-    draw.integer(9, 28),
-  ]
-  const load = draw.integer(6, 14) * 100
-  const [way, pause] = [draw.integer(15, 45), draw.integer(20, 40)]
+  const [many, few, heavy, light] = dice.integers([12, 40], [20, 60], [31, 80], [9, 28])
+  const load = dice.integer(6, 14) * 100
+  const [way, pause] = dice.integers([15, 45], [20, 40])
   const trips = Math.ceil((many * heavy + few * light) / load)
   return {
-    text: `A van carries pallets from the depot in ${draw.pick(towns)}: ${many} with ${goods[0]} at ${heavy} kilograms each and ${few} with ${goods[1]} at ${light} kilograms each. It may be loaded with ${load} kilograms at a time; assume that the pallets can be shared out so that each trip but the last uses this limit fully. A drive takes ${way} minutes each way, and loading and unloading together ${pause} minutes per trip. If the van ends up back at the depot, how many minutes does it need?`,
+    text: `A van carries pallets from the depot in ${dice.pick(towns)}: ${many} with ${goods[0]} at ${heavy} kilograms each and ${few} with ${goods[1]} at ${light} kilograms each. It may be loaded with ${load} kilograms at a time; assume that the pallets can be shared out so that each trip but the last uses this limit fully. A drive takes ${way} minutes each way, and loading and unloading together ${pause} minutes per trip. If the van ends up back at the depot, how many minutes does it need?`,
     answer: trips * (2 * way + pause),
     slips: [trips * (way + pause), (trips - 1) * (2 * way + pause), trips * 2 * way + pause, trips * 2 * way],
   }
 }
 
-function swimming(draw: Draw): Story {
-  const { name, they } = draw.pick(people)
-  const [laps, more, days, length] = [
-    draw.integer(10, 30),
-    draw.integer(2, 6),
-    draw.integer(4, 6),
-    draw.pick([25, 50]),
-  ]
+function swimming(dice: Dice): Story {
+  const { name, they } = dice.pick(people)
+  const [laps, more, days] = dice.integers([10, 30], [2, 6], [4, 6])
+  const length = dice.pick([25, 50])
   const all = days * laps + (more * days * (days - 1)) / 2
-  const lost = draw.integer(3, 9)
+  const lost = dice.integer(3, 9)
   return {
-    text: `${name} trains for a long swim in ${draw.pick(towns)}. On the first day ${they} swims ${laps} lengths of a ${length}-metre pool, and on every following day ${more} lengths more than the day before. The training lasts ${days} days, but on the last of them ${they} stops ${lost} lengths early. How many metres does ${name} swim in all?`,
+    text: `${name} trains for a long swim in ${dice.pick(towns)}. On the first day ${they} swims ${laps} lengths of a ${length}-metre pool, and on every following day ${more} lengths more than the day before. The training lasts ${days} days, but on the last of them ${they} stops ${lost} lengths early. How many metres does ${name} swim in all?`,
     answer: (all - lost) * length,
     slips: [all * length, (days * laps - lost) * length, all - lost, (days * (laps + more) - lost) * length],
   }

@@ -3,21 +3,30 @@ import { decodeTests } from '../../benchmarks/program-tests.ts'
 import type { LivecodebenchReference } from '../../benchmarks/reference.ts'
 import { SandboxPool } from '../../execution/sandbox/pool.ts'
 import { codeString } from '../../library/answer-contract.ts'
+import { deriveRandom } from '../../numerics/random.ts'
 import { scoreProgram } from '../../scoring/code/score-program.ts'
 import { code } from './code.ts'
+import { selections, transformations } from './code-steps.ts'
+import { Dice } from './dice.ts'
 import { questionSequence } from './question-sequence.ts'
 
-// Two rounds over all templates, one for each split.
-const questions = questionSequence(7, 'code', code, 2 * code.length)
+// Many enough to meet every step.
+const questions = questionSequence(7, 'code', code, 50)
 
-test('there are many templates, and a round uses each of them', () => {
-  expect(code.length).toBeGreaterThanOrEqual(25)
-  const trained = questions.filter((_, number) => number % 2 === 0)
-  const names = trained.map(({ reference }) => {
-    const { program } = reference as LivecodebenchReference
-    return program.mode === 'function' ? program.entryPoint.replace(/^(second|third|fourth)_/, '') : ''
-  })
+test('the results take turns, and all steps take part', () => {
+  const trained = questions.filter((_, number) => number % 2 === 0).slice(0, code.length)
+  const names = trained.map(({ task }) => task.program?.mode === 'function' && task.program.entryPoint)
   expect(new Set(names).size).toBe(code.length)
+  const withoutNumbers = (text: string) => text.replace(/\d+|second|third|fourth/g, 'n')
+  const asked = questions.map(({ task }) => withoutNumbers(task.question))
+  const dice = new Dice(deriveRandom(0, 'any'))
+  for (const step of [...selections, ...transformations]) {
+    const { says } = step(dice)
+    expect(
+      asked.some((question) => question.includes(withoutNumbers(says))),
+      says,
+    ).toBe(true)
+  }
 })
 
 test('tests are as many as promised, and the hidden ones are others than the public ones', () => {
@@ -44,8 +53,7 @@ test('the question does not show the program', () => {
 test('there are wrong programs for every question, all different', () => {
   for (const { solution } of questions) {
     const programs = [solution.answer, ...solution.wrong!]
-    expect(programs.length).toBeGreaterThanOrEqual(3)
-    expect(programs.length).toBeLessThanOrEqual(5)
+    expect(programs).toHaveLength(4)
     expect(new Set(programs).size).toBe(programs.length)
     for (const program of programs) expect(codeString.check(program).verdict).toBe('fits')
   }

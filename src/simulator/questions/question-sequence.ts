@@ -1,6 +1,6 @@
 import { deriveRandom } from '../../numerics/random.ts'
 import { TaskSetError } from '../../tasks/task-set.ts'
-import { Draw } from './draw.ts'
+import { Dice } from './dice.ts'
 import type { QuestionMaker, SyntheticQuestion } from './synthetic-question.ts'
 
 const attempts = 600
@@ -17,14 +17,13 @@ export function questionSequence(
   count: number,
 ): SyntheticQuestion[] {
   const used = new Set<string>()
-  const isNew = (question: string) => !used.has(question)
   return Array.from({ length: count }, (_, number) => {
     const shape = shapeOf(seed, family, makers.length, number)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const draw = new Draw(deriveRandom(seed, 'synthetic', family, number, attempt))
+      const dice = new Dice(deriveRandom(seed, 'synthetic', family, number, attempt))
       // A shape may run out of texts that are new; then any other will do.
-      const made = makers[attempt < attempts / 3 ? shape : draw.integer(0, makers.length - 1)]!(draw, isNew)
-      if (made === undefined || !isNew(made.task.question)) continue
+      const made = makers[attempt < attempts / 3 ? shape : dice.integer(0, makers.length - 1)]!(dice)
+      if (made === undefined || used.has(made.task.question)) continue
       used.add(made.task.question)
       return made
     }
@@ -34,10 +33,10 @@ export function questionSequence(
   })
 }
 
-/** In each split the shapes take turns, in rounds that are shuffled each for itself. */
+/** In each split the shapes take turns, in rounds that are shuffled one by one. */
 function shapeOf(seed: number, family: string, shapes: number, number: number): number {
   const [split, place] = [number % 2, Math.floor(number / 2)]
   const round = Math.floor(place / shapes)
-  const draw = new Draw(deriveRandom(seed, 'synthetic-round', family, split, round))
-  return draw.shuffle([...Array(shapes).keys()])[place % shapes]!
+  const dice = new Dice(deriveRandom(seed, 'synthetic-round', family, split, round))
+  return dice.shuffle([...Array(shapes).keys()])[place % shapes]
 }

@@ -1,6 +1,6 @@
 import type { Table } from '../../library/task.ts'
-import type { Draw } from './draw.ts'
-import { towns } from './wording.ts'
+import type { Dice } from './dice.ts'
+import { entries, towns } from './wording.ts'
 
 /** A made-up table of counts: who did how many of what, in one year. */
 export interface StatisticsTable {
@@ -36,20 +36,9 @@ const themes: readonly Theme[] = [
   {
     members: 'cafés',
     member: 'café',
-    names: [
-      'Anchor',
-      'Blue Door',
-      'Copper Pot',
-      'Daily Grind',
-      'Elm Tree',
-      'Fig Leaf',
-      'Golden Cup',
-      'Harbour',
-      'Idle Hour',
-      'Juniper',
-      'Kettle',
-      'Lantern',
-    ].map((name) => `Café ${name}`),
+    names: entries(
+      'Anchor, Blue Door, Copper Pot, Daily Grind, Elm Tree, Fig Leaf, Golden Cup, Harbour, Idle Hour, Juniper, Kettle, Lantern',
+    ).map((name) => `Café ${name}`),
     measures: [
       ['sell', 'sold', 'teas', 'tea'],
       ['sell', 'sold', 'coffees', 'coffee'],
@@ -61,20 +50,9 @@ const themes: readonly Theme[] = [
   {
     members: 'teams',
     member: 'team',
-    names: [
-      'Rovers',
-      'Falcons',
-      'Otters',
-      'Comets',
-      'Lions',
-      'Wanderers',
-      'Herons',
-      'Badgers',
-      'Rangers',
-      'Pirates',
-      'Swifts',
-      'Bears',
-    ].map((name) => `the ${name}`),
+    names: entries(
+      'Rovers, Falcons, Otters, Comets, Lions, Wanderers, Herons, Badgers, Rangers, Pirates, Swifts, Bears',
+    ).map((name) => `the ${name}`),
     measures: [
       ['win', 'won', 'matches', 'match'],
       ['score', 'scored', 'goals', 'goal'],
@@ -86,20 +64,9 @@ const themes: readonly Theme[] = [
   {
     members: 'museums',
     member: 'museum',
-    names: [
-      'Maritime',
-      'Railway',
-      'Toy',
-      'Glass',
-      'Folk',
-      'Clock',
-      'Postal',
-      'Mining',
-      'Textile',
-      'Aviation',
-      'Puppet',
-      'Geology',
-    ].map((name) => `the ${name} Museum`),
+    names: entries(
+      'Maritime, Railway, Toy, Glass, Folk, Clock, Postal, Mining, Textile, Aviation, Puppet, Geology',
+    ).map((name) => `the ${name} Museum`),
     measures: [
       ['welcome', 'welcomed', 'school classes', 'school class'],
       ['exhibit', 'exhibited', 'paintings', 'painting'],
@@ -111,20 +78,9 @@ const themes: readonly Theme[] = [
   {
     members: 'farms',
     member: 'farm',
-    names: [
-      'Alder',
-      'Brook',
-      'Cliff',
-      'Dale',
-      'Elder',
-      'Field',
-      'Glen',
-      'Hawthorn',
-      'Ivy',
-      'Ridge',
-      'Meadow',
-      'Willow',
-    ].map((name) => `${name} Farm`),
+    names: entries('Alder, Brook, Cliff, Dale, Elder, Field, Glen, Hawthorn, Ivy, Ridge, Meadow, Willow').map(
+      (name) => `${name} Farm`,
+    ),
     measures: [
       ['pick', 'picked', 'crates of apples', 'crate of apples'],
       ['pick', 'picked', 'crates of pears', 'crate of pears'],
@@ -136,20 +92,9 @@ const themes: readonly Theme[] = [
   {
     members: 'ferries',
     member: 'ferry',
-    names: [
-      'Aurora',
-      'Borealis',
-      'Cormorant',
-      'Dolphin',
-      'Evening Star',
-      'Fulmar',
-      'Gannet',
-      'Heather',
-      'Isle Queen',
-      'Kittiwake',
-      'Marigold',
-      'Tern',
-    ].map((name) => `the ${name}`),
+    names: entries(
+      'Aurora, Borealis, Cormorant, Dolphin, Evening Star, Fulmar, Gannet, Heather, Isle Queen, Kittiwake, Marigold, Tern',
+    ).map((name) => `the ${name}`),
     measures: [
       ['carry', 'carried', 'passengers', 'passenger'],
       ['carry', 'carried', 'bicycles', 'bicycle'],
@@ -161,20 +106,9 @@ const themes: readonly Theme[] = [
   {
     members: 'libraries',
     member: 'library',
-    names: [
-      'Central',
-      'Northside',
-      'Riverside',
-      'Station',
-      'Hilltop',
-      'Market',
-      'Castle',
-      'University',
-      'Parkway',
-      'Chapel',
-      'Bridge Street',
-      'Old Town',
-    ].map((name) => `${name} Library`),
+    names: entries(
+      'Central, Northside, Riverside, Station, Hilltop, Market, Castle, University, Parkway, Chapel, Bridge Street, Old Town',
+    ).map((name) => `${name} Library`),
     measures: [
       ['lend', 'lent', 'novels', 'novel'],
       ['lend', 'lent', 'picture books', 'picture book'],
@@ -186,20 +120,9 @@ const themes: readonly Theme[] = [
   {
     members: 'workshops',
     member: 'workshop',
-    names: [
-      'Adler',
-      'Bryce',
-      'Carver',
-      'Dunn',
-      'Easton',
-      'Foley',
-      'Garnett',
-      'Hale',
-      'Irwin',
-      'Joyner',
-      'Keane',
-      'Lund',
-    ].map((name) => `${name} & Sons`),
+    names: entries(
+      'Adler, Bryce, Carver, Dunn, Easton, Foley, Garnett, Hale, Irwin, Joyner, Keane, Lund',
+    ).map((name) => `${name} & Sons`),
     measures: [
       ['build', 'built', 'chairs', 'chair'],
       ['build', 'built', 'tables', 'table'],
@@ -211,20 +134,9 @@ const themes: readonly Theme[] = [
   {
     members: 'weather stations',
     member: 'weather station',
-    names: [
-      'Eagle Ridge',
-      'Foxton',
-      'Gull Rock',
-      'High Moor',
-      'Inchkeith',
-      'Lower Fell',
-      'Marsh End',
-      'Nettle Bay',
-      'Pike Top',
-      'Sandy Spit',
-      'Tarn Head',
-      'Wolf Crag',
-    ].map((name) => `${name} station`),
+    names: entries(
+      'Eagle Ridge, Foxton, Gull Rock, High Moor, Inchkeith, Lower Fell, Marsh End, Nettle Bay, Pike Top, Sandy Spit, Tarn Head, Wolf Crag',
+    ).map((name) => `${name} station`),
     measures: [
       ['record', 'recorded', 'rainy days', 'rainy day'],
       ['record', 'recorded', 'frosty nights', 'frosty night'],
@@ -235,17 +147,17 @@ const themes: readonly Theme[] = [
   },
 ]
 
-export function drawTable(draw: Draw): StatisticsTable {
-  const { members, member, names, measures, largest } = draw.pick(themes)
-  const rows = draw.sample(names, draw.integer(5, 9))
-  const columns = draw.sample(measures, 3).map(([infinitive, verb, items, item]) => ({
+export function drawTable(dice: Dice): StatisticsTable {
+  const { members, member, names, measures, largest } = dice.pick(themes)
+  const rows = dice.sample(names, dice.integer(5, 9))
+  const columns = dice.sample(measures, 3).map(([infinitive, verb, items, item]) => ({
     infinitive,
     verb,
     items,
     item,
-    values: draw.integers(rows.length, Math.ceil(largest / 20), largest),
+    values: dice.different(rows.length, Math.ceil(largest / 20), largest),
   }))
-  const about = `the ${members} of ${draw.pick(towns)} in ${draw.integer(1990, 2023)}`
+  const about = `the ${members} of ${dice.pick(towns)} in ${dice.integer(1990, 2023)}`
   return {
     about,
     members,
@@ -261,7 +173,7 @@ export function drawTable(draw: Draw): StatisticsTable {
       header: [member, ...columns.map(({ verb, items }) => `${items} ${verb}`)],
       rows: rows.map((row, index) => [
         row.replace(/^the /, ''),
-        ...columns.map(({ values }) => String(values[index]!)),
+        ...columns.map(({ values }) => String(values[index])),
       ]),
     },
   }
@@ -269,5 +181,5 @@ export function drawTable(draw: Draw): StatisticsTable {
 
 /** The rows of a column from the most to the fewest. */
 export function ranked({ values }: Measure): number[] {
-  return [...values.keys()].sort((a, b) => values[b]! - values[a]!)
+  return [...values.keys()].sort((a, b) => values[b] - values[a])
 }

@@ -1,7 +1,7 @@
 import type { Reference } from '../../benchmarks/reference.ts'
 import type { Task } from '../../library/task.ts'
 import type { Solution } from '../../tasks/task-set.ts'
-import type { Draw } from './draw.ts'
+import type { Dice } from './dice.ts'
 
 /** A question before it has a number: all of a task but id and metadata, with what is known about its answers. */
 export interface SyntheticQuestion {
@@ -10,17 +10,11 @@ export interface SyntheticQuestion {
   readonly solution: Solution
 }
 
-/**
- * Makes a question of one shape, or nothing where the draw turned out badly (a tie, a sum that does not come out even). A maker
- * whose questions are costly may ask first whether a text is new; the others leave that to their caller.
- */
-export type QuestionMaker = (
-  draw: Draw,
-  isNew: (question: string) => boolean,
-) => SyntheticQuestion | undefined
+/** Makes a question of one shape, or nothing where the dice fell badly (a tie, a sum that does not come out even). */
+export type QuestionMaker = (dice: Dice) => SyntheticQuestion | undefined
 
 /**
- * A question with a whole number as its answer, the results of likely slips among the wrong ones. It is none if the answer is
+ * A question with a whole number as its answer; the results of likely slips are the wrong ones. Nothing if the answer is
  * already written in the text, where a reader could copy it.
  */
 export function numberQuestion(

@@ -1,4 +1,4 @@
-import type { Draw } from './draw.ts'
+import type { Dice } from './dice.ts'
 import { drawTable, type Measure, ranked, type StatisticsTable } from './statistics-table.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { capital, listed } from './wording.ts'
@@ -20,10 +20,10 @@ export const tableArithmetic: readonly QuestionMaker[] = [
   nextYear,
   twoMeasures,
   aboveLimit,
-].map((exercise) => (draw: Draw) => {
-  const table = drawTable(draw)
-  const { text, answer, slips } = exercise(draw, table)
-  const opening = draw.pick([
+].map((exercise) => (dice: Dice) => {
+  const table = drawTable(dice)
+  const { text, answer, slips } = exercise(dice, table)
+  const opening = dice.pick([
     `The table lists figures for ${table.about}.`,
     `Use the table on ${table.about}.`,
     `Look up what you need in the table about ${table.about}.`,
@@ -40,49 +40,49 @@ function total(values: readonly number[]): number {
   return values.reduce((a, b) => a + b, 0)
 }
 
-function spread(draw: Draw, { member, rows, measures }: StatisticsTable): Exercise {
-  const measure = draw.pick(measures)
+function spread(dice: Dice, { member, rows, measures }: StatisticsTable): Exercise {
+  const measure = dice.pick(measures)
   const { verb, infinitive, items, values } = measure
   const order = ranked(measure)
-  const [most, second, fewest] = [values[order[0]!]!, values[order[1]!]!, values[order.at(-1)!]!]
-  const named = order[draw.integer(1, rows.length - 2)]!
-  return draw.pick([
+  const [most, second, fewest] = [values[order[0]], values[order[1]], Math.min(...values)]
+  const named = order[dice.integer(1, rows.length - 2)]
+  return dice.pick([
     {
       text: `How many more ${items} than the ${member} with the fewest did the ${member} with the most ${infinitive}?`,
       answer: most - fewest,
-      slips: [second - fewest, most - values.at(-1)!, most + fewest],
+      slips: [second - fewest, most - values[rows.length - 1], most + fewest],
     },
     {
       text: `By how many ${items} does ${rows[named]} lag behind the ${member} that ${verb} the most?`,
-      answer: most - values[named]!,
-      slips: [second - values[named]!, most - fewest, values[named]! - fewest],
+      answer: most - values[named],
+      slips: [second - values[named], most - fewest, values[named] - fewest],
     },
   ])
 }
 
-function points(draw: Draw, { rows, measures }: StatisticsTable): Exercise {
-  const [first, second] = draw.sample(measures, 2) as [Measure, Measure]
-  const [many, few] = draw.integers(2, 2, 9) as [number, number]
-  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
-  const score = (row: number) => many * first.values[row]! + few * second.values[row]!
+function points(dice: Dice, { rows, measures }: StatisticsTable): Exercise {
+  const [first, second] = dice.sample(measures, 2)
+  const [many, few] = dice.different(2, 2, 9)
+  const [a, b] = dice.sample([...rows.keys()], 2)
+  const score = (row: number) => many * first.values[row] + few * second.values[row]
   return {
     text: `In a competition every ${first.item} counts ${many} points and every ${second.item} ${few} points. How many points do ${rows[a]} and ${rows[b]} reach together?`,
     answer: score(a) + score(b),
     slips: [
-      few * (first.values[a]! + first.values[b]!) + many * (second.values[a]! + second.values[b]!),
+      few * (first.values[a] + first.values[b]) + many * (second.values[a] + second.values[b]),
       score(a),
       score(b),
-      many * (first.values[a]! + first.values[b]!),
+      many * (first.values[a] + first.values[b]),
     ],
   }
 }
 
-function mean(draw: Draw, { members, member, rows, measures }: StatisticsTable): Exercise {
-  const { verb, infinitive, items, values } = draw.pick(measures)
-  const left = draw.integer(0, rows.length - 1)
+function mean(dice: Dice, { members, member, rows, measures }: StatisticsTable): Exercise {
+  const { verb, infinitive, items, values } = dice.pick(measures)
+  const left = dice.integer(0, rows.length - 1)
   const others = values.filter((_, row) => row !== left)
   const average = total(others) / others.length
-  return draw.pick([
+  return dice.pick([
     {
       text: `How many ${items} did the ${members} ${infinitive} on average per ${member}? Round to the nearest whole number.`,
       answer: rounded(total(values) / rows.length),
@@ -100,40 +100,40 @@ function mean(draw: Draw, { members, member, rows, measures }: StatisticsTable):
   ])
 }
 
-function share(draw: Draw, { members, rows, measures }: StatisticsTable): Exercise {
-  const { verb, items, values } = draw.pick(measures)
-  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
+function share(dice: Dice, { members, rows, measures }: StatisticsTable): Exercise {
+  const { verb, items, values } = dice.pick(measures)
+  const [a, b] = dice.sample([...rows.keys()], 2)
   const percent = (part: number, whole: number) => (100 * part) / whole
-  return draw.pick([
+  return dice.pick([
     {
       text: `What percentage of all the ${items} in the table is due to ${rows[a]}? Round to the nearest whole per cent and give the number only.`,
-      answer: rounded(percent(values[a]!, total(values))),
+      answer: rounded(percent(values[a], total(values))),
       slips: [
-        Math.round(percent(values[a]!, total(values) - values[a]!)),
-        Math.round(percent(values[a]!, Math.max(...values))),
-        Math.round(percent(values[b]!, total(values))),
+        Math.round(percent(values[a], total(values) - values[a])),
+        Math.round(percent(values[a], Math.max(...values))),
+        Math.round(percent(values[b], total(values))),
       ],
     },
     {
-      text: `${capital(listed([rows[a]!, rows[b]!]))} together ${verb} which percentage of all the ${items} of these ${members}? Round to the nearest whole per cent and give the number only.`,
-      answer: rounded(percent(values[a]! + values[b]!, total(values))),
+      text: `${capital(listed([rows[a], rows[b]]))} together ${verb} which percentage of all the ${items} of these ${members}? Round to the nearest whole per cent and give the number only.`,
+      answer: rounded(percent(values[a] + values[b], total(values))),
       slips: [
-        Math.round(percent(values[a]!, total(values))),
-        Math.round(percent(values[b]!, total(values))),
-        Math.round(percent(values[a]! + values[b]!, total(values) - values[a]! - values[b]!)),
+        Math.round(percent(values[a], total(values))),
+        Math.round(percent(values[b], total(values))),
+        Math.round(percent(values[a] + values[b], total(values) - values[a] - values[b])),
       ],
     },
   ])
 }
 
-function leaders(draw: Draw, { members, measures }: StatisticsTable): Exercise {
-  const [by, of] = draw.sample(measures, 2) as [Measure, Measure]
-  const [count, word] = draw.pick([
+function leaders(dice: Dice, { members, measures }: StatisticsTable): Exercise {
+  const [by, of] = dice.sample(measures, 2)
+  const [count, word] = dice.pick([
     [2, 'two'],
     [3, 'three'],
   ] as const)
   const order = ranked(by)
-  const sumOf = (measure: Measure, rows: readonly number[]) => total(rows.map((row) => measure.values[row]!))
+  const sumOf = (measure: Measure, rows: readonly number[]) => total(rows.map((row) => measure.values[row]))
   return {
     text: `Take the ${word} ${members} that ${by.verb} the most ${by.items}. How many ${of.items} did they ${of.infinitive} between them?`,
     answer: sumOf(of, order.slice(0, count)),
@@ -146,10 +146,10 @@ function leaders(draw: Draw, { members, measures }: StatisticsTable): Exercise {
   }
 }
 
-function nextYear(draw: Draw, { members, rows, measures }: StatisticsTable): Exercise {
-  const { verb, items, values } = draw.pick(measures)
-  const named = draw.integer(0, rows.length - 1)
-  const [gain, loss] = [draw.integer(6, 40), draw.integer(2, 5)]
+function nextYear(dice: Dice, { members, rows, measures }: StatisticsTable): Exercise {
+  const { verb, items, values } = dice.pick(measures)
+  const named = dice.integer(0, rows.length - 1)
+  const [gain, loss] = dice.integers([6, 40], [2, 5])
   const all = total(values)
   return {
     text: `Suppose that in the following year the number of ${items} ${verb} rises by ${gain} for ${rows[named]} and falls by ${loss} for each of the other ${members}. What is the total number of ${items} ${verb} in that year?`,
@@ -163,27 +163,27 @@ function nextYear(draw: Draw, { members, rows, measures }: StatisticsTable): Exe
   }
 }
 
-function twoMeasures(draw: Draw, { rows, measures }: StatisticsTable): Exercise {
-  const [first, second] = draw.sample(measures, 2) as [Measure, Measure]
-  const [a, b] = draw.sample([...rows.keys()], 2) as [number, number]
-  const sums = [a, b].map((row) => first.values[row]! + second.values[row]!) as [number, number]
+function twoMeasures(dice: Dice, { rows, measures }: StatisticsTable): Exercise {
+  const [first, second] = dice.sample(measures, 2)
+  const [a, b] = dice.sample([...rows.keys()], 2)
+  const sums = [a, b].map((row) => first.values[row] + second.values[row])
   return {
     text: `Add up ${first.items} and ${second.items} for ${rows[a]}, and do the same for ${rows[b]}. By how much do the two sums differ?`,
     answer: Math.abs(sums[0] - sums[1]),
     slips: [
-      Math.abs(first.values[a]! - first.values[b]!),
-      Math.abs(second.values[a]! - second.values[b]!),
+      Math.abs(first.values[a] - first.values[b]),
+      Math.abs(second.values[a] - second.values[b]),
       sums[0] + sums[1],
       Math.max(...sums),
     ],
   }
 }
 
-function aboveLimit(draw: Draw, { members, measures }: StatisticsTable): Exercise {
-  const { verb, items, item, values } = draw.pick(measures)
-  const limit = draw.integer(Math.min(...values) + 1, Math.max(...values) - 1)
+function aboveLimit(dice: Dice, { members, measures }: StatisticsTable): Exercise {
+  const { verb, items, item, values } = dice.pick(measures)
+  const limit = dice.integer(Math.min(...values) + 1, Math.max(...values) - 1)
   const [over, under] = [values.filter((value) => value > limit), values.filter((value) => value < limit)]
-  const price = draw.integer(3, 12)
+  const price = dice.integer(3, 12)
   return {
     text: `Only ${members} that ${verb} more than ${limit} ${items} get a bonus: ${price} tokens for each ${item} beyond ${limit}. How many tokens are paid out in all?`,
     answer: price * (total(over) - limit * over.length),

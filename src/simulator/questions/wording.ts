@@ -12,49 +12,26 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Somebody in a story, with the pronouns to speak of them. */
-export interface Person {
-  readonly name: string
-  readonly they: string
-  readonly their: string
+/** The entries of a text such as `apple, pear, plum`. */
+export function entries(text: string): string[] {
+  return text.trim().split(/,\s+/)
 }
 
-const she = { they: 'she', their: 'her' }
-const he = { they: 'he', their: 'his' }
+const women = entries(`
+  Amina, Beatriz, Clara, Dorothea, Elif, Freya, Grace, Hanna, Ines, Jamila,
+  Keiko, Lucía, Mei, Nadia, Olga, Priya, Rosa, Saoirse, Tamar, Zofia`)
 
-export const people: readonly Person[] = [
-  ...['Amina', 'Beatriz', 'Clara', 'Dorothea', 'Elif', 'Freya', 'Grace', 'Hanna', 'Ines', 'Jamila'],
-  ...['Keiko', 'Lucía', 'Mei', 'Nadia', 'Olga', 'Priya', 'Rosa', 'Saoirse', 'Tamar', 'Zofia'],
-]
-  .map((name): Person => ({ name, ...she }))
-  .concat(
-    [
-      ...['Anton', 'Bashir', 'Caleb', 'Diego', 'Emeka', 'Farid', 'Gustav', 'Hugo', 'Ivan', 'Jonas'],
-      ...['Kofi', 'Liam', 'Mateo', 'Nikhil', 'Oskar', 'Pavel', 'Rafael', 'Samir', 'Tomás', 'Wei'],
-    ].map((name): Person => ({ name, ...he })),
-  )
+const men = entries(`
+  Anton, Bashir, Caleb, Diego, Emeka, Farid, Gustav, Hugo, Ivan, Jonas,
+  Kofi, Liam, Mateo, Nikhil, Oskar, Pavel, Rafael, Samir, Tomás, Wei`)
 
-export const towns: readonly string[] = [
-  ...[
-    'Ashford',
-    'Brindle',
-    'Calder Bridge',
-    'Dunmore',
-    'Eastwell',
-    'Fernhill',
-    'Greyport',
-    'Hollin',
-    'Islay Bay',
-  ],
-  ...[
-    'Juniper Hill',
-    'Kestrel Point',
-    'Larkfield',
-    'Millbrook',
-    'Northam',
-    'Oakdale',
-    'Pinecrest',
-    'Quarry End',
-  ],
-  ...['Rosebank', 'Stonehaven', 'Thornby', 'Upwood', 'Valehurst', 'Westmere', 'Yarrow'],
+/** People for stories, with their pronouns. */
+export const people = [
+  ...women.map((name) => ({ name, they: 'she', their: 'her' })),
+  ...men.map((name) => ({ name, they: 'he', their: 'his' })),
 ]
+
+export const towns: readonly string[] = entries(`
+  Ashford, Brindle, Calder Bridge, Dunmore, Eastwell, Fernhill, Greyport, Hollin, Islay Bay, Juniper Hill,
+  Kestrel Point, Larkfield, Millbrook, Northam, Oakdale, Pinecrest, Quarry End, Rosebank, Stonehaven, Thornby,
+  Upwood, Valehurst, Westmere, Yarrow`)

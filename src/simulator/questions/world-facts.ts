@@ -1,4 +1,10 @@
 // A small table of the world: facts that do not change and that nobody disputes.
+import { entries } from './wording.ts'
+
+/** The rows of a text such as `Norway/Oslo, Sweden/Stockholm`. */
+function rows(text: string): string[][] {
+  return entries(text).map((row) => row.split('/'))
+}
 
 export interface Country {
   readonly name: string
@@ -8,101 +14,42 @@ export interface Country {
   readonly continent: string
 }
 
-function countriesOf(continent: string, rows: readonly (readonly [string, string, string])[]): Country[] {
-  return rows.map(([name, capital, city]) => ({ name, capital, city, continent }))
+const countriesByContinent = {
+  Europe: `
+    Norway/Oslo/Bergen, Sweden/Stockholm/Gothenburg, Poland/Warsaw/Kraków, Portugal/Lisbon/Porto,
+    Italy/Rome/Milan, Switzerland/Bern/Zurich, Croatia/Zagreb/Split, Greece/Athens/Thessaloniki,
+    Ireland/Dublin/Cork, Germany/Berlin/Munich, Belgium/Brussels/Antwerp, Lithuania/Vilnius/Kaunas`,
+  Africa: `
+    Kenya/Nairobi/Mombasa, Morocco/Rabat/Casablanca, Nigeria/Abuja/Lagos, Ghana/Accra/Kumasi,
+    Egypt/Cairo/Alexandria, Senegal/Dakar/Saint-Louis, Zambia/Lusaka/Livingstone, Tunisia/Tunis/Sfax,
+    Ethiopia/Addis Ababa/Gondar, Cameroon/Yaoundé/Douala`,
+  Asia: `
+    Japan/Tokyo/Osaka, Vietnam/Hanoi/Ho Chi Minh City, India/New Delhi/Mumbai, Pakistan/Islamabad/Karachi,
+    Thailand/Bangkok/Chiang Mai, Nepal/Kathmandu/Pokhara, China/Beijing/Shanghai, South Korea/Seoul/Busan,
+    Mongolia/Ulaanbaatar/Erdenet, Jordan/Amman/Aqaba`,
+  'South America': `
+    Peru/Lima/Cusco, Brazil/Brasília/Rio de Janeiro, Ecuador/Quito/Guayaquil, Colombia/Bogotá/Medellín,
+    Chile/Santiago/Valparaíso, Argentina/Buenos Aires/Córdoba, Uruguay/Montevideo/Salto,
+    Paraguay/Asunción/Ciudad del Este`,
+  'North America': `
+    Canada/Ottawa/Toronto, Cuba/Havana/Santiago de Cuba, Honduras/Tegucigalpa/San Pedro Sula,
+    Jamaica/Kingston/Montego Bay`,
+  Oceania: `
+    Australia/Canberra/Sydney, New Zealand/Wellington/Auckland, Fiji/Suva/Nadi`,
 }
 
-export const countries: readonly Country[] = [
-  ...countriesOf('Europe', [
-    ['Norway', 'Oslo', 'Bergen'],
-    ['Sweden', 'Stockholm', 'Gothenburg'],
-    ['Poland', 'Warsaw', 'Kraków'],
-    ['Portugal', 'Lisbon', 'Porto'],
-    ['Italy', 'Rome', 'Milan'],
-    ['Switzerland', 'Bern', 'Zurich'],
-    ['Croatia', 'Zagreb', 'Split'],
-    ['Greece', 'Athens', 'Thessaloniki'],
-    ['Ireland', 'Dublin', 'Cork'],
-    ['Germany', 'Berlin', 'Munich'],
-    ['Belgium', 'Brussels', 'Antwerp'],
-    ['Lithuania', 'Vilnius', 'Kaunas'],
-  ]),
-  ...countriesOf('Africa', [
-    ['Kenya', 'Nairobi', 'Mombasa'],
-    ['Morocco', 'Rabat', 'Casablanca'],
-    ['Nigeria', 'Abuja', 'Lagos'],
-    ['Ghana', 'Accra', 'Kumasi'],
-    ['Egypt', 'Cairo', 'Alexandria'],
-    ['Senegal', 'Dakar', 'Saint-Louis'],
-    ['Zambia', 'Lusaka', 'Livingstone'],
-    ['Tunisia', 'Tunis', 'Sfax'],
-    ['Ethiopia', 'Addis Ababa', 'Gondar'],
-    ['Cameroon', 'Yaoundé', 'Douala'],
-  ]),
-  ...countriesOf('Asia', [
-    ['Japan', 'Tokyo', 'Osaka'],
-    ['Vietnam', 'Hanoi', 'Ho Chi Minh City'],
-    ['India', 'New Delhi', 'Mumbai'],
-    ['Pakistan', 'Islamabad', 'Karachi'],
-    ['Thailand', 'Bangkok', 'Chiang Mai'],
-    ['Nepal', 'Kathmandu', 'Pokhara'],
-    ['China', 'Beijing', 'Shanghai'],
-    ['South Korea', 'Seoul', 'Busan'],
-    ['Mongolia', 'Ulaanbaatar', 'Erdenet'],
-    ['Jordan', 'Amman', 'Aqaba'],
-  ]),
-  ...countriesOf('South America', [
-    ['Peru', 'Lima', 'Cusco'],
-    ['Brazil', 'Brasília', 'Rio de Janeiro'],
-    ['Ecuador', 'Quito', 'Guayaquil'],
-    ['Colombia', 'Bogotá', 'Medellín'],
-    ['Chile', 'Santiago', 'Valparaíso'],
-    ['Argentina', 'Buenos Aires', 'Córdoba'],
-    ['Uruguay', 'Montevideo', 'Salto'],
-    ['Paraguay', 'Asunción', 'Ciudad del Este'],
-  ]),
-  ...countriesOf('North America', [
-    ['Canada', 'Ottawa', 'Toronto'],
-    ['Cuba', 'Havana', 'Santiago de Cuba'],
-    ['Honduras', 'Tegucigalpa', 'San Pedro Sula'],
-    ['Jamaica', 'Kingston', 'Montego Bay'],
-  ]),
-  ...countriesOf('Oceania', [
-    ['Australia', 'Canberra', 'Sydney'],
-    ['New Zealand', 'Wellington', 'Auckland'],
-    ['Fiji', 'Suva', 'Nadi'],
-  ]),
-]
+export const countries: readonly Country[] = Object.entries(countriesByContinent).flatMap(
+  ([continent, text]) => rows(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
+)
 
 /** Name, symbol, and an element that the symbol is easily taken for. */
-export const elements: readonly (readonly [name: string, symbol: string, mistaken: string])[] = [
-  ['sodium', 'Na', 'nitrogen'],
-  ['potassium', 'K', 'krypton'],
-  ['iron', 'Fe', 'fluorine'],
-  ['silver', 'Ag', 'argon'],
-  ['gold', 'Au', 'silver'],
-  ['copper', 'Cu', 'cobalt'],
-  ['lead', 'Pb', 'phosphorus'],
-  ['tin', 'Sn', 'antimony'],
-  ['mercury', 'Hg', 'helium'],
-  ['tungsten', 'W', 'titanium'],
-  ['carbon', 'C', 'calcium'],
-  ['chlorine', 'Cl', 'calcium'],
-  ['magnesium', 'Mg', 'manganese'],
-  ['manganese', 'Mn', 'magnesium'],
-  ['silicon', 'Si', 'sulfur'],
-  ['sulfur', 'S', 'silicon'],
-  ['phosphorus', 'P', 'platinum'],
-  ['platinum', 'Pt', 'lead'],
-  ['neon', 'Ne', 'nickel'],
-  ['nickel', 'Ni', 'neon'],
-  ['helium', 'He', 'hydrogen'],
-  ['zinc', 'Zn', 'zirconium'],
-  ['boron', 'B', 'bromine'],
-  ['chromium', 'Cr', 'carbon'],
-]
+export const elements = rows(`
+  sodium/Na/nitrogen, potassium/K/krypton, iron/Fe/fluorine, silver/Ag/argon, gold/Au/silver,
+  copper/Cu/cobalt, lead/Pb/phosphorus, tin/Sn/antimony, mercury/Hg/helium, tungsten/W/titanium,
+  carbon/C/calcium, chlorine/Cl/calcium, magnesium/Mg/manganese, manganese/Mn/magnesium, silicon/Si/sulfur,
+  sulfur/S/silicon, phosphorus/P/platinum, platinum/Pt/lead, neon/Ne/nickel, nickel/Ni/neon,
+  helium/He/hydrogen, zinc/Zn/zirconium, boron/B/bromine, chromium/Cr/carbon`)
 
-/** Things by the group they belong to. */
 export const animals: Readonly<Record<string, readonly string[]>> = {
   mammals: ['bat', 'dolphin', 'squirrel', 'otter', 'whale', 'hedgehog', 'walrus', 'kangaroo', 'hare', 'mole'],
   birds: ['penguin', 'ostrich', 'heron', 'swift', 'owl', 'pelican', 'kiwi', 'puffin', 'raven', 'emu'],
@@ -119,40 +66,21 @@ export const instruments: Readonly<Record<string, readonly string[]>> = {
   percussion: ['kettledrum', 'xylophone', 'triangle', 'snare drum', 'tambourine', 'marimba', 'gong'],
 }
 
-/** From the sun outwards, with the rank by diameter, 1 the largest. */
-export const planets: readonly (readonly [name: string, size: number])[] = [
-  ['Mercury', 8],
-  ['Venus', 6],
-  ['Earth', 5],
-  ['Mars', 7],
-  ['Jupiter', 1],
-  ['Saturn', 2],
-  ['Uranus', 3],
-  ['Neptune', 4],
-]
+/** From the sun outwards. */
+export const planets = entries('Mercury, Venus, Earth, Mars, Jupiter, Saturn, Uranus, Neptune')
 
-export const books: readonly (readonly [title: string, author: string])[] = [
-  ['Pride and Prejudice', 'Jane Austen'],
-  ['Wuthering Heights', 'Emily Brontë'],
-  ['Jane Eyre', 'Charlotte Brontë'],
-  ['Oliver Twist', 'Charles Dickens'],
-  ['Middlemarch', 'George Eliot'],
-  ['Frankenstein', 'Mary Shelley'],
-  ['Dracula', 'Bram Stoker'],
-  ['War and Peace', 'Leo Tolstoy'],
-  ['Crime and Punishment', 'Fyodor Dostoevsky'],
-  ['Madame Bovary', 'Gustave Flaubert'],
-  ['Don Quixote', 'Miguel de Cervantes'],
-  ['The Trial', 'Franz Kafka'],
-  ['The Magic Mountain', 'Thomas Mann'],
-  ['Moby-Dick', 'Herman Melville'],
-  ['The Scarlet Letter', 'Nathaniel Hawthorne'],
-  ['Mrs Dalloway', 'Virginia Woolf'],
-  ['Ulysses', 'James Joyce'],
-  ['Things Fall Apart', 'Chinua Achebe'],
-  ['One Hundred Years of Solitude', 'Gabriel García Márquez'],
-  ['The Name of the Rose', 'Umberto Eco'],
-]
+/** The rank of each of them by diameter, 1 the largest. */
+export const planetSizes = [8, 6, 5, 7, 1, 2, 3, 4]
+
+/** Title and author. */
+export const books = rows(`
+  Pride and Prejudice/Jane Austen, Wuthering Heights/Emily Brontë, Jane Eyre/Charlotte Brontë,
+  Oliver Twist/Charles Dickens, Middlemarch/George Eliot, Frankenstein/Mary Shelley, Dracula/Bram Stoker,
+  War and Peace/Leo Tolstoy, Crime and Punishment/Fyodor Dostoevsky, Madame Bovary/Gustave Flaubert,
+  Don Quixote/Miguel de Cervantes, The Trial/Franz Kafka, The Magic Mountain/Thomas Mann,
+  Moby-Dick/Herman Melville, The Scarlet Letter/Nathaniel Hawthorne, Mrs Dalloway/Virginia Woolf,
+  Ulysses/James Joyce, Things Fall Apart/Chinua Achebe,
+  One Hundred Years of Solitude/Gabriel García Márquez, The Name of the Rose/Umberto Eco`)
 
 /** In the order of time, well apart from each other. */
 export const events: readonly string[] = [
