@@ -49,20 +49,6 @@ export const selections: readonly ((dice: Dice) => Step)[] = [
     }
   },
   (dice) => {
-    const [divisor, other] = dice.different(2, 2, 7)
-    return {
-      says: `keeps the numbers that are divisible by ${divisor} or by ${other}`,
-      right: keep(
-        `value % ${divisor} == 0 or value % ${other} == 0`,
-        (value) => value % divisor === 0 || value % other === 0,
-      ),
-      slip: keep(
-        `value % ${divisor} == 0 and value % ${other} == 0`,
-        (value) => value % divisor === 0 && value % other === 0,
-      ),
-    }
-  },
-  (dice) => {
     const [modulus, limit] = dice.integers([4, 9], [1, 3])
     return {
       says: `keeps the numbers that leave a remainder of at least ${limit} when divided by ${modulus}`,
@@ -125,18 +111,6 @@ export const transformations: readonly ((dice: Dice) => Step)[] = [
     }
   },
   (dice) => {
-    const factor = dice.integer(2, 9)
-    return {
-      says: `multiplies each of them by its place, counted from 1, and by ${factor}`,
-      right: line(`[${factor} * place * value for place, value in enumerate(values, 1)]`, (values) =>
-        values.map((value, index) => factor * (index + 1) * value),
-      ),
-      slip: line(`[${factor} * place * value for place, value in enumerate(values)]`, (values) =>
-        values.map((value, index) => factor * index * value),
-      ),
-    }
-  },
-  (dice) => {
     const start = dice.integer(1, 30)
     return {
       says: `replaces each of them by the total of ${start} and all numbers up to and including it`,
@@ -188,17 +162,6 @@ export const results: readonly ((dice: Dice) => Result)[] = [
       ),
     }
   },
-  () => ({
-    entryPoint: 'spread',
-    returns: 'int',
-    says: 'the difference between the largest and the smallest of them, or 0 if there are none',
-    right: line('max(values) - min(values) if values else 0', (values) =>
-      values.length === 0 ? 0 : Math.max(...values) - Math.min(...values),
-    ),
-    slip: line('values[-1] - values[0] if values else 0', (values) =>
-      values.length === 0 ? 0 : values.at(-1)! - values[0],
-    ),
-  }),
   () => ({
     entryPoint: 'ordered',
     returns: 'list[int]',

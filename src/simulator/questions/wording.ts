@@ -17,6 +17,11 @@ export function entries(text: string): string[] {
   return text.trim().split(/,\s+/)
 }
 
+/** The rows of a text such as `Norway/Oslo, Sweden/Stockholm`. */
+export function cells(text: string): string[][] {
+  return entries(text).map((row) => row.split('/'))
+}
+
 const women = entries(`
   Amina, Beatriz, Clara, Dorothea, Elif, Freya, Grace, Hanna, Ines, Jamila,
   Keiko, Lucía, Mei, Nadia, Olga, Priya, Rosa, Saoirse, Tamar, Zofia`)

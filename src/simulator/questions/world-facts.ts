@@ -1,10 +1,5 @@
 // A small table of the world: facts that do not change and that nobody disputes.
-import { entries } from './wording.ts'
-
-/** The rows of a text such as `Norway/Oslo, Sweden/Stockholm`. */
-function rows(text: string): string[][] {
-  return entries(text).map((row) => row.split('/'))
-}
+import { cells, entries } from './wording.ts'
 
 export interface Country {
   readonly name: string
@@ -39,11 +34,11 @@ const countriesByContinent = {
 }
 
 export const countries: readonly Country[] = Object.entries(countriesByContinent).flatMap(
-  ([continent, text]) => rows(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
+  ([continent, text]) => cells(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
 )
 
 /** Name, symbol, and an element that the symbol is easily taken for. */
-export const elements = rows(`
+export const elements = cells(`
   sodium/Na/nitrogen, potassium/K/krypton, iron/Fe/fluorine, silver/Ag/argon, gold/Au/silver,
   copper/Cu/cobalt, lead/Pb/phosphorus, tin/Sn/antimony, mercury/Hg/helium, tungsten/W/titanium,
   carbon/C/calcium, chlorine/Cl/calcium, magnesium/Mg/manganese, manganese/Mn/magnesium, silicon/Si/sulfur,
@@ -73,7 +68,7 @@ export const planets = entries('Mercury, Venus, Earth, Mars, Jupiter, Saturn, Ur
 export const planetSizes = [8, 6, 5, 7, 1, 2, 3, 4]
 
 /** Title and author. */
-export const books = rows(`
+export const books = cells(`
   Pride and Prejudice/Jane Austen, Wuthering Heights/Emily Brontë, Jane Eyre/Charlotte Brontë,
   Oliver Twist/Charles Dickens, Middlemarch/George Eliot, Frankenstein/Mary Shelley, Dracula/Bram Stoker,
   War and Peace/Leo Tolstoy, Crime and Punishment/Fyodor Dostoevsky, Madame Bovary/Gustave Flaubert,
