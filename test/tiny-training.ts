@@ -5,7 +5,7 @@ import { lexicalEncoder } from '../src/library/encoder/lexical-encoder.ts'
 import { RunFolder } from '../src/runs/run-folder.ts'
 import { type TrainingResult, type TrainOptions, train } from '../src/runs/train.ts'
 import type { GivenTrainingSettings } from '../src/runs/training-settings.ts'
-import { knownTasks } from '../src/simulator/model/known-tasks.ts'
+import { knownTasks } from '../src/simulator/model/known-task.ts'
 import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
 import { tinyTaskSet } from './tiny-task-set.ts'
 

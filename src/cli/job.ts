@@ -8,7 +8,7 @@ import type { FrozenTextEncoder } from '../library/encoder/text-encoder.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Configuration } from '../runs/configuration.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
-import { knownTasks } from '../simulator/model/known-tasks.ts'
+import { knownTasks } from '../simulator/model/known-task.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { isSimulatedModel } from './evaluation-table.ts'
 import {

@@ -9,7 +9,7 @@ import type { AnswerContract } from '../../src/library/answer-contract.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
 import { builtInTools } from '../../src/library/tool-name.ts'
 import { answerKey, formOfAnswer } from '../../src/simulator/model/answer-form.ts'
-import { type KnownTask, viewOf } from '../../src/simulator/model/known-task.ts'
+import type { KnownTask } from '../../src/simulator/model/known-task.ts'
 
 /** A graph in short: `role` or `role:group`, and after `<` the positions that it listens to, as in `verifier<0,1`. */
 export function graphOf(...units: readonly string[]): AgentGraph {
@@ -50,7 +50,7 @@ export async function runOrganisation(
     settings,
     limit,
   })
-  const form = formOfAnswer(answer, viewOf(task))
+  const form = formOfAnswer(answer, task)
   const right =
     execution.answer !== undefined && answerKey(execution.answer, form) === answerKey(answer, form)
   return { right, execution }

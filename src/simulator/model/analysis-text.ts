@@ -1,50 +1,31 @@
-import type { NodePart } from '../../execution/packet.ts'
 import type { Random } from '../../numerics/random.ts'
+import type { Situation } from './competence.ts'
+import type { AskedNode } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
-import type { Job } from './role-profile.ts'
+import { prepares, type RoleJob } from './role-profile.ts'
 
-/** What an analysis is about. */
-export interface Account {
-  readonly part: NodePart
-  readonly job: Job
-  readonly kind: QuestionKind
-  readonly question: string
-  /** Whether the view behind it is right. */
-  readonly sound: boolean
-  readonly toolUsed: boolean
-  /** How many messages gave an answer, and how many of them the same one. */
-  readonly heard: number
-  readonly agreeing: number
-  readonly concise: boolean
-}
-
-interface Opening {
-  readonly sound: string
-  readonly unsound: string
-}
-
-/** The first sentence tells a careful reader how much a plan or material is worth. */
-const openings: Readonly<Record<Job | 'decide', Opening>> = {
-  plan: {
-    sound: 'The plan covers every condition that the question states.',
-    unsound: 'The plan follows the most common reading of the question.',
-  },
-  gather: {
-    sound: 'All the material that the question needs is located and unambiguous.',
-    unsound: 'The material that the question seems to need is located.',
-  },
-  solve: {
-    sound: 'Each step was carried through and checked against the wording.',
-    unsound: 'The usual steps for this kind of question were taken.',
-  },
-  check: {
-    sound: 'The result was derived a second time by another route.',
-    unsound: 'The result was looked through and raised no objection.',
-  },
-  decide: {
-    sound: 'The results were compared at the step where they part.',
-    unsound: 'The results were weighed against each other as they stand.',
-  },
+/** The first sentence, for a sound view and for another: it tells a careful reader how much a plan or material is worth. */
+const openings: Readonly<Record<RoleJob | 'decide', readonly [sound: string, unsound: string]>> = {
+  plan: [
+    'The plan covers every condition that the question states.',
+    'The plan follows the most common reading of the question.',
+  ],
+  gather: [
+    'All the material that the question needs is located and unambiguous.',
+    'The material that the question seems to need is located.',
+  ],
+  solve: [
+    'Each step was carried through and checked against the wording.',
+    'The usual steps for this kind of question were taken.',
+  ],
+  check: [
+    'The result was derived a second time by another route.',
+    'The result was looked through and raised no objection.',
+  ],
+  decide: [
+    'The results were compared at the step where they part.',
+    'The results were weighed against each other as they stand.',
+  ],
 }
 
 const remarks: Readonly<Record<QuestionKind, readonly string[]>> = {
@@ -86,33 +67,40 @@ const remarks: Readonly<Record<QuestionKind, readonly string[]>> = {
   ],
 }
 
-/** How sure a preparing message sounds; undefined where its text is not one of ours. */
+/** Whether a plan or material says that it is sound; undefined if its text is not one of ours. */
 export function readSoundness(analysis: string): boolean | undefined {
-  for (const { sound, unsound } of [openings.plan, openings.gather, openings.decide]) {
+  for (const [sound, unsound] of [openings.plan, openings.gather, openings.decide]) {
     if (analysis.startsWith(sound)) return true
     if (analysis.startsWith(unsound)) return false
   }
   return undefined
 }
 
-/** A few sentences of about the length that models write. Their content is stock; only the first one carries meaning. */
-export function analysisText(account: Account, random: Random): string {
-  const { part, job, kind, sound, heard, agreeing } = account
+/** A few stock sentences of about the length that models write. Only the first one carries meaning. */
+export function analysisText(
+  { task, concise }: AskedNode,
+  { part, role, kind, heard, tool }: Situation,
+  conclusion: { readonly answer: number; readonly sound: boolean },
+  random: Random,
+): string {
+  const { answer, sound } = conclusion
   const decides = part === 'aggregator' || part === 'finalizer'
   // The aggregator of planners hands on a plan, and says so as a planner does.
-  const opening = openings[decides && (job === 'solve' || job === 'check') ? 'decide' : job]
-  const sentences = [sound ? opening.sound : opening.unsound]
-  if (heard > 0) sentences.push(`${agreeing} of ${heard} earlier results agree with the conclusion.`)
-  if (account.concise) return sentences.join(' ')
-  const numbers = numbersIn(account.question).slice(0, 5)
+  const opening = openings[decides && !prepares(role) ? 'decide' : role.job]
+  const sentences = [opening[sound ? 0 : 1]]
+  const answers = heard.filter((one) => one.answer !== undefined)
+  if (answers.length > 0) {
+    const agreeing = answers.filter((one) => one.answer === answer).length
+    sentences.push(`${agreeing} of ${answers.length} earlier results agree with the conclusion.`)
+  }
+  if (concise) return sentences.join(' ')
+  const numbers = numbersIn(task.question).slice(0, 5)
   if (numbers.length > 0) sentences.push(`Given values: ${numbers.join(', ')}.`)
   const pool = [...remarks[kind]]
   const count = part === 'direct' ? 1 : decides ? 2 : 2 + Math.floor(2 * random.uniform())
-  for (let said = 0; said < count; said += 1) {
-    const at = Math.floor(pool.length * random.uniform())
-    sentences.push(...pool.splice(at, 1))
-  }
-  if (account.toolUsed) sentences.push('The tool result was used as it came back.')
+  for (let said = 0; said < count; said += 1)
+    sentences.push(...pool.splice(Math.floor(pool.length * random.uniform()), 1))
+  if (tool?.worked === true) sentences.push('The tool result was used as it came back.')
   sentences.push(sound ? 'No open doubt remains.' : 'One assumption was not tested.')
   return sentences.join(' ')
 }

@@ -14,31 +14,37 @@ import {
   jsonTypeOf,
   plain,
 } from '../../library/json-value.ts'
-import type { QuestionView } from './question-kind.ts'
+import type { Option, ProgramInterface } from '../../library/task.ts'
 
-/** What an answer looks like. `data`: JSON that is no string, of a user's own contract. */
-export type AnswerForm = 'label' | 'boolean' | 'number' | 'program' | 'values-and-scale' | 'text' | 'data'
-
-/** The form of a right answer that is known. */
-export function formOfAnswer(answer: JsonValue, { options, hasProgram }: QuestionView): AnswerForm {
-  if (typeof answer !== 'string') return isValuesAndScale(answer) ? 'values-and-scale' : 'data'
-  if (hasProgram) return 'program'
-  const said = answer.trim()
-  if (options.some(({ label }) => label.toUpperCase() === said.toUpperCase())) return 'label'
-  if (/^(?:true|false)$/i.test(said)) return 'boolean'
-  return Number.isFinite(numberOf(said)) ? 'number' : 'text'
-}
-
-const contracts: Readonly<Record<Exclude<AnswerForm, 'data'>, AnswerContract>> = {
+const contracts = {
   label: optionLabel,
   boolean: booleanString,
   number: numericString,
   program: codeString,
   'values-and-scale': valuesAndScale,
   text: freeText,
+} as const satisfies Record<string, AnswerContract>
+
+/** What an answer looks like. `data` is JSON other than a string, of a user's own contract. */
+export type AnswerForm = keyof typeof contracts | 'data'
+
+/** What a task offers for an answer. */
+interface Offer {
+  readonly options?: readonly Option[]
+  readonly program?: ProgramInterface | undefined
 }
 
-/** Whether an answer that somebody else gave may be adopted. Data has a contract of its own, unknown here. */
+/** The form of a right answer that is known. */
+export function formOfAnswer(answer: JsonValue, { options = [], program }: Offer): AnswerForm {
+  if (typeof answer !== 'string') return isValuesAndScale(answer) ? 'values-and-scale' : 'data'
+  if (program !== undefined) return 'program'
+  const said = answer.trim()
+  if (options.some(({ label }) => label.toUpperCase() === said.toUpperCase())) return 'label'
+  if (/^(?:true|false)$/i.test(said)) return 'boolean'
+  return Number.isFinite(numberOf(said)) ? 'number' : 'text'
+}
+
+/** Whether somebody else's answer may be adopted. The contract of `data` is not known here. */
 export function fitsForm(answer: JsonValue, form: AnswerForm): boolean {
   if (form === 'data') return answer !== null
   const { types, check } = contracts[form]
@@ -46,32 +52,29 @@ export function fitsForm(answer: JsonValue, form: AnswerForm): boolean {
 }
 
 /** The form that a requirement in words asks for, as far as it can be recognised. */
-export function formOfRequirement(requirement: string, view: QuestionView): AnswerForm {
-  for (const [form, contract] of Object.entries(contracts) as [AnswerForm, AnswerContract][])
-    if (form !== 'text' && requirement.includes(contract.requirement)) return form
+export function formOfRequirement(requirement: string, offer: Offer): AnswerForm {
+  const { text: _, ...telling } = contracts
+  for (const [form, contract] of Object.entries(telling))
+    if (requirement.includes(contract.requirement)) return form as AnswerForm
   const example = exampleIn(requirement)
-  if (example !== undefined && typeof example !== 'string') return formOfAnswer(example, view)
-  const { options, hasProgram } = view
+  if (example !== undefined && typeof example !== 'string') return formOfAnswer(example, offer)
   const words = requirement.slice(0, 4000).toLowerCase()
   if (words.includes('"values"') && words.includes('"scale"')) return 'values-and-scale'
-  if (words.includes('source code') || words.includes('program') || hasProgram) return 'program'
-  if (options.length > 0) return 'label'
+  if (/source code|program/.test(words) || offer.program !== undefined) return 'program'
+  if (offer.options !== undefined && offer.options.length > 0) return 'label'
   if (words.includes('true') && words.includes('false')) return 'boolean'
   return /\bnumber|numeric|integer\b/.test(words) ? 'number' : 'text'
 }
 
-/** The example that a requirement ends with, if it gives one as JSON. */
+/** The example that a requirement ends with, if there is one in JSON. */
 export function exampleIn(requirement: string): JsonValue | undefined {
-  const start = requirement.lastIndexOf(beforeExample)
-  if (start === -1) return undefined
+  const [, ...after] = requirement.split('for example: ')
   try {
-    return plain(JSON.parse(requirement.slice(start + beforeExample.length)))
+    return plain(JSON.parse(after.at(-1) ?? ''))
   } catch {
     return undefined
   }
 }
-
-const beforeExample = 'for example: '
 
 /** Equal for answers that say the same. */
 export function answerKey(answer: JsonValue, form: AnswerForm): string {

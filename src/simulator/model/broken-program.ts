@@ -1,23 +1,17 @@
 import type { ProgramInterface } from '../../library/task.ts'
 
-type Slip = readonly [pattern: RegExp, replacement: (found: string) => string]
-
-const swaps = new Map([
+const opposites = [
   [' < ', ' <= '],
-  [' <= ', ' < '],
   [' > ', ' >= '],
-  [' >= ', ' > '],
   ['max(', 'min('],
-  ['min(', 'max('],
   [' and ', ' or '],
-  [' or ', ' and '],
   ['True', 'False'],
-  ['False', 'True'],
-])
+] as const
+const swaps = new Map<string, string>(opposites.flatMap(([a, b]) => [[a, b] as const, [b, a] as const]))
 const swap = (found: string): string => swaps.get(found) ?? found
 
 /** What people get wrong, in the order in which it is looked for: a boundary comes late, as it matters least often. */
-const slips: readonly Slip[] = [
+const slips: readonly (readonly [pattern: RegExp, replacement: (found: string) => string])[] = [
   [/ [+-] 1\b/g, (found) => (found.includes('+') ? ' + 2' : ' - 2')],
   [/\brange\([^()\n]{1,60}\)/g, (found) => `${found.slice(0, -1)} - 1)`],
   [/\b(?:max|min)\(/g, swap],
@@ -33,13 +27,13 @@ const maxSlips = 3
 
 /**
  * Programs that look like a right one but have a slip near their end, and last a stub. A slip may happen to leave the
- * result as it was; a program that must surely fail is given by the user, who can test it.
+ * result as it was: whoever needs programs that surely fail gives them.
  */
 export function brokenPrograms(program: string, wanted: ProgramInterface | undefined): readonly string[] {
-  const isCode = codePositions(program)
+  const code = withoutTexts(program)
   const broken: string[] = []
   for (const [pattern, replacement] of slips) {
-    const found = [...program.matchAll(pattern)].filter(({ index }) => isCode[index] === 1).at(-1)
+    const found = [...program.matchAll(pattern)].filter(({ index }) => code[index] !== masked).at(-1)
     if (found === undefined) continue
     const end = found.index + found[0].length
     broken.push(program.slice(0, found.index) + replacement(found[0]) + program.slice(end))
@@ -54,34 +48,13 @@ export function stub(wanted: ProgramInterface | undefined): string {
   return `def ${wanted?.entryPoint ?? 'solve'}(*arguments):\n    return None\n`
 }
 
-/** 1 where a character of Python source is neither in a string nor in a comment. */
-function codePositions(source: string): Uint8Array {
-  const isCode = new Uint8Array(source.length)
-  let position = 0
-  while (position < source.length) {
-    const end = endOfText(source, position)
-    if (end === position) isCode[position] = 1
-    position = Math.max(end, position + 1)
-  }
-  return isCode
-}
+const masked = '\0'
+const comment = /#[^\n]*/
+const longString = /(?<long>"""|''')(?:\\[\s\S]|(?!\k<long>)[^\\])*(?:\k<long>|\\?$)/
+const shortString = /(?<short>["'])(?:\\[\s\S]|(?!\k<short>)[^\\\n])*(?:\k<short>|\\?$)?/
+const texts = new RegExp([comment, longString, shortString].map(({ source }) => source).join('|'), 'g')
 
-/** Where the string or comment that starts here ends; here, if none does. */
-function endOfText(source: string, start: number): number {
-  const first = source[start]!
-  if (first === '#') return lineEnd(source, start)
-  if (first !== '"' && first !== "'") return start
-  const triple = first.repeat(3)
-  const quote = source.startsWith(triple, start) ? triple : first
-  for (let at = start + quote.length; at < source.length; at += 1) {
-    if (source[at] === '\\') at += 1
-    else if (source.startsWith(quote, at)) return at + quote.length
-    else if (source[at] === '\n' && quote.length === 1) return at
-  }
-  return source.length
-}
-
-function lineEnd(source: string, start: number): number {
-  const end = source.indexOf('\n', start)
-  return end === -1 ? source.length : end
+/** Python source of the same length, with comments and strings masked. */
+function withoutTexts(source: string): string {
+  return source.replace(texts, (text) => masked.repeat(text.length))
 }

@@ -23,6 +23,11 @@ export function tokensOf(text: string): number {
   return Math.ceil(text.length / costConstants.charactersPerToken)
 }
 
+export function cutTo(text: string, tokens: number): string {
+  // A pair of surrogates is not cut apart: the half would not survive UTF-8.
+  return text.slice(0, tokens * costConstants.charactersPerToken).replace(/[\ud800-\udbff]$/, '')
+}
+
 /** Depends on the request alone, not on what was asked before. */
 export function usageOf(system: string, user: string, text: string): TokenUsage {
   const { frame, cacheBlock, cacheHits } = costConstants
@@ -37,6 +42,7 @@ export function usageOf(system: string, user: string, text: string): TokenUsage 
 
 /** Milliseconds. `latencyMs` is what a typical answer takes; 0 is none at all. */
 export function latencyOf(latencyMs: number, outputTokens: number, system: string, user: string): number {
+  if (latencyMs === 0) return 0
   const { typicalOutput, fixedShare, jitter } = costConstants
   const length = fixedShare + ((1 - fixedShare) * outputTokens) / typicalOutput
   const luck = 1 + jitter * (2 * deriveRandom('latency', system, user).uniform() - 1)

@@ -1,15 +1,15 @@
-// How likely the simulated model is to give which answer. docs/simulated-model.md tells it in words and lists every
-// constant. All of them are generic: none was fitted to a result of the paper or of a real model.
+// How likely the simulated model is to give which answer; docs/simulated-model.md explains it with every constant.
+// None of them was fitted to a result of the paper or of a real model.
 
 import type { NodePart } from '../../execution/packet.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import type { QuestionKind } from './question-kind.ts'
-import { type Job, type RoleProfile, suitOf } from './role-profile.ts'
+import { prepares, type RoleProfile } from './role-profile.ts'
 
 interface KindConstants {
   /** Log-odds of finding the answer alone, without role or tool, on a question of middling hardness. */
   readonly ability: number
-  /** How far hardness moves the log-odds, either way. Where it is large, all agents fail on the same questions. */
+  /** How far hardness moves the log-odds. Where it is large, all agents fail on the same questions. */
   readonly spread: number
   /** How well a question falls into parts for three workers: from 0, not at all, to 1. */
   readonly divisible: number
@@ -24,7 +24,7 @@ export const kindConstants: Readonly<Record<QuestionKind, KindConstants>> = {
   'table-claim': { ability: -1, spread: 1.8, divisible: 0.5 },
 }
 
-/** Log-odds that a tool adds for whoever used it with success. */
+/** Log-odds that a tool adds when it worked. */
 export const toolGains: Readonly<Record<string, Readonly<Partial<Record<QuestionKind, number>>>>> = {
   calculator: { math: 0.9, 'table-arithmetic': 0.8, 'table-claim': 0.2 },
   python_exec: { math: 0.9, code: 0.4, 'table-arithmetic': 0.8, 'table-claim': 0.2 },
@@ -81,14 +81,14 @@ export const constants = {
 
 /** A predecessor's message as far as it matters. */
 export interface Heard {
-  /** Position among the answers in question; absent for none. */
-  readonly answer?: number
+  /** Its place among the possible answers, if it gave one. */
+  readonly answer?: number | undefined
   readonly role: RoleProfile
   readonly fromGroup: boolean
   /** It rests on a tool that worked. */
   readonly usedTool: boolean
   /** Whether a plan or material is sound, where its text tells. */
-  readonly sound?: boolean
+  readonly sound?: boolean | undefined
 }
 
 /** One node before one question. */
@@ -102,43 +102,48 @@ export interface Situation {
   readonly part: NodePart
   readonly role: RoleProfile
   readonly executor: string
-  /** Name of the tool that was used, and whether it worked. */
-  readonly tool?: { readonly name: string; readonly worked: boolean }
+  /** The tool that was used, and whether it worked. */
+  readonly tool?: { readonly name: string; readonly worked: boolean } | undefined
   readonly heard: readonly Heard[]
 }
 
 /**
- * The probability of each answer in question: the right one at 0, then the tempting ones, then any others that messages
- * bring. A view of one's own is weighed against the messages' answers. What is missing from a sum of 1 is no answer: a
- * wrong view where nothing is tempting.
+ * The probability of each possible answer: the right one at 0, then the tempting ones, then others that messages bring. The
+ * node's own view is weighed against the messages' answers. What is missing to 1 is no answer: a wrong view where nothing is
+ * tempting.
  */
 export function answerOdds(situation: Situation, tempting: number, others: number): readonly number[] {
-  const total = 1 + tempting + others
-  const support = supportOf(situation, total)
-  const odds = new Array<number>(total).fill(0)
+  const support = supportOf(situation, 1 + tempting + others)
+  const odds = support.map(() => 0)
   for (const [view, probability] of ownViews(situation, tempting).entries()) {
     if (probability === 0) continue
-    const weights = support.slice()
-    weights[view] = (weights[view] ?? 0) + constants.ownView[situation.part]
+    const weights = support.with(view, support[view] + constants.ownView[situation.part])
     const top = Math.max(...weights)
     const shares = weights.map((weight) => (weight > 0 ? Math.exp((weight - top) / constants.indecision) : 0))
-    const sum = shares.reduce((a, b) => a + b, 0)
-    for (const [answer, share] of shares.entries()) odds[answer]! += (probability * share) / sum
+    const all = sum(shares)
+    for (const [answer, share] of shares.entries()) odds[answer] += (probability * share) / all
   }
   return odds
 }
 
 /** Probability that a node's own view, before it weighs the messages' answers, is right. */
 export function ownCompetence(situation: Situation): number {
-  const found = logistic(logOdds(situation, suitForAnswering(situation)))
-  const guess = situation.choices > 1 ? 1 / situation.choices : 0
+  const { part, role, choices } = situation
+  const suit = suitOf(situation, role)
+  // Being out of place counts in full for everyone, being suitable only for those who do their own job.
+  const atWork = role.job === 'solve' || checks(situation) || (part === 'aggregator' && role.job === 'check')
+  const found = logistic(logOdds(situation, suit > 0 && !atWork ? suit * constants.besideTheJob : suit))
+  const guess = choices > 1 ? 1 / choices : 0
   return guess + (1 - guess) * found
 }
 
 /** Probability that a plan or material is sound. Nobody guesses a plan, and preparing is what a preparer is for. */
 export function soundness(situation: Situation): number {
-  const { role, kind, hasOptions } = situation
-  return logistic(logOdds(situation, suitOf(role, kind, hasOptions)))
+  return logistic(logOdds(situation, suitOf(situation, situation.role)))
+}
+
+export function toolGain(tool: string, kind: QuestionKind): number {
+  return (Object.hasOwn(toolGains, tool) ? toolGains[tool][kind] : undefined) ?? 0
 }
 
 function logistic(odds: number): number {
@@ -146,7 +151,7 @@ function logistic(odds: number): number {
 }
 
 function logOdds(situation: Situation, suit: number): number {
-  const { kind, hardness, part, role, tool } = situation
+  const { kind, hardness, part, tool } = situation
   const { ability, spread, divisible } = kindConstants[kind]
   let load = hardness * spread
   if (load > 0 && part === 'aggregator') load *= 1 - divisible * (1 - constants.joinedParts)
@@ -154,76 +159,66 @@ function logOdds(situation: Situation, suit: number): number {
   let odds = ability - load + preparation(situation) - distraction(situation)
   if (part === 'finalizer' || part === 'direct') return odds
   odds += constants.suitability * suit
-  if (part === 'worker')
-    odds += talent(situation.executor, kind, role) - constants.workerNarrowness * (1 - divisible)
+  if (part === 'worker') odds += talent(situation) - constants.workerNarrowness * (1 - divisible)
   if (tool !== undefined) odds += tool.worked ? toolGain(tool.name, kind) : -constants.toolFailure
   return odds
 }
 
-export function toolGain(tool: string, kind: QuestionKind): number {
-  return (Object.hasOwn(toolGains, tool) ? toolGains[tool]![kind] : undefined) ?? 0
+const withoutOptions = -0.6
+
+function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions = false }: RoleProfile): number {
+  return needsOptions && !hasOptions ? withoutOptions : suits[kind]
 }
 
-/** Suitability counts in full for those who do their own job; being out of place does so for everyone. */
-function suitForAnswering(situation: Situation): number {
-  const { role, part, kind, hasOptions } = situation
-  const suit = suitOf(role, kind, hasOptions)
-  const atWork = role.job === 'solve' || checks(situation) || (part === 'aggregator' && role.job === 'check')
-  return suit > 0 && !atWork ? suit * constants.besideTheJob : suit
-}
-
+/** Whether it is a checker with an answer to check. */
 function checks({ role, part, heard }: Situation): boolean {
-  const own = part === 'atomic' || part === 'worker'
-  return own && role.job === 'check' && heard.some(({ answer }) => answer !== undefined)
+  const alone = part === 'atomic' || part === 'worker'
+  return alone && role.job === 'check' && heard.some(({ answer }) => answer !== undefined)
 }
 
-function talent(executor: string, kind: QuestionKind, role: RoleProfile): number {
+function talent({ executor, kind, role }: Situation): number {
   // Nobody is talented at what the role cannot do.
   if (role.suits[kind] <= 0) return 0
   return constants.workerTalent * (2 * deriveRandom('talent', executor, kind).uniform() - 1)
 }
 
-function preparation({ heard, kind, hasOptions }: Situation): number {
-  let sum = 0
-  for (const { role, sound } of heard) {
-    if (sound === undefined || isSolving(role.job)) continue
-    const suit = Math.max(0, suitOf(role, kind, hasOptions))
-    sum += suit * (sound ? constants.preparation : -constants.misguidance)
-  }
-  return Math.min(constants.maxPreparation, sum)
+function preparation(situation: Situation): number {
+  const gains = situation.heard.map(({ role, sound }) => {
+    if (sound === undefined || !prepares(role)) return 0
+    return Math.max(0, suitOf(situation, role)) * (sound ? constants.preparation : -constants.misguidance)
+  })
+  return Math.min(constants.maxPreparation, sum(gains))
 }
 
-function distraction({ heard, kind, hasOptions }: Situation): number {
-  let sum = 0
-  for (const { role } of heard) sum += Math.max(0, -suitOf(role, kind, hasOptions))
-  return constants.distraction * sum
+function distraction(situation: Situation): number {
+  return constants.distraction * sum(situation.heard.map(({ role }) => Math.max(0, -suitOf(situation, role))))
 }
 
-export function isSolving(job: Job): boolean {
-  return job === 'solve' || job === 'check'
-}
-
-/** The right view first, then those for which the tempting answers stand. */
+/** The probabilities of the node's own view: the right one first, then those of the tempting answers. */
 function ownViews(situation: Situation, tempting: number): readonly number[] {
   const right = ownCompetence(situation)
   const pulls = constants.temptation.slice(0, tempting)
-  const sum = pulls.reduce((a, b) => a + b, 0)
-  return [right, ...pulls.map((pull) => ((1 - right) * pull) / sum)]
+  const all = sum(pulls)
+  return [right, ...pulls.map((pull) => ((1 - right) * pull) / all)]
 }
 
-function supportOf(situation: Situation, total: number): number[] {
-  const { kind, hasOptions } = situation
+/** The trust in those who gave each answer. */
+function supportOf(situation: Situation, answers: number): number[] {
   const discernment = checks(situation) ? constants.checkerDiscernment : constants.discernment[situation.part]
-  const support = new Array<number>(total).fill(0)
+  const support = new Array<number>(answers).fill(0)
   for (const { answer, role, fromGroup, usedTool } of situation.heard) {
     if (answer === undefined) continue
     const trust =
       constants.trust +
-      constants.trustBySuit * suitOf(role, kind, hasOptions) +
+      constants.trustBySuit * suitOf(situation, role) +
       (usedTool ? constants.trustOfTool : 0) +
       (fromGroup ? constants.trustOfGroup : 0) -
-      (isSolving(role.job) ? 0 : constants.trustInAsides)
-    support[answer]! += trust * (answer === 0 ? 1 + discernment : 1 - discernment)
+      (prepares(role) ? constants.trustInAsides : 0)
+    support[answer] += trust * (answer === 0 ? 1 + discernment : 1 - discernment)
   }
   return support
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0)
 }

@@ -1,121 +1,75 @@
-import type { NodePart } from '../../execution/packet.ts'
+// What a node asks the simulated model. A request may be hostile: what is missing or of another type counts as empty.
 import { protocolVersion } from '../../execution/protocol/response.ts'
-import { type JsonObject, type JsonValue, jsonTypeOf, plain } from '../../library/json-value.ts'
-import type { Option, ProgramInterface } from '../../library/task.ts'
+import { plain } from '../../library/json-value.ts'
+import type { ProgramInterface } from '../../library/task.ts'
 
-/** A node's request, as far as the simulated model reads it. */
-export interface NodeRequest {
-  readonly executor: { readonly id: string; readonly role: string; readonly part: NodePart }
-  readonly task: AskedTask
-  readonly answerRequirement: string
-  /** Names of the tools that it may use now. */
-  readonly tools: readonly string[]
-  readonly predecessors: readonly Message[]
-  /** What it asked a tool and what came of it. */
-  readonly toolRequest?: JsonObject
-  readonly toolObservation?: JsonValue
-  /** One more try after a response that broke the rules or the length. */
-  readonly again: boolean
-  readonly concise: boolean
+const parts = ['atomic', 'worker', 'aggregator', 'finalizer', 'direct'] as const
+
+/** Of options, predecessors and tools. No graph has as many; a hostile request may. */
+const maxItems = 64
+
+export type AskedNode = NonNullable<ReturnType<typeof readNodeRequest>>
+export type AskedTask = ReturnType<typeof askedTask>
+export type HeardMessage = ReturnType<typeof heardMessage>
+
+/** Reads the one user message of a request; nothing if it is not of our protocol. */
+export function readNodeRequest(user: string) {
+  const node = fieldsOf(parsed(user))
+  const executor = fieldsOf(node.executor)
+  const part = parts.find((one) => one === executor.part)
+  const task = askedTask(node.task)
+  if (node.protocol !== protocolVersion || part === undefined || task.question === '') return undefined
+  return {
+    executor: { id: text(executor.id), role: text(executor.role), part },
+    task,
+    answerRequirement: text(node.answer_requirement),
+    /** Names of the tools that it may use now. */
+    tools: few(node.tools).map(({ name }) => text(name)),
+    predecessors: few(node.predecessors).map(heardMessage),
+    /** The tool that it has used, and what came of it. */
+    tool: text(fieldsOf(plain(node.tool_request)).tool),
+    toolObservation: plain(node.tool_observation),
+    /** One more try after a response that broke the rules or the length. */
+    again: node.repair !== undefined,
+    concise: node.concise === true,
+  }
 }
 
-/** The public task as a request shows it. */
-export interface AskedTask {
-  readonly question: string
-  readonly options: readonly Option[]
-  readonly context: readonly string[]
-  /** As text, a line per row. */
-  readonly tables: string
-  readonly program?: ProgramInterface
+/** The public task as `taskView` of task-text.ts writes it. */
+export function askedTask(view: unknown) {
+  const { question, options, context, tables, program } = fieldsOf(view)
+  const shown = plain(tables) ?? ''
+  return {
+    question: text(question),
+    options: few(options).map((option) => ({ label: text(option.label), text: text(option.text) })),
+    context: list(context).map(text),
+    /** As text, a line per row. */
+    tables: typeof shown === 'string' ? shown : JSON.stringify(shown),
+    program: program === undefined || program === null ? undefined : interfaceOf(fieldsOf(program)),
+  }
 }
 
 /** What a predecessor handed on. */
-export interface Message {
-  readonly id: string
-  readonly role: string
-  readonly granularity: string
-  readonly status: string
-  readonly analysis: string
-  readonly answer: JsonValue
-  readonly toolObservation?: JsonValue
-}
-
-const parts: readonly string[] = [
-  'atomic',
-  'worker',
-  'aggregator',
-  'finalizer',
-  'direct',
-] satisfies NodePart[]
-/** Of options, predecessors and tools. No graph has as many; a hostile request may. */
-const keptItems = 64
-
-/** Reads the one user message of a request, or nothing where it is not of our protocol. Believes no field to be there. */
-export function readNodeRequest(user: string): NodeRequest | undefined {
-  const json = parse(user)
-  if (field(json, 'protocol') !== protocolVersion) return undefined
-  const executor = field(json, 'executor')
-  const task = field(json, 'task')
-  const part = text(field(executor, 'part'))
-  if (!parts.includes(part) || text(field(task, 'question')) === '') return undefined
-  const toolRequest = plain(field(json, 'tool_request'))
-  const toolObservation = plain(field(json, 'tool_observation'))
+function heardMessage(message: Fields) {
   return {
-    executor: {
-      id: text(field(executor, 'id')),
-      role: text(field(executor, 'role')),
-      part: part as NodePart,
-    },
-    task: askedTask(task),
-    answerRequirement: text(field(json, 'answer_requirement')),
-    tools: few(field(json, 'tools')).map((tool) => text(field(tool, 'name'))),
-    predecessors: few(field(json, 'predecessors')).map(messageOf),
-    ...(isObject(toolRequest) ? { toolRequest } : {}),
-    ...(toolObservation === undefined ? {} : { toolObservation }),
-    again: field(json, 'repair') !== undefined,
-    concise: field(json, 'concise') === true,
+    id: text(message.id),
+    role: text(message.role),
+    granularity: text(message.granularity),
+    status: text(message.status),
+    analysis: text(message.analysis),
+    answer: plain(message.answer) ?? null,
+    toolObservation: plain(message.tool_observation),
   }
 }
 
-/** The task as `taskView` of task-text.ts writes it. */
-export function askedTask(task: unknown): AskedTask {
-  const program = programOf(field(task, 'program'))
-  return {
-    question: text(field(task, 'question')),
-    options: few(field(task, 'options')).map(optionOf),
-    context: list(field(task, 'context')).map(text),
-    tables: written(field(task, 'tables')),
-    ...(program === undefined ? {} : { program }),
-  }
-}
-
-function optionOf(option: unknown): Option {
-  return { label: text(field(option, 'label')), text: text(field(option, 'text')) }
-}
-
-function programOf(program: unknown): ProgramInterface | undefined {
-  if (program === undefined || program === null) return undefined
-  const named = text(field(program, 'entryPoint')) || text(field(program, 'entry_point'))
+function interfaceOf({ mode, entryPoint, entry_point }: Fields): ProgramInterface {
+  if (mode === 'stdin') return { mode, starterCode: '' }
+  const name = text(entryPoint) || text(entry_point)
   // It becomes part of a program.
-  const entryPoint = /^[A-Za-z_]\w{0,99}$/.test(named) ? named : 'solve'
-  if (field(program, 'mode') === 'stdin') return { mode: 'stdin', starterCode: '' }
-  return { mode: 'function', starterCode: '', entryPoint }
+  return { mode: 'function', starterCode: '', entryPoint: /^[A-Za-z_]\w{0,99}$/.test(name) ? name : 'solve' }
 }
 
-function messageOf(message: unknown): Message {
-  const toolObservation = plain(field(message, 'tool_observation'))
-  return {
-    id: text(field(message, 'id')),
-    role: text(field(message, 'role')),
-    granularity: text(field(message, 'granularity')),
-    status: text(field(message, 'status')),
-    analysis: text(field(message, 'analysis')),
-    answer: plain(field(message, 'answer')) ?? null,
-    ...(toolObservation === undefined ? {} : { toolObservation }),
-  }
-}
-
-function parse(json: string): unknown {
+function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
@@ -123,10 +77,10 @@ function parse(json: string): unknown {
   }
 }
 
-/** An own field, so that a request that speaks of `__proto__` says nothing special. */
-export function field(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  return (value as Record<string, unknown>)[name]
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
 function text(value: unknown): string {
@@ -137,15 +91,6 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function few(value: unknown): readonly unknown[] {
-  return list(value).slice(0, keptItems)
-}
-
-function written(value: unknown): string {
-  const shallow = plain(value)
-  return typeof shallow === 'string' ? shallow : shallow === undefined ? '' : JSON.stringify(shallow)
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return value !== undefined && jsonTypeOf(value) === 'object'
+function few(value: unknown): readonly Fields[] {
+  return list(value).slice(0, maxItems).map(fieldsOf)
 }

@@ -1,70 +1,80 @@
 import type { JsonValue } from '../../library/json-value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
-import { type Account, analysisText, readSoundness } from './analysis-text.ts'
+import { analysisText, readSoundness } from './analysis-text.ts'
 import { answerKey, fitsForm } from './answer-form.ts'
-import { answerOdds, constants, type Heard, isSolving, type Situation, soundness } from './competence.ts'
-import type { KnownTasks, Question } from './known-task.ts'
-import type { NodeRequest } from './node-request.ts'
-import { anybody, profileOf, type RoleProfile } from './role-profile.ts'
+import { answerOdds, constants, type Situation, soundness } from './competence.ts'
+import type { KnownQuestion, KnownTasks } from './known-tasks.ts'
+import type { AskedNode, HeardMessage } from './node-request.ts'
+import { anybody, prepares, profileOf } from './role-profile.ts'
 import { chooseTool, didWork, payloadFor, readTrial } from './tool-use.ts'
 import { answerUnknown } from './unknown-question.ts'
 
+const notKnown =
+  'The simulated model does not know this question; its answer is a guess in the required form.'
+
 /** The protocol text that answers a node's request. The same for the same seed and request. */
-export function respond(request: NodeRequest, tasks: KnownTasks, seed: number): string {
-  const question = tasks.find(request.task)
-  const random = deriveRandom(seed, 'answer', contentOf(request))
+export function respond(request: AskedNode, tasks: KnownTasks, seed: number): string {
+  const { executor, task, answerRequirement, predecessors } = request
+  // The turn that the node is in has no part in it, so that a tool only ever helps.
+  const random = deriveRandom(
+    seed,
+    'answer',
+    JSON.stringify([executor, task, answerRequirement, predecessors]),
+  )
   const draws = { answer: random.uniform(), abstention: random.uniform(), tool: random.uniform() }
-  if (question === undefined) return written(request, answerUnknown(request, draws.answer))
-  const { kind } = question
+  const question = tasks.find(task)
+  if (question === undefined) return contentText(request, notKnown, answerUnknown(request, draws.answer))
+
   const trial = readTrial(request)
+  const mayUseTool = trial === undefined && !request.again && !request.concise
   const tool =
-    trial === undefined && !request.again && !request.concise && draws.tool < constants.toolUse
-      ? chooseTool(request, kind, random.uniform())
+    mayUseTool && draws.tool < constants.toolUse
+      ? chooseTool(request, question.kind, random.uniform())
       : undefined
-  // A node that is about to use a tool tries what it will conclude if the tool works.
-  const situated = situate(request, question, tool === undefined ? trial : { name: tool, worked: true })
-  let outcome = draw(situated, draws.answer)
+  // A node that is about to use a tool has in mind what it will conclude if the tool works.
+  const { situation, answers } = situate(
+    request,
+    question,
+    tool === undefined ? trial : { name: tool, worked: true },
+  )
+  let outcome = drawAnswer(situation, question.answers.length - 1, answers.length, draws.answer)
   if (trial?.testsFailed === true && outcome > 0 && random.uniform() < constants.mending) outcome = 0
-  const answer = situated.answers[outcome] ?? null
-  if (tool !== undefined) return toolRequest(tool, payloadFor(tool, request, question, answer))
-  const { role, heard, part } = situated.situation
-  const sound = isSolving(role.job) ? outcome === 0 : draws.answer < soundness(situated.situation)
-  const said = abstains(situated.situation, sound, draws.abstention) ? null : answer
-  const answers = heard.filter((message) => message.answer !== undefined)
-  const account: Account = {
-    part,
-    job: role.job,
-    kind,
-    question: request.task.question,
-    sound,
-    toolUsed: trial?.worked === true,
-    heard: answers.length,
-    agreeing: answers.filter((message) => message.answer === outcome).length,
-    concise: request.concise,
+  const answer = answers[outcome] ?? null
+  if (tool !== undefined) {
+    const payload = payloadFor(tool, task, question.task, answer)
+    return JSON.stringify({ kind: 'tool_request', tool_request: { tool, payload } })
   }
-  return written(request, { analysis: analysisText(account, random), answer: said })
+  const sound = prepares(situation.role) ? draws.answer < soundness(situation) : outcome === 0
+  const analysis = analysisText(request, situation, { answer: outcome, sound }, random)
+  return contentText(request, analysis, abstains(situation, sound, draws.abstention) ? null : answer)
 }
 
-/** What decides the answer: all of the request but the turn that a node is in, so that a tool only ever helps it along. */
-function contentOf({ executor, task, answerRequirement, predecessors }: NodeRequest): string {
-  return JSON.stringify([executor, task, answerRequirement, predecessors])
+/** Finalizer and direct path give the bare object, all others wrap it. */
+function contentText({ executor }: AskedNode, analysis: string, answer: JsonValue): string {
+  const content = { analysis, answer }
+  return JSON.stringify(decidesAlone(executor.part) ? content : { kind: 'content', content })
+}
+
+function decidesAlone(part: Situation['part']): boolean {
+  return part === 'finalizer' || part === 'direct'
 }
 
 interface Situated {
   readonly situation: Situation
   /** The right answer, the tempting ones, then others that messages bring. */
   readonly answers: readonly JsonValue[]
-  readonly tempting: number
 }
 
-function situate(request: NodeRequest, question: Question, tool: Situation['tool']): Situated {
-  const { part, id: executor, role } = request.executor
+function situate(request: AskedNode, question: KnownQuestion, tool: Situation['tool']): Situated {
+  const { part, id, role } = request.executor
+  const { task, form, kind, hardness } = question
+  const { options = [] } = task
   const answers = [...question.answers]
   const keys = [...question.keys]
-  const place = (heard: JsonValue): number | undefined => {
+  const placeOf = (heard: JsonValue): number | undefined => {
     const answer = restored(heard, question.answers)
-    if (answer === undefined || !fitsForm(answer, question.form)) return undefined
-    const key = answerKey(answer, question.form)
+    if (answer === undefined || !fitsForm(answer, form)) return undefined
+    const key = answerKey(answer, form)
     if (!keys.includes(key)) {
       keys.push(key)
       answers.push(answer)
@@ -72,81 +82,55 @@ function situate(request: NodeRequest, question: Question, tool: Situation['tool
     return keys.indexOf(key)
   }
   const situation: Situation = {
-    kind: question.kind,
-    hardness: question.hardness,
-    hasOptions: (question.task.options ?? []).length > 0,
-    choices: question.form === 'boolean' ? 2 : question.form === 'label' ? question.task.options!.length : 0,
+    kind,
+    hardness,
+    hasOptions: options.length > 0,
+    choices: form === 'boolean' ? 2 : form === 'label' ? options.length : 0,
     part,
-    role: part === 'finalizer' || part === 'direct' ? anybody : profileOf(role),
-    executor,
-    heard: differing(request.predecessors).map((message) => heardFrom(message, place)),
-    ...(tool === undefined ? {} : { tool }),
+    role: decidesAlone(part) ? anybody : profileOf(role),
+    executor: id,
+    tool,
+    heard: differing(request.predecessors).map((message) => ({
+      answer: message.status === 'ok' ? placeOf(message.answer) : undefined,
+      role: profileOf(message.role),
+      fromGroup: message.granularity === 'group',
+      usedTool: message.toolObservation !== undefined && didWork(message.toolObservation),
+      sound: readSoundness(message.analysis),
+    })),
   }
-  return { situation, answers, tempting: question.answers.length - 1 }
+  return { situation, answers }
 }
 
-/** The answer that a length budget has cut, if it is one that we know; an answer that is whole, as it is. */
+/** An answer that a length budget has cut, if it is one that we know; a whole one as it is. */
 function restored(answer: JsonValue, known: readonly JsonValue[]): JsonValue | undefined {
-  const cut = typeof answer === 'string' ? answer.lastIndexOf(' … [cut: ') : -1
+  if (typeof answer !== 'string') return answer
+  const cut = answer.lastIndexOf(' … [cut: ')
   if (cut === -1) return answer
-  const start = (answer as string).slice(0, cut)
+  const start = answer.slice(0, cut)
   const whole = known.filter((one) => typeof one === 'string' && one.startsWith(start))
   return whole.length === 1 ? whole[0] : undefined
 }
 
 /** Messages that say the same word for word rest on the same work: they count once. */
-function differing(messages: NodeRequest['predecessors']): NodeRequest['predecessors'] {
-  const seen = new Set<string>()
-  return messages.filter(({ role, analysis, answer }) => {
-    const said = JSON.stringify([role, analysis, answer])
-    return !seen.has(said) && seen.add(said)
-  })
-}
-
-function heardFrom(
-  { role, granularity, status, analysis, answer, toolObservation }: NodeRequest['predecessors'][number],
-  place: (answer: JsonValue) => number | undefined,
-): Heard {
-  const position = status === 'ok' ? place(answer) : undefined
-  const sound = readSoundness(analysis)
-  return {
-    role: profileOf(role),
-    fromGroup: granularity === 'group',
-    usedTool: toolObservation !== undefined && didWork(toolObservation),
-    ...(position === undefined ? {} : { answer: position }),
-    ...(sound === undefined ? {} : { sound }),
-  }
+function differing(messages: readonly HeardMessage[]): readonly HeardMessage[] {
+  const said = ({ role, analysis, answer }: HeardMessage) => JSON.stringify([role, analysis, answer])
+  return [...Map.groupBy(messages, said).values()].map(([first]) => first)
 }
 
 /** The answer that a uniform draw falls on: below the probability of the right one, that one. */
-function draw({ situation, answers, tempting }: Situated, uniform: number): number {
-  const odds = answerOdds(situation, tempting, answers.length - 1 - tempting)
+function drawAnswer(situation: Situation, tempting: number, total: number, uniform: number): number {
   let rest = uniform
-  for (const [answer, probability] of odds.entries()) {
+  for (const [answer, probability] of answerOdds(situation, tempting, total - 1 - tempting).entries()) {
     if (rest < probability) return answer
     rest -= probability
   }
   // Beyond the sum: no answer where nothing is tempting, else a matter of rounding.
-  return tempting === 0 ? answers.length : tempting
+  return tempting === 0 ? total : tempting
 }
 
 function abstains({ part, role, heard }: Situation, sound: boolean, uniform: number): boolean {
-  if (part === 'finalizer' || part === 'direct') return false
+  if (decidesAlone(part)) return false
   const [whenSound, whenNot] = constants.abstention[role.job]
-  const relayed = preparesAfterAnswers(role, heard) ? constants.abstentionAfterAnswers : 1
-  return uniform < (sound ? whenSound : whenNot) * relayed
-}
-
-function preparesAfterAnswers({ job }: RoleProfile, heard: readonly Heard[]): boolean {
-  return !isSolving(job) && heard.some(({ answer }) => answer !== undefined)
-}
-
-function toolRequest(tool: string, payload: JsonValue): string {
-  return JSON.stringify({ kind: 'tool_request', tool_request: { tool, payload } })
-}
-
-/** Finalizer and direct path give the bare object, all others wrap it. */
-function written({ executor }: NodeRequest, content: { analysis: string; answer: JsonValue }): string {
-  const bare = executor.part === 'finalizer' || executor.part === 'direct'
-  return JSON.stringify(bare ? content : { kind: 'content', content })
+  const bringsAnswer = prepares(role) && heard.some(({ answer }) => answer !== undefined)
+  return uniform < (sound ? whenSound : whenNot) * (bringsAnswer ? constants.abstentionAfterAnswers : 1)
 }

@@ -1,7 +1,8 @@
-import type { ChatRequest } from '../../execution/models/chat-model.ts'
+import type { ChatRequest, ModelIdentity } from '../../execution/models/chat-model.ts'
 import type { TokenUsage } from '../../execution/models/usage.ts'
-import { costConstants, latencyOf, tokensOf, usageOf } from './call-cost.ts'
-import { type KnownTask, KnownTasks } from './known-task.ts'
+import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
+import type { KnownTask } from './known-task.ts'
+import { KnownTasks } from './known-tasks.ts'
 import { readNodeRequest } from './node-request.ts'
 import { respond } from './respond.ts'
 
@@ -38,6 +39,16 @@ export class Simulator {
     this.#latencyMs = latencyMs
   }
 
+  /** All that its answers depend on: a reply of one seed must not pass for that of another. */
+  get identity(): ModelIdentity {
+    const { seed, tasks } = this
+    return {
+      provider: 'simulated',
+      model: simulatedModelName,
+      options: { version: simulatorVersion, seed, tasks: tasks.fingerprint() },
+    }
+  }
+
   /** `seed` overrides the simulator's for this request. */
   complete({ system, user, decoding }: ChatRequest, seed: number = this.seed): SimulatedCompletion {
     const request = readNodeRequest(user)
@@ -45,12 +56,8 @@ export class Simulator {
     const isCut = tokensOf(whole) > decoding.maxOutputTokens
     const text = isCut ? cutTo(whole, decoding.maxOutputTokens) : whole
     const usage = usageOf(system, user, text)
-    return {
-      text,
-      finish: isCut ? 'length' : 'stop',
-      usage,
-      latencyMs: this.#latencyMs === 0 ? 0 : latencyOf(this.#latencyMs, usage.output, system, user),
-    }
+    const latencyMs = latencyOf(this.#latencyMs, usage.output, system, user)
+    return { text, finish: isCut ? 'length' : 'stop', usage, latencyMs }
   }
 }
 
@@ -58,9 +65,4 @@ export class Simulator {
 function smallTalk(json: boolean): string {
   const analysis = 'This is the simulated model. It answers requests of the analysis-answer-v2 protocol only.'
   return json ? JSON.stringify({ analysis, answer: null }) : analysis
-}
-
-function cutTo(text: string, tokens: number): string {
-  // A pair of surrogates is not cut apart: the half would not survive UTF-8.
-  return text.slice(0, tokens * costConstants.charactersPerToken).replace(/[\ud800-\udbff]$/, '')
 }

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
+import type { Option, Task } from '../../library/task.ts'
 import { numberOf } from './answer-form.ts'
 import { toolGain } from './competence.ts'
-import type { Question } from './known-task.ts'
-import { field, type NodeRequest } from './node-request.ts'
+import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 
 /** What came of a node's own tool request. */
-export interface Trial {
+export interface ToolTrial {
   readonly name: string
   readonly worked: boolean
   /** The program that was tried failed a public test. */
@@ -17,51 +17,35 @@ export interface Trial {
 const secondChoice = 0.3
 
 /** The tool that serves this kind of question best, if one does. `draw` settles ties. */
-export function chooseTool(
-  { tools, task }: NodeRequest,
-  kind: QuestionKind,
-  draw: number,
-): string | undefined {
-  const usable = tools
-    .filter((tool) => (tool === 'table_reader' ? task.tables !== '' : true))
-    .filter((tool) => (tool === 'public_code' ? task.program !== undefined : true))
+export function chooseTool({ tools, task }: AskedNode, kind: QuestionKind, draw: number): string | undefined {
+  const [first, second] = tools
+    .filter((tool) => tool !== 'table_reader' || task.tables !== '')
+    .filter((tool) => tool !== 'public_code' || task.program !== undefined)
     .filter((tool) => toolGain(tool, kind) > 0)
     .sort((a, b) => toolGain(b, kind) - toolGain(a, kind))
-  const [first, second] = usable
   if (first === undefined || second === undefined) return first
   const tie = toolGain(first, kind) === toolGain(second, kind)
   return tie && draw < secondChoice ? second : first
 }
 
 /** A payload that the tool accepts, and that leads to the answer its sender has in mind. */
-export function payloadFor(
-  tool: string,
-  { task }: NodeRequest,
-  question: Question | undefined,
-  answer: JsonValue,
-): JsonObject {
-  switch (tool) {
-    case 'table_reader':
-      return tableQuery(task.question, question)
-    case 'calculator':
-      return { expression: expressionFor(numberBehind(answer, task.options), task.question) }
-    default:
-      if (task.program !== undefined && typeof answer === 'string') return { source: answer }
-      return { source: `print(${expressionFor(numberBehind(answer, task.options), task.question)})` }
-  }
+export function payloadFor(tool: string, asked: AskedTask, known: Task, answer: JsonValue): JsonObject {
+  if (tool === 'table_reader') return tableQuery(asked.question, known)
+  if (tool !== 'calculator' && asked.program !== undefined && typeof answer === 'string')
+    return { source: answer }
+  const expression = expressionFor(numberBehind(answer, asked.options), asked.question)
+  return tool === 'calculator' ? { expression } : { source: `print(${expression})` }
 }
 
 /** Reads the observation of the node's own tool, if it used one. */
-export function readTrial({ toolRequest, toolObservation }: NodeRequest): Trial | undefined {
+export function readTrial({ tool, toolObservation }: AskedNode): ToolTrial | undefined {
   if (toolObservation === undefined) return undefined
-  const name = field(toolRequest, 'tool')
   const result = field(toolObservation, 'result')
-  const passed = field(result, 'passed')
-  const total = field(result, 'total')
+  const [passed, total] = [field(result, 'passed'), field(result, 'total')]
   const testsFailed =
     field(result, 'compiles') === false ||
     (typeof passed === 'number' && typeof total === 'number' && passed < total)
-  return { name: typeof name === 'string' ? name : '', worked: didWork(toolObservation), testsFailed }
+  return { name: tool, worked: didWork(toolObservation), testsFailed }
 }
 
 /** Whether an observation, one's own or a predecessor's, is of a tool that worked. */
@@ -73,8 +57,14 @@ export function didWork(observation: JsonValue): boolean {
   return exit === undefined || exit === 0
 }
 
+/** An own field, so that `__proto__` in a request says nothing special. */
+function field(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as JsonObject)[name]
+}
+
 /** The number that an answer stands for: its own, its first value's, or that of the option it names. */
-function numberBehind(answer: JsonValue, options: NodeRequest['task']['options']): number | undefined {
+function numberBehind(answer: JsonValue, options: readonly Option[]): number | undefined {
   if (typeof answer === 'number') return answer
   const first = field(answer, 'values')
   const said =
@@ -110,10 +100,10 @@ function plainNumber(value: number): string {
 }
 
 /** The row that the question names, or else the top of the first table. */
-function tableQuery(asked: string, question: Question | undefined): JsonObject {
-  const table = question?.task.tables?.[0]
+function tableQuery(question: string, { tables = [] }: Task): JsonObject {
+  const [table] = tables
   if (table === undefined) return { operation: 'list' }
-  const words = asked.toLowerCase()
+  const words = question.toLowerCase()
   const row = table.rows.findIndex(([first = '']) => {
     const name = first.trim().toLowerCase()
     return name.length > 2 && words.includes(name)

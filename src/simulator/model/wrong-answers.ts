@@ -7,8 +7,8 @@ import { constants } from './competence.ts'
 import { numbersIn } from './question-kind.ts'
 
 /**
- * Wrong answers to a known question, the most tempting first: few, so that those who err tend to err alike. A user's own
- * come first, the rest is made up from the task and the right answer.
+ * Wrong answers to a known question, the most tempting first: few, so that those who err tend to err alike. Given ones come
+ * first, the rest is made up from the task and the right answer.
  */
 export function wrongAnswers(
   task: Task,
@@ -16,16 +16,12 @@ export function wrongAnswers(
   form: AnswerForm,
   given: readonly JsonValue[] = [],
 ): readonly JsonValue[] {
-  const seen = new Set([answerKey(answer, form)])
-  const chosen: JsonValue[] = []
+  const chosen = new Map([[answerKey(answer, form), answer]])
   for (const candidate of [...given, ...madeUp(task, answer, form)]) {
     const key = answerKey(candidate, form)
-    if (chosen.length === constants.temptation.length) break
-    if (seen.has(key)) continue
-    seen.add(key)
-    chosen.push(candidate)
+    if (chosen.size <= constants.temptation.length && !chosen.has(key)) chosen.set(key, candidate)
   }
-  return chosen
+  return [...chosen.values()].slice(1)
 }
 
 function madeUp(task: Task, answer: JsonValue, form: AnswerForm): readonly JsonValue[] {
@@ -51,7 +47,7 @@ function madeUp(task: Task, answer: JsonValue, form: AnswerForm): readonly JsonV
 /** Slips of the usual sort: one step too many or too few, a number left out or taken twice, a wrong power of ten. */
 function wrongNumbers(answer: string, question: string): string[] {
   const right = numberOf(answer.trim())
-  const digits = answer.includes('.') ? answer.trim().split('.')[1]!.length : 0
+  const digits = answer.includes('.') ? answer.trim().split('.')[1].length : 0
   const near = numbersIn(question).filter((number) => number !== 0)
   const candidates = [right * 2, right / 2, right + 1, right - 1, right * 10, right / 10]
   for (const number of near.slice(0, 4)) candidates.push(right + number, right - number)
@@ -77,13 +73,13 @@ function wrongValues(
     ]
   }
   const [cell = '', other = ''] = shuffled(wrongTexts(task).filter((text) => !values.includes(text)))
-  const shorter = values.slice(0, -1)
-  return [
-    ...(cell === '' ? [] : [{ values: [cell, ...rest], scale }]),
-    ...(shorter.length === 0 ? [] : [{ values: shorter, scale }]),
-    ...(other === '' ? [] : [{ values: [...values, other], scale }]),
-    { values, scale: otherScale },
+  const candidates = [
+    cell === '' ? [] : [cell, ...rest],
+    values.slice(0, -1),
+    other === '' ? [] : [...values, other],
   ]
+  const wrong = candidates.filter((list) => list.length > 0).map((list) => ({ values: list, scale }))
+  return [...wrong, { values, scale: otherScale }]
 }
 
 /** Other things that the task speaks of: cells of its tables, options, names in its texts. */
@@ -100,14 +96,9 @@ function alteredData(answer: JsonValue): JsonValue {
   if (typeof answer === 'boolean') return !answer
   if (typeof answer === 'string') return answer === 'unknown' ? 'none' : 'unknown'
   if (answer === null) return false
-  if (Array.isArray(answer)) return answer.length === 0 ? [] : [alteredData(answer[0]!), ...answer.slice(1)]
-  const [key, ...others] = Object.keys(answer as JsonObject)
-  if (key === undefined) return {}
-  const object = answer as JsonObject
-  return Object.fromEntries([
-    [key, alteredData(object[key]!)],
-    ...others.map((other) => [other, object[other]!]),
-  ])
+  if (Array.isArray(answer)) return answer.length === 0 ? [] : [alteredData(answer[0]), ...answer.slice(1)]
+  const [first, ...others] = Object.entries(answer as JsonObject)
+  return first === undefined ? {} : Object.fromEntries([[first[0], alteredData(first[1])], ...others])
 }
 
 function inHashOrder<T>(items: readonly T[], id: string): T[] {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Reference } from '../../benchmarks/reference.ts'
 import { splitVersion, type TaskSet, TaskSetError } from '../../tasks/task-set.ts'
 import { formOfAnswer } from '../model/answer-form.ts'
-import { viewOf } from '../model/known-task.ts'
-import { knownTasks } from '../model/known-tasks.ts'
+import { knownTasks } from '../model/known-task.ts'
 import { kindOf } from '../model/question-kind.ts'
 import { questionSequence } from './question-sequence.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
@@ -77,8 +76,7 @@ describe('the set', () => {
     const kinds = { arithmetic: 'math', choice: 'knowledge' } as Record<string, string>
     for (const { task, answer } of knownTasks(set)) {
       const family = task.metadata['family']!
-      const view = viewOf(task)
-      expect(kindOf(view, formOfAnswer(answer, view))).toBe(kinds[family] ?? family)
+      expect(kindOf(task, formOfAnswer(answer, task))).toBe(kinds[family] ?? family)
     }
   })
 })

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ChatModel, ModelIdentity } from '../../execution/models/chat-model.ts'
+import type { ChatModel } from '../../execution/models/chat-model.ts'
 import { openModel } from '../../execution/models/open-model.ts'
-import { KnownTasks } from '../model/known-task.ts'
-import { simulatedModelName, simulatorVersion } from '../model/simulator.ts'
+import { Simulator, simulatedModelName } from '../model/simulator.ts'
 import type { ServerSettings } from './server.ts'
 
 export interface OpenedSimulation {
@@ -15,23 +14,17 @@ export interface OpenedSimulation {
   close(): Promise<void>
 }
 
-/** The simulated model behind a server in a thread of its own: what is run on it is what a key would run. */
+/** The simulated model behind a server in a thread of its own, asked over HTTP as a real endpoint is. */
 export async function openSimulated(settings: ServerSettings = {}): Promise<OpenedSimulation> {
-  const { seed = 0 } = settings
   const tasks = [...(settings.tasks ?? [])]
-  // Compiled, this file and its neighbour end in another way.
+  const { identity } = new Simulator({ ...settings, tasks })
+  // The compiled file has another extension.
   const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(file, { workerData: { ...settings, tasks } })
   const [url] = (await once(thread, 'message')) as [string]
   // Whoever forgets to close it can still end.
   thread.unref()
   const endpoint = openModel({ preset: 'vllm', model: simulatedModelName, baseURL: url }, {})
-  // All that its answers depend on: those of one seed must not pass for those of another.
-  const identity: ModelIdentity = {
-    provider: 'simulated',
-    model: simulatedModelName,
-    options: { version: simulatorVersion, seed, tasks: new KnownTasks(tasks).fingerprint() },
-  }
   return {
     model: { identity, ask: (request, signal) => endpoint.ask(request, signal) },
     url,

@@ -1,51 +1,58 @@
 // The server's side of OpenAI's chat completions: what `openai-wire.ts` is for the client.
 import { type ChatRequest, paperDecoding } from '../../execution/models/chat-model.ts'
-import { field } from '../model/node-request.ts'
 import { type SimulatedCompletion, simulatedModelName, simulatorVersion } from '../model/simulator.ts'
 
 /** A request body that can be answered, or what is wrong with it. */
 export type BodyReading =
-  | { readonly request: ChatRequest; readonly seed?: number }
+  | { readonly request: ChatRequest; readonly seed: number | undefined }
   | { readonly problem: string; readonly parameter: string | null }
 
 /** Takes what OpenAI's endpoint takes, but for streams and several choices. Unknown fields are ignored, as there. */
-export function readBody(body: string): BodyReading {
-  const json = parse(body)
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
-    return { problem: 'The body is not a JSON object.', parameter: null }
-  const model = field(json, 'model')
+export function readBody(text: string): BodyReading {
+  const body = objectIn(text)
+  if (body === undefined) return { problem: 'The body is not a JSON object.', parameter: null }
+  const { model, stream, n, messages, seed } = body
   if (typeof model !== 'string' || model === '')
     return { problem: 'You must provide a model parameter.', parameter: 'model' }
-  if (field(json, 'stream') === true)
+  if (stream === true)
     return { problem: 'The simulated model does not stream: send stream: false.', parameter: 'stream' }
-  if (![undefined, null, 1].includes(field(json, 'n') as undefined))
+  if (n !== undefined && n !== null && n !== 1)
     return { problem: 'The simulated model gives one choice: send n: 1.', parameter: 'n' }
-  const messages = field(json, 'messages')
   if (!Array.isArray(messages) || messages.length === 0)
     return { problem: 'messages must be a list with at least one message.', parameter: 'messages' }
-  const limit =
-    field(json, 'max_completion_tokens') ?? field(json, 'max_tokens') ?? paperDecoding.maxOutputTokens
+  const limit = body.max_completion_tokens ?? body.max_tokens ?? paperDecoding.maxOutputTokens
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1)
     return { problem: 'max_tokens must be a positive integer.', parameter: 'max_tokens' }
-  const seed = field(json, 'seed')
+  const format = body.response_format as { type?: unknown } | null | undefined
   return {
     request: {
-      system: textsOf(messages, (role) => role === 'system' || role === 'developer'),
-      user: textsOf(messages, (role) => role === 'user'),
-      decoding: {
-        ...paperDecoding,
-        maxOutputTokens: limit,
-        json: field(field(json, 'response_format'), 'type') === 'json_object',
-      },
+      system: textOf(messages, ['system', 'developer']),
+      user: textOf(messages, ['user']),
+      decoding: { ...paperDecoding, maxOutputTokens: limit, json: format?.type === 'json_object' },
     },
-    ...(Number.isSafeInteger(seed) ? { seed: seed as number } : {}),
+    seed: Number.isSafeInteger(seed) ? (seed as number) : undefined,
   }
 }
 
-function textsOf(messages: readonly unknown[], isWanted: (role: unknown) => boolean): string {
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface WireMessage {
+  readonly role?: unknown
+  readonly content?: unknown
+}
+
+function textOf(messages: readonly (WireMessage | null)[], roles: readonly unknown[]): string {
   return messages
-    .filter((message) => isWanted(field(message, 'role')))
-    .map((message) => contentOf(field(message, 'content')))
+    .filter((message) => roles.includes(message?.role))
+    .map((message) => contentOf(message?.content))
     .join('\n')
 }
 
@@ -54,7 +61,7 @@ function contentOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content
-    .map((part) => field(part, 'text'))
+    .map((part: { text?: unknown } | null) => part?.text)
     .filter((text) => typeof text === 'string')
     .join('')
 }
@@ -88,12 +95,4 @@ export const modelsJson = JSON.stringify({
 
 export function errorJson(message: string, type: string, parameter: string | null = null): string {
   return JSON.stringify({ error: { message, type, param: parameter, code: null } })
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

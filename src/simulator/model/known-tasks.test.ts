@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { questions } from '../../../test/simulated/questions.ts'
 import { executionSettings } from '../../execution/settings.ts'
 import { taskText } from '../../execution/task-text.ts'
-import { KnownTasks } from './known-task.ts'
+import { hardnessOf, KnownTasks } from './known-tasks.ts'
 import { type AskedTask, askedTask } from './node-request.ts'
-import { hardnessOf, kindOf, questionKinds } from './question-kind.ts'
+import { kindOf, questionKinds } from './question-kind.ts'
 
 /** A task as a request shows it within a length budget. */
 function shown(task: Parameters<typeof taskText>[0], budget: number): AskedTask {
@@ -27,7 +27,7 @@ test('the kind follows from the task and its answer, unless it is stated', () =>
   }
   const stated = { ...questions('math', 1)[0]!, kind: 'knowledge' as const }
   expect(new KnownTasks([stated]).find(shown(stated.task, usual))?.kind).toBe('knowledge')
-  const numeric = { question: 'What is 3 + 4?', hasTables: false, hasProgram: false }
+  const numeric = { question: 'What is 3 + 4?' }
   const options = ['7', '12', '1'].map((text) => ({ label: text, text }))
   expect(kindOf({ ...numeric, options }, 'label')).toBe('math')
   expect(kindOf({ ...numeric, options: [] }, 'text')).toBe('knowledge')
