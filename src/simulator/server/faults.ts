@@ -1,6 +1,6 @@
 import { deriveRandom } from '../../numerics/random.ts'
 
-/** What the simulated server can do wrong, with a sentence for the command's help. */
+/** What the simulated server can do wrong, in words for the command's help. */
 export const faultKinds = {
   '429': 'refuses with "rate limit reached"',
   '500': 'fails with an internal error',
@@ -18,7 +18,7 @@ export type FaultKind = keyof typeof faultKinds
 
 export type FaultRates = Readonly<Partial<Record<FaultKind, number>>>
 
-/** Rates from `kind=rate` texts, as the command line has them. Throws what a person can mend. */
+/** Rates from `kind=rate` texts, as the command line has them. */
 export function parseFaultRates(texts: readonly string[]): FaultRates {
   const rates: Partial<Record<FaultKind, number>> = {}
   for (const text of texts) {
@@ -38,7 +38,7 @@ export function parseFaultRates(texts: readonly string[]): FaultRates {
 export function checkFaultRates(rates: FaultRates): void {
   const values = Object.values(rates)
   const sum = values.reduce((a, b) => a + b, 0)
-  // Tenths do not add up to exactly one.
+  // Ten times 0.1 is not exactly one.
   if (values.some((rate) => !(rate >= 0)) || !(sum <= 1 + 1e-9))
     throw new FaultRateError('rates are not negative, and all together they are at most 1')
 }

@@ -1,4 +1,4 @@
-// A thread of its own for the simulated model, so that what it works out does not hold up whoever asks it.
+// The simulated server in a thread of its own, so that its work does not delay the program that asks it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ServerSettings, SimulatedServer } from './server.ts'
 

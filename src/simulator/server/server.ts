@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,13 +19,13 @@ const dripMs = 20
 const graceMs = 2000
 const json = { 'content-type': 'application/json' }
 
-/** The simulated model as an OpenAI-compatible server. Listens on loopback only; whoever is on this machine may ask it. */
+/** The simulated model as an OpenAI-compatible server. Listens on loopback only; anybody on this machine may ask it. */
 export class SimulatedServer {
   readonly simulator: Simulator
   readonly #faults: FaultRates
   readonly #attempts = new AttemptCounter()
   readonly #server: Server
-  /** Responses that a fault keeps open: they would hold up the end. */
+  /** Responses that a fault keeps open. Closing the server destroys them. */
   readonly #stuck = new Set<ServerResponse>()
   readonly #closing = new AbortController()
   #url = ''
@@ -46,12 +47,8 @@ export class SimulatedServer {
 
   static async start(settings: ServerSettings = {}): Promise<SimulatedServer> {
     const simulated = new SimulatedServer(settings)
-    const server = simulated.#server
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    server.once('error', reject)
-    server.listen(settings.port ?? 0, '127.0.0.1', resolve)
-    await promise
-    server.off('error', reject)
+    const server = simulated.#server.listen(settings.port ?? 0, '127.0.0.1')
+    await once(server, 'listening')
     simulated.#url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     return simulated
   }
@@ -66,7 +63,7 @@ export class SimulatedServer {
     return this.#requests
   }
 
-  /** Answers what is under way without further delay, and takes nothing new. Who dawdles is cut off. */
+  /** Answers at once what is under way, and takes nothing new. Slow clients are cut off. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#closing.abort()
@@ -106,12 +103,11 @@ export class SimulatedServer {
       await wait(completion.latencyMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     if (response.destroyed) return
     if (this.#closing.signal.aborted) response.setHeader('connection', 'close')
-    if (fault === undefined) return void response.writeHead(200, json).end(completionJson(completion, digest))
-    this.#misbehave(fault, completion, digest, response)
+    this.#answer(fault, completion, digest, response)
   }
 
-  #misbehave(
-    kind: FaultKind,
+  #answer(
+    fault: FaultKind | undefined,
     completion: SimulatedCompletion,
     digest: string,
     response: ServerResponse,
@@ -119,6 +115,7 @@ export class SimulatedServer {
     const body = completionJson(completion, digest)
     const half = completion.text.slice(0, completion.text.length / 2)
     const send = (text: string) => response.writeHead(200, json).end(text)
+    if (fault === undefined) return void send(body)
     const faults: Record<FaultKind, () => void> = {
       429: () => refuse(response, 429, 'Rate limit reached (simulated).'),
       500: () => refuse(response, 500, 'The server had an error (simulated).'),
@@ -135,7 +132,7 @@ export class SimulatedServer {
       bad_text: () => send(completionJson({ ...completion, text: half }, digest)),
       cut_off: () => send(completionJson({ ...completion, text: half, finish: 'length' }, digest)),
     }
-    faults[kind]()
+    faults[fault]()
   }
 
   #keep(response: ServerResponse): void {
@@ -144,23 +141,19 @@ export class SimulatedServer {
     if (this.#closing.signal.aborted) response.destroy()
   }
 
-  #drip(response: ServerResponse, body: string): void {
+  async #drip(response: ServerResponse, body: string): Promise<void> {
     this.#keep(response)
     response.writeHead(200, json)
-    const bytes = Buffer.from(body)
-    let sent = 0
-    const timer = setInterval(() => {
-      response.write(bytes.subarray(sent, sent + 1))
-      sent += 1
-      if (sent < bytes.length) return
-      clearInterval(timer)
-      response.end()
-    }, dripMs)
-    response.once('close', () => clearInterval(timer))
+    for (const byte of Buffer.from(body)) {
+      await wait(dripMs)
+      if (response.destroyed) return
+      response.write(Uint8Array.of(byte))
+    }
+    response.end()
   }
 }
 
-/** Collects the body, or nothing when it is too large: then the rest is thrown away, so that the refusal can be read. */
+/** The body, or nothing if it is too large: then the rest is still read, so that the client gets to see the refusal. */
 function read(request: IncomingMessage): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
   const chunks: Buffer[] = []
@@ -177,7 +170,7 @@ function read(request: IncomingMessage): Promise<string | undefined> {
   return promise
 }
 
-/** Names other than these mean that a web page has pointed a name of its own at this machine. */
+/** With any other host name, a web page may have pointed a name of its own at this machine. */
 function isLoopback(host: string | undefined): boolean {
   return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(host ?? '')
 }
