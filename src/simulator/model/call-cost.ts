@@ -2,22 +2,7 @@
 
 import type { TokenUsage } from '../../execution/models/usage.ts'
 import { deriveRandom } from '../../numerics/random.ts'
-
-export const costConstants = {
-  charactersPerToken: 4,
-  /** Tokens around the messages. */
-  frame: 8,
-  /** A provider keeps prefixes in blocks of so many tokens; ours are the system prompts, which many requests share. */
-  cacheBlock: 64,
-  /** How often a prefix is found in the cache. */
-  cacheHits: 0.8,
-  /** An answer of so many tokens takes the latency that is set. */
-  typicalOutput: 120,
-  /** Share of the latency that does not depend on the answer's length. */
-  fixedShare: 0.4,
-  /** A call takes up to this much longer or shorter. */
-  jitter: 0.2,
-} as const
+import { costConstants } from './constants.ts'
 
 export function tokensOf(text: string): number {
   return Math.ceil(text.length / costConstants.charactersPerToken)

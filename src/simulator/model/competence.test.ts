@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answerOdds, constants, type Heard, ownCompetence, type Situation, soundness } from './competence.ts'
+import { answerOdds, type Heard, ownCompetence, type Situation, soundness } from './competence.ts'
+import { constants } from './constants.ts'
 import { questionKinds } from './question-kind.ts'
 import { anybody, profileOf, roleProfiles } from './role-profile.ts'
 

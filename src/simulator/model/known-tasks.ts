@@ -93,17 +93,14 @@ function textOf({ question, options, context, tables }: AskedTask): string {
   return JSON.stringify([question, options, context, tables])
 }
 
+/** The first of the most similar ones, if more than half of it is there. */
 function mostAlike(tasks: readonly KnownTask[], asked: AskedTask): KnownTask | undefined {
   const cells = new Set(asked.tables.split(/[|\n]/).map((cell) => cell.trim()))
-  let best: KnownTask | undefined
-  let most = 0.5
-  for (const known of tasks) {
-    const likeness = likenessOf(known.task, asked, cells)
-    if (likeness <= most) continue
-    best = known
-    most = likeness
-  }
-  return best
+  const [best] = tasks
+    .map((known) => ({ known, likeness: likenessOf(known.task, asked, cells) }))
+    .filter(({ likeness }) => likeness > 0.5)
+    .sort((a, b) => b.likeness - a.likeness)
+  return best?.known
 }
 
 /** The share of a task's parts that are there; 0 if its options are others. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultKinds } from '../server/faults.ts'
-import { costConstants } from './call-cost.ts'
-import { constants, kindConstants, toolGain, toolGains } from './competence.ts'
+import { constants, costConstants, kindConstants, toolGain, toolGains } from './constants.ts'
 import { questionKinds } from './question-kind.ts'
 import { roleProfiles } from './role-profile.ts'
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import type { Option, Task } from '../../library/task.ts'
 import { numberOf } from './answer-form.ts'
-import { toolGain } from './competence.ts'
+import { toolGain } from './constants.ts'
 import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../library/json-value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { type AnswerForm, answerKey, exampleIn, fitsForm, formOfRequirement } from './answer-form.ts'
 import { stub } from './broken-program.ts'
-import { constants } from './competence.ts'
+import { constants } from './constants.ts'
 import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn } from './question-kind.ts'
 

@@ -3,7 +3,7 @@ import type { Task } from '../../library/task.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { type AnswerForm, answerKey, isValuesAndScale, numberOf } from './answer-form.ts'
 import { brokenPrograms } from './broken-program.ts'
-import { constants } from './competence.ts'
+import { constants } from './constants.ts'
 import { numbersIn } from './question-kind.ts'
 
 /**

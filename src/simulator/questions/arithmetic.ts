@@ -1,17 +1,10 @@
 import type { Dice } from './dice.ts'
-import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
+import { type Calculation, numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { entries, people, towns } from './wording.ts'
-
-/** A story with its result, and the results of likely slips, the likeliest first. */
-interface Story {
-  readonly text: string
-  readonly answer: number
-  readonly slips: readonly number[]
-}
 
 const money = entries('euros, dollars, pounds, crowns, francs')
 
-const stories: Readonly<Record<string, (dice: Dice) => Story>> = {
+const stories: Readonly<Record<string, (dice: Dice) => Calculation>> = {
   bakery(dice) {
     const { name } = dice.pick(people)
     const pastry = dice.word('rolls, muffins, scones, bagels, cinnamon buns, croissants')
@@ -341,7 +334,6 @@ const stories: Readonly<Record<string, (dice: Dice) => Story>> = {
 }
 
 /** Word problems of three to five steps with a whole number as the result. */
-export const arithmetic: readonly QuestionMaker[] = Object.values(stories).map((story) => (dice: Dice) => {
-  const { text, answer, slips } = story(dice)
-  return numberQuestion({ question: text }, answer, slips)
-})
+export const arithmetic: readonly QuestionMaker[] = Object.values(stories).map(
+  (story) => (dice: Dice) => numberQuestion(story(dice)),
+)

@@ -1,5 +1,5 @@
 import type { Reference } from '../../benchmarks/reference.ts'
-import type { Task } from '../../library/task.ts'
+import type { Table, Task } from '../../library/task.ts'
 import type { Solution } from '../../tasks/task-set.ts'
 import type { Dice } from './dice.ts'
 
@@ -13,15 +13,19 @@ export interface SyntheticQuestion {
 /** Makes a question of one shape, or nothing where the dice fell badly (a tie, a sum that does not come out even). */
 export type QuestionMaker = (dice: Dice) => SyntheticQuestion | undefined
 
-/**
- * A question with a whole number as its answer; the results of likely slips are the wrong ones. Nothing if the answer is
- * already written in the text, where a reader could copy it.
- */
+/** What is to be calculated, its result, and the results of likely slips, the likeliest first. */
+export interface Calculation {
+  readonly text: string
+  readonly answer: number
+  readonly slips: readonly number[]
+}
+
+/** A question with a whole number as its answer. Nothing if the answer stands in the text, where a reader could copy it. */
 export function numberQuestion(
-  task: SyntheticQuestion['task'],
-  answer: number,
-  slips: readonly number[],
+  { text: question, answer, slips }: Calculation,
+  tables?: readonly Table[],
 ): SyntheticQuestion | undefined {
+  const task = tables === undefined ? { question } : { question, tables }
   if (!isPlain(answer) || writtenNumbers(task).has(answer)) return undefined
   const wrong = [...new Set(slips)].filter((slip) => isPlain(slip) && slip !== answer)
   return {

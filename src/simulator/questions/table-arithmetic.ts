@@ -1,16 +1,9 @@
 import type { Dice } from './dice.ts'
 import { drawTable, type Measure, ranked, type StatisticsTable, total } from './statistics-table.ts'
-import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
+import { type Calculation, numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { capital, listed } from './wording.ts'
 
-/** What is asked about the table, its result, and the results of likely slips. */
-interface Exercise {
-  readonly text: string
-  readonly answer: number
-  readonly slips: readonly number[]
-}
-
-const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) => Exercise>> = {
+const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) => Calculation>> = {
   spread(dice, { member, rows, measures }) {
     const measure = dice.pick(measures)
     const { verb, infinitive, items, values } = measure
@@ -162,13 +155,13 @@ const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) =>
 export const tableArithmetic: readonly QuestionMaker[] = Object.values(exercises).map(
   (exercise) => (dice: Dice) => {
     const table = drawTable(dice)
-    const { text, answer, slips } = exercise(dice, table)
+    const calculation = exercise(dice, table)
     const opening = dice.pick([
       `The table lists figures for ${table.about}.`,
       `Use the table on ${table.about}.`,
       `Look up what you need in the table about ${table.about}.`,
     ])
-    return numberQuestion({ question: `${opening} ${text}`, tables: [table.table] }, answer, slips)
+    return numberQuestion({ ...calculation, text: `${opening} ${calculation.text}` }, [table.table])
   },
 )
 
