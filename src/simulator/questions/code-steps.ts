@@ -57,20 +57,6 @@ export const selections: readonly ((dice: Dice) => Step)[] = [
     }
   },
   (dice) => {
-    const [number, word] = dice.pick([
-      [2, 'second'],
-      [3, 'third'],
-      [4, 'fourth'],
-    ] as const)
-    return {
-      says: `keeps every ${word} number, beginning with the ${word}`,
-      right: line(`values[${number - 1}::${number}]`, (values) =>
-        values.filter((_, index) => (index + 1) % number === 0),
-      ),
-      slip: line(`values[::${number}]`, (values) => values.filter((_, index) => index % number === 0)),
-    }
-  },
-  (dice) => {
     const least = dice.integer(1, 12)
     return {
       says: `keeps the numbers that are at least ${least} larger than the one directly before them in the list`,
@@ -108,18 +94,6 @@ export const transformations: readonly ((dice: Dice) => Step)[] = [
       says: `replaces each of them by its distance from ${goal}, which is never negative`,
       right: change(`abs(value - ${goal})`, (value) => Math.abs(value - goal)),
       slip: change(`value - ${goal}`, (value) => value - goal),
-    }
-  },
-  (dice) => {
-    const start = dice.integer(1, 30)
-    return {
-      says: `replaces each of them by the total of ${start} and all numbers up to and including it`,
-      right: line(`[${start} + sum(values[:i + 1]) for i in range(len(values))]`, (values) =>
-        values.map((_, index) => start + sum(values.slice(0, index + 1))),
-      ),
-      slip: line(`[${start} + sum(values[:i]) for i in range(len(values))]`, (values) =>
-        values.map((_, index) => start + sum(values.slice(0, index))),
-      ),
     }
   },
 ]
