@@ -1,5 +1,3 @@
-// What a call to the simulated model uses and how long it takes. Modelled, not measured.
-
 import type { TokenUsage } from '../../execution/models/usage.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { costConstants } from './constants.ts'
@@ -13,7 +11,7 @@ export function cutTo(text: string, tokens: number): string {
   return text.slice(0, tokens * costConstants.charactersPerToken).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Depends on the request alone, not on what was asked before. */
+/** Modelled, not measured. Depends on the request alone, not on what was asked before. */
 export function usageOf(system: string, user: string, text: string): TokenUsage {
   const { frame, cacheBlock, cacheHits } = costConstants
   const shared = tokensOf(system)

@@ -6,8 +6,8 @@ import type { QuestionMaker, SyntheticQuestion } from './synthetic-question.ts'
 const attempts = 600
 
 /**
- * The first questions of a family. Each follows from seed, family and its own number, whatever the count: a number whose text
- * has been used by a smaller one draws again. Even numbers are for training and odd ones for testing, so that neither split
+ * The first questions of a family. Each depends on seed, family and its own number, not on the count: if an earlier question
+ * has the same text, it is drawn again. Even numbers are for training and odd ones for testing, so that neither split
  * depends on the size of the other.
  */
 export function questionSequence(
@@ -21,8 +21,8 @@ export function questionSequence(
     const shape = shapeOf(seed, family, makers.length, number)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const dice = new Dice(deriveRandom(seed, 'synthetic', family, number, attempt))
-      // A shape may run out of texts that are new; then any other will do.
-      const made = makers[attempt < attempts / 3 ? shape : dice.integer(0, makers.length - 1)]!(dice)
+      // A shape may run out of new texts; then any other will do.
+      const made = makers[attempt < attempts / 3 ? shape : dice.integer(0, makers.length - 1)](dice)
       if (made === undefined || used.has(made.task.question)) continue
       used.add(made.task.question)
       return made
