@@ -41,7 +41,7 @@ export function formOfAnswer(answer: JsonValue, { options = [], program }: Offer
   const said = answer.trim()
   if (options.some(({ label }) => label.toUpperCase() === said.toUpperCase())) return 'label'
   if (/^(?:true|false)$/i.test(said)) return 'boolean'
-  return Number.isFinite(numberOf(said)) ? 'number' : 'text'
+  return Number.isFinite(numericValue(said)) ? 'number' : 'text'
 }
 
 /** Whether somebody else's answer may be adopted. The contract of `data` is not known here. */
@@ -82,12 +82,12 @@ export function answerKey(answer: JsonValue, form: AnswerForm): string {
   const said = answer.trim()
   if (form === 'program') return said
   if (form !== 'number') return said.toLowerCase().replace(/\s+/g, ' ')
-  const value = numberOf(said)
+  const value = numericValue(said)
   return Number.isFinite(value) ? String(value) : said
 }
 
 /** The number that a numeric string says, or NaN. */
-export function numberOf(text: string): number {
+export function numericValue(text: string): number {
   return /^-?[\d.,]+$/.test(text) && /\d/.test(text) ? Number(text.replaceAll(',', '')) : Number.NaN
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import type { Option, Task } from '../../library/task.ts'
-import { numberOf } from './answer-form.ts'
+import { numericValue } from './answer-form.ts'
 import { toolGain } from './constants.ts'
 import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
@@ -70,7 +70,7 @@ function numberBehind(answer: JsonValue, options: readonly Option[]): number | u
   const said =
     typeof answer === 'string' ? answer.trim() : Array.isArray(first) ? String(first[0]).trim() : ''
   const option = options.find(({ label }) => label === said)
-  const value = option === undefined ? numberOf(said) : (numbersIn(option.text)[0] ?? Number.NaN)
+  const value = option === undefined ? numericValue(said) : (numbersIn(option.text)[0] ?? Number.NaN)
   return Number.isFinite(value) && Math.abs(value) < 1e15 ? value : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
 import { deriveRandom } from '../../numerics/random.ts'
-import { type AnswerForm, answerKey, isValuesAndScale, numberOf } from './answer-form.ts'
+import { type AnswerForm, answerKey, isValuesAndScale, numericValue } from './answer-form.ts'
 import { brokenPrograms } from './broken-program.ts'
 import { constants } from './constants.ts'
 import { numbersIn } from './question-kind.ts'
@@ -46,7 +46,7 @@ function madeUp(task: Task, answer: JsonValue, form: AnswerForm): readonly JsonV
 
 /** Slips of the usual sort: one step too many or too few, a number left out or taken twice, a wrong power of ten. */
 function wrongNumbers(answer: string, question: string): string[] {
-  const right = numberOf(answer.trim())
+  const right = numericValue(answer.trim())
   const digits = answer.includes('.') ? answer.trim().split('.')[1].length : 0
   const near = numbersIn(question).filter((number) => number !== 0)
   const candidates = [right * 2, right / 2, right + 1, right - 1, right * 10, right / 10]
@@ -64,7 +64,7 @@ function wrongValues(
 ): JsonObject[] {
   const [first = '', ...rest] = values
   const otherScale = scale === 'million' ? 'thousand' : scale === '' ? 'million' : ''
-  if (rest.length === 0 && Number.isFinite(numberOf(first.trim()))) {
+  if (rest.length === 0 && Number.isFinite(numericValue(first.trim()))) {
     const [one, two] = shuffled(wrongNumbers(first, task.question))
     return [
       { values: [one ?? '0'], scale },

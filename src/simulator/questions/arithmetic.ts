@@ -334,6 +334,6 @@ const stories: Readonly<Record<string, (dice: Dice) => Calculation>> = {
 }
 
 /** Word problems of three to five steps with a whole number as the result. */
-export const arithmetic: readonly QuestionMaker[] = Object.values(stories).map(
+export const arithmeticQuestions: readonly QuestionMaker[] = Object.values(stories).map(
   (story) => (dice: Dice) => numberQuestion(story(dice)),
 )

@@ -170,20 +170,22 @@ const shapes: Readonly<Record<string, (dice: Dice) => Choice | undefined>> = {
 }
 
 /** Multiple choice: facts of the world to recall and combine, and definitions to apply. Nothing to calculate. */
-export const choice: readonly QuestionMaker[] = Object.values(shapes).map((shape) => (dice: Dice) => {
-  const made = shape(dice)
-  if (made === undefined) return undefined
-  const { question, right, wrong } = made
-  const others = [...new Set(wrong)].filter((text) => text !== right).slice(0, 4)
-  if (others.length < 3) return undefined
-  const shown = dice.shuffle([right, ...others])
-  const labelOf = (text: string) => 'ABCDE'[shown.indexOf(text)]
-  return {
-    task: { question, options: shown.map((text) => ({ label: labelOf(text), text: capital(text) })) },
-    reference: { kind: 'choice', label: labelOf(right) },
-    solution: { answer: labelOf(right), wrong: others.map(labelOf) },
-  }
-})
+export const choiceQuestions: readonly QuestionMaker[] = Object.values(shapes).map(
+  (shape) => (dice: Dice) => {
+    const made = shape(dice)
+    if (made === undefined) return undefined
+    const { question, right, wrong } = made
+    const others = [...new Set(wrong)].filter((text) => text !== right).slice(0, 4)
+    if (others.length < 3) return undefined
+    const shown = dice.shuffle([right, ...others])
+    const labelOf = (text: string) => 'ABCDE'[shown.indexOf(text)]
+    return {
+      task: { question, options: shown.map((text) => ({ label: labelOf(text), text: capital(text) })) },
+      reference: { kind: 'choice', label: labelOf(right) },
+      solution: { answer: labelOf(right), wrong: others.map(labelOf) },
+    }
+  },
+)
 
 /** Lists that differ from the right one in one or two places. */
 function spoiled(dice: Dice, right: readonly string[], mistaken: readonly string[]): string[] {

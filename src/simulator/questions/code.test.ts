@@ -5,18 +5,18 @@ import { SandboxPool } from '../../execution/sandbox/pool.ts'
 import { codeString } from '../../library/answer-contract.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { scoreProgram } from '../../scoring/code/score-program.ts'
-import { code } from './code.ts'
+import { codeQuestions } from './code.ts'
 import { selections, transformations } from './code-steps.ts'
 import { Dice } from './dice.ts'
 import { questionSequence } from './question-sequence.ts'
 
 // Many enough to meet every step.
-const questions = questionSequence(7, 'code', code, 50)
+const questions = questionSequence(7, 'code', codeQuestions, 50)
 
 test('the results take turns, and all steps take part', () => {
-  const trained = questions.filter((_, number) => number % 2 === 0).slice(0, code.length)
+  const trained = questions.filter((_, number) => number % 2 === 0).slice(0, codeQuestions.length)
   const names = trained.map(({ task }) => task.program?.mode === 'function' && task.program.entryPoint)
-  expect(new Set(names).size).toBe(code.length)
+  expect(new Set(names).size).toBe(codeQuestions.length)
   const withoutNumbers = (text: string) => text.replace(/\d+/g, 'n')
   const asked = questions.map(({ task }) => withoutNumbers(task.question))
   const dice = new Dice(deriveRandom(0, 'any'))

@@ -11,7 +11,7 @@ type Program = readonly [Line<Numbers>, Line<Numbers>, Line<JsonValue>]
  * Small programming tasks: a function that selects from a list, transforms what is left and returns a result. A wrong
  * program has a slip in one line and fails a hidden test.
  */
-export const code: readonly QuestionMaker[] = results.map((result) => (dice: Dice) => {
+export const codeQuestions: readonly QuestionMaker[] = results.map((result) => (dice: Dice) => {
   const [first, second, last] = [dice.pick(selections)(dice), dice.pick(transformations)(dice), result(dice)]
   const { entryPoint, returns } = last
   const right: Program = [first.right, second.right, last.right]

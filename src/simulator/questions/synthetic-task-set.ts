@@ -11,13 +11,13 @@ import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
 import { referenceScorer } from '../../tasks/reference-scorer.ts'
 import { type TaskSet, TaskSetError, type TaskSplit } from '../../tasks/task-set.ts'
-import { arithmetic } from './arithmetic.ts'
-import { choice } from './choice.ts'
-import { code } from './code.ts'
+import { arithmeticQuestions } from './arithmetic.ts'
+import { choiceQuestions } from './choice.ts'
+import { codeQuestions } from './code.ts'
 import { questionSequence } from './question-sequence.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
-import { tableArithmetic } from './table-arithmetic.ts'
-import { tableClaim } from './table-claim.ts'
+import { tableArithmeticQuestions } from './table-arithmetic.ts'
+import { tableClaimQuestions } from './table-claim.ts'
 
 interface Family {
   readonly makers: readonly QuestionMaker[]
@@ -26,11 +26,11 @@ interface Family {
 
 /** In the order in which they take turns. */
 const families = {
-  arithmetic: { makers: arithmetic, contract: numericString },
-  choice: { makers: choice, contract: optionLabel },
-  'table-claim': { makers: tableClaim, contract: booleanString },
-  'table-arithmetic': { makers: tableArithmetic, contract: numericString },
-  code: { makers: code, contract: codeString },
+  arithmetic: { makers: arithmeticQuestions, contract: numericString },
+  choice: { makers: choiceQuestions, contract: optionLabel },
+  'table-claim': { makers: tableClaimQuestions, contract: booleanString },
+  'table-arithmetic': { makers: tableArithmeticQuestions, contract: numericString },
+  code: { makers: codeQuestions, contract: codeString },
 } as const satisfies Record<string, Family>
 
 export type SyntheticFamily = keyof typeof families

@@ -152,7 +152,7 @@ const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) =>
 }
 
 /** Cells to be found and calculated with; the answer is a whole number. */
-export const tableArithmetic: readonly QuestionMaker[] = Object.values(exercises).map(
+export const tableArithmeticQuestions: readonly QuestionMaker[] = Object.values(exercises).map(
   (exercise) => (dice: Dice) => {
     const table = drawTable(dice)
     const calculation = exercise(dice, table)

@@ -96,7 +96,7 @@ const shapes: Readonly<Record<string, ClaimShape>> = {
 }
 
 /** Claims about tables, each shape as often true as false. */
-export const tableClaim: readonly QuestionMaker[] = Object.values(shapes).flatMap((shape) =>
+export const tableClaimQuestions: readonly QuestionMaker[] = Object.values(shapes).flatMap((shape) =>
   [true, false].map((truth) => (dice: Dice) => {
     const table = drawTable(dice)
     const claim = shape(dice, table, truth)
