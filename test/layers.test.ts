@@ -15,6 +15,7 @@ const order = [
   'encoder',
   'benchmarks',
   'tasks',
+  'simulator',
   'ledger',
   'learning',
   'runs',

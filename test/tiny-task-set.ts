@@ -1,5 +1,4 @@
 import { CallLimit } from '../src/execution/models/call-limit.ts'
-import { SimulatedModel } from '../src/execution/models/simulated/simulated-model.ts'
 import { defaultSettings } from '../src/execution/settings.ts'
 import { openToolbox } from '../src/execution/toolbox.ts'
 import { numericString } from '../src/library/answer-contract.ts'
@@ -8,9 +7,10 @@ import { paperLibrary } from '../src/library/paper-library/paper-library.ts'
 import type { Task } from '../src/library/task.ts'
 import { type ExecutorParts, TaskExecutor } from '../src/runs/task-executor.ts'
 import { benchmarkProfiles } from '../src/tasks/benchmarks/list.ts'
-import { knownTasks } from '../src/tasks/known-tasks.ts'
+import { knownTasks } from '../src/simulator/model/known-task.ts'
 import type { NumberTextReference } from '../src/tasks/scoring/reference.ts'
 import { referenceScorer } from '../src/tasks/scoring/reference-scorer.ts'
+import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
 import type { TaskSet, TaskSplit } from '../src/tasks/task-set.ts'
 
 type Story = (a: number, b: number, c: number) => readonly [question: string, answer: number]

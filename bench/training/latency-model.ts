@@ -5,7 +5,7 @@ import type {
   ChatRequest,
   ModelIdentity,
 } from '../../src/execution/models/chat-model.ts'
-import { Simulator, type SimulatorSettings } from '../../src/execution/models/simulated/simulator.ts'
+import { Simulator, type SimulatorSettings } from '../../src/simulator/model/simulator.ts'
 
 /** Waits so many milliseconds, or keeps account of them. */
 export type Wait = (ms: number) => unknown

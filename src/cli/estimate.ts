@@ -9,11 +9,12 @@ import {
   priceOf,
   publishedPrices,
 } from '../execution/models/prices.ts'
-import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
+
 import type { BudgetSettings } from '../runs/budget-settings.ts'
 import type { Configuration } from '../runs/configuration.ts'
 import { type Estimate, estimate, type Range } from '../runs/estimate.ts'
 import { trainingSettings } from '../runs/training-settings.ts'
+import { simulatedModelName } from '../simulator/model/simulator.ts'
 import { money, tokens } from './display/numbers.ts'
 import { type Screen, screenOf, shownText } from './display/screen.ts'
 import { terminalTable } from './display/table.ts'

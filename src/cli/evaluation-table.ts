@@ -1,6 +1,6 @@
 import type { Cost } from '../execution/models/prices.ts'
-import { simulatedModelName } from '../execution/models/simulated/simulator.ts'
 import type { OrganisationReport } from '../runs/organisation-report.ts'
+import { simulatedModelName } from '../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from './display/numbers.ts'
 import type { Table } from './display/table.ts'
 

@@ -1,4 +1,4 @@
-import { FaultRateError, type FaultRates, parseFaultRates } from '../execution/models/simulated/faults.ts'
+import { FaultRateError, type FaultRates, parseFaultRates } from '../simulator/server/faults.ts'
 import { UsageError } from './problem.ts'
 
 export function readFaultRates(texts: readonly string[]): FaultRates {

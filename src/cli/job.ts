@@ -9,7 +9,7 @@ import type { JsonObject } from '../library/json-value.ts'
 import type { Configuration } from '../runs/configuration.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../runs/run-tools.ts'
-import { knownTasks } from '../tasks/known-tasks.ts'
+import { knownTasks } from '../simulator/model/known-task.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { isSimulatedModel } from './evaluation-table.ts'
 import {

@@ -5,18 +5,13 @@ import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { type Configuration, loadConfiguration, ownTasksOf } from '../runs/configuration.ts'
-import type { BenchmarkName } from '../tasks/benchmarks/list.ts'
-import { benchmarkNames } from '../tasks/benchmarks/list.ts'
+import { type BenchmarkName, benchmarkNames } from '../tasks/benchmarks/list.ts'
+import { type SyntheticFamily, syntheticFamilies, syntheticTaskSet } from '../simulator/questions/synthetic-task-set.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
 import { benchmarkTaskSet } from '../tasks/studies/benchmark-task-set.ts'
 import type { Study } from '../tasks/studies/study.ts'
-import {
-  type SyntheticFamily,
-  syntheticFamilies,
-  syntheticTaskSet,
-} from '../tasks/synthetic/synthetic-task-set.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'

@@ -9,7 +9,7 @@ import { chainOrganisation, directOrganisation, type Organisation } from '../run
 import { type TrainingEvent, type TrainingResult, train } from '../runs/train.ts'
 import { loadPolicy } from '../runs/trained-policy.ts'
 import { presets } from '../runs/training-settings.ts'
-import type { SyntheticFamily } from '../tasks/synthetic/synthetic-task-set.ts'
+import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */

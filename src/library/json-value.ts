@@ -21,3 +21,15 @@ export function canonicalJson(value: unknown): string {
       : part,
   )
 }
+
+const maxDepth = 20
+
+/** The value, or nothing where it is nested so deeply that walking through it could exhaust the stack. */
+export function plain(value: unknown): JsonValue | undefined {
+  let level = [value]
+  for (let depth = 0; depth < maxDepth; depth += 1) {
+    level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part) : []))
+    if (level.length === 0) return value as JsonValue | undefined
+  }
+  return undefined
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Task } from '../library/task.ts'
-import { syntheticTaskSet } from '../tasks/synthetic/synthetic-task-set.ts'
+import { syntheticTaskSet } from '../simulator/questions/synthetic-task-set.ts'
 import { contractFor } from './contract-for.ts'
 
 const set = syntheticTaskSet({ train: 5, test: 5 })

@@ -5,9 +5,9 @@ import { openSync, writeSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Simulator } from '../../src/execution/models/simulated/simulator.ts'
-import { completionJson, errorJson, readBody } from '../../src/execution/models/simulated/wire.ts'
-import { knownTasks } from '../../src/tasks/known-tasks.ts'
+import { knownTasks } from '../../src/simulator/model/known-task.ts'
+import { Simulator } from '../../src/simulator/model/simulator.ts'
+import { completionJson, errorJson, readBody } from '../../src/simulator/server/wire.ts'
 import { tinyTaskSet } from '../tiny-task-set.ts'
 
 export interface LoggedServerSettings {

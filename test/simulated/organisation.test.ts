@@ -1,12 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import {
-  hardnessOf,
-  type QuestionKind,
-  questionKinds,
-} from '../../src/execution/models/simulated/question-kind.ts'
-import { SimulatedModel } from '../../src/execution/models/simulated/simulated-model.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { hardnessOf } from '../../src/simulator/model/known-tasks.ts'
+import { type QuestionKind, questionKinds } from '../../src/simulator/model/question-kind.ts'
+import { SimulatedModel } from '../../src/simulator/model/simulated-model.ts'
 import { graphOf, runOrganisation } from './organisation.ts'
 import { contractOf, questions } from './questions.ts'
 

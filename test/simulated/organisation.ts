@@ -2,14 +2,14 @@ import { executeGraph } from '../../src/execution/execute-graph.ts'
 import type { Execution } from '../../src/execution/execution.ts'
 import { CallLimit } from '../../src/execution/models/call-limit.ts'
 import type { ChatModel } from '../../src/execution/models/chat-model.ts'
-import { answerKey, formOfAnswer } from '../../src/execution/models/simulated/answer-form.ts'
-import { type KnownTask, viewOf } from '../../src/execution/models/simulated/known-task.ts'
 import { executionSettings } from '../../src/execution/settings.ts'
 import { openToolbox, type Toolbox } from '../../src/execution/toolbox.ts'
 import { AgentGraph, type Unit } from '../../src/graph/agent-graph.ts'
 import type { AnswerContract } from '../../src/library/answer-contract.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
 import { builtInTools } from '../../src/library/tool-name.ts'
+import { answerKey, formOfAnswer } from '../../src/simulator/model/answer-form.ts'
+import type { KnownTask } from '../../src/simulator/model/known-task.ts'
 
 /** A graph in short: `role` or `role:group`, and after `<` the positions that it listens to, as in `verifier<0,1`. */
 export function graphOf(...units: readonly string[]): AgentGraph {
@@ -50,7 +50,7 @@ export async function runOrganisation(
     settings,
     limit,
   })
-  const form = formOfAnswer(answer, viewOf(task))
+  const form = formOfAnswer(answer, task)
   const right =
     execution.answer !== undefined && answerKey(execution.answer, form) === answerKey(answer, form)
   return { right, execution }

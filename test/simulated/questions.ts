@@ -1,5 +1,3 @@
-import type { KnownTask } from '../../src/execution/models/simulated/known-task.ts'
-import type { QuestionKind } from '../../src/execution/models/simulated/question-kind.ts'
 import {
   type AnswerContract,
   booleanString,
@@ -8,6 +6,8 @@ import {
   optionLabel,
   valuesAndScale,
 } from '../../src/library/answer-contract.ts'
+import type { KnownTask } from '../../src/simulator/model/known-task.ts'
+import type { QuestionKind } from '../../src/simulator/model/question-kind.ts'
 
 /** Questions of one kind with their answers, as many as wanted. */
 export function questions(kind: QuestionKind, count: number): KnownTask[] {

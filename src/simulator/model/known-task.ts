@@ -1,0 +1,26 @@
+import type { JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
+import { splitOf, type TaskSet } from '../../tasks/task-set.ts'
+import type { QuestionKind } from './question-kind.ts'
+
+/** A task with its answer, as the simulated model is given it. */
+export interface KnownTask {
+  readonly task: Task
+  /** The right answer in the form that the answer contract asks for; for code, a program that passes. */
+  readonly answer: JsonValue
+  /** Wrong answers in the same form, the most tempting first. Made up where there are none. */
+  readonly wrong?: readonly JsonValue[]
+  /** What the question takes, where task and answer do not show it. */
+  readonly kind?: QuestionKind
+}
+
+/** The tasks of these splits whose answers are known. */
+export function knownTasks(set: TaskSet, splits: readonly string[] = Object.keys(set.splits)): KnownTask[] {
+  return splits.flatMap((name) => {
+    const { tasks, references } = splitOf(set, name)
+    return tasks.flatMap((task) => {
+      const solution = set.scorer.solution?.(references.get(task.id))
+      return solution === undefined ? [] : [{ task, ...solution }]
+    })
+  })
+}

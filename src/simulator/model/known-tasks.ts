@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { taskView } from '../../execution/task-text.ts'
+import { canonicalJson, type JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+import { type AnswerForm, answerKey, formOfAnswer } from './answer-form.ts'
+import type { KnownTask } from './known-task.ts'
+import { type AskedTask, askedTask } from './node-request.ts'
+import { kindOf, type QuestionKind } from './question-kind.ts'
+import { wrongAnswers } from './wrong-answers.ts'
+
+/** A known task with all that follows from it. */
+export interface KnownQuestion {
+  readonly task: Task
+  readonly form: AnswerForm
+  readonly kind: QuestionKind
+  readonly hardness: number
+  /** The right answer, then the wrong ones. */
+  readonly answers: readonly JsonValue[]
+  readonly keys: readonly string[]
+}
+
+/** This many characters of a text are compared: a length budget may have cut the rest. */
+const prefixLength = 200
+const comparedCells = 40
+
+/**
+ * The tasks that the simulated model knows. A request carries no task id, so a task is found by what the request shows of
+ * it: by the whole, or by most of it where a length budget has cut something.
+ */
+export class KnownTasks {
+  readonly #tasks: readonly KnownTask[]
+  readonly #byPrefix: ReadonlyMap<string, readonly KnownTask[]>
+  // Both are filled on demand: a benchmark's training split may have a hundred thousand tasks.
+  readonly #byText = new Map<string, ReadonlyMap<string, KnownTask>>()
+  readonly #questions = new Map<KnownTask, KnownQuestion>()
+
+  constructor(tasks: Iterable<KnownTask>) {
+    this.#tasks = [...tasks]
+    this.#byPrefix = Map.groupBy(this.#tasks, ({ task }) => prefixOf(task.question))
+  }
+
+  get size(): number {
+    return this.#tasks.length
+  }
+
+  /** SHA-256 (hex) of all that can change an answer. */
+  fingerprint(): string {
+    const hash = createHash('sha256')
+    for (const known of this.#tasks) hash.update(`${canonicalJson(known as unknown as JsonValue)}\n`)
+    return hash.digest('hex')
+  }
+
+  find(asked: AskedTask): KnownQuestion | undefined {
+    const prefix = prefixOf(asked.question)
+    const alike = this.#byPrefix.get(prefix)
+    if (alike === undefined) return undefined
+    const byText =
+      this.#byText.get(prefix) ??
+      new Map(alike.map((known) => [textOf(askedTask(taskView(known.task))), known]))
+    this.#byText.set(prefix, byText)
+    const known = byText.get(textOf(asked)) ?? mostAlike(alike, asked)
+    if (known === undefined) return undefined
+    const question = this.#questions.get(known) ?? questionOf(known)
+    this.#questions.set(known, question)
+    return question
+  }
+}
+
+function questionOf({ task, answer, wrong, kind }: KnownTask): KnownQuestion {
+  const form = formOfAnswer(answer, task)
+  const answers = [answer, ...wrongAnswers(task, answer, form, wrong)]
+  return {
+    task,
+    form,
+    kind: kind ?? kindOf(task, form),
+    hardness: hardnessOf(task.id),
+    answers,
+    keys: answers.map((one) => answerKey(one, form)),
+  }
+}
+
+/** From -1 (easy) to 1 (hard): a hash of the id, so that no text and no policy can tell. */
+export function hardnessOf(taskId: string): number {
+  return 2 * deriveRandom('hardness', taskId).uniform() - 1
+}
+
+function prefixOf(text: string): string {
+  return text.slice(0, prefixLength)
+}
+
+function textOf({ question, options, context, tables }: AskedTask): string {
+  return JSON.stringify([question, options, context, tables])
+}
+
+/** The first of the most similar ones, if more than half of it is there. */
+function mostAlike(tasks: readonly KnownTask[], asked: AskedTask): KnownTask | undefined {
+  const cells = new Set(asked.tables.split(/[|\n]/).map((cell) => cell.trim()))
+  const [best] = tasks
+    .map((known) => ({ known, likeness: likenessOf(known.task, asked, cells) }))
+    .filter(({ likeness }) => likeness > 0.5)
+    .sort((a, b) => b.likeness - a.likeness)
+  return best?.known
+}
+
+/** The share of a task's parts that are there; 0 if its options are others. */
+function likenessOf(task: Task, asked: AskedTask, cells: ReadonlySet<string>): number {
+  const { options = [], context = [] } = task
+  if (options.length !== asked.options.length) return 0
+  const startsAlike = (text: string, other = '') => (prefixOf(text) === prefixOf(other) ? 1 : 0)
+  const parts = [
+    task.question === asked.question ? 1 : 0.6,
+    ...options.map(({ text }, index) => startsAlike(text, asked.options[index].text)),
+    ...context.map((passage, index) => startsAlike(passage, asked.context[index])),
+    ...firstCells(task).map((cell) => (cells.has(cell) ? 1 : 0)),
+  ]
+  return parts.reduce((a, b) => a + b, 0) / parts.length
+}
+
+/** From the top, which a length budget cuts last. */
+function firstCells({ tables = [] }: Task): readonly string[] {
+  const cells = tables.flatMap(({ header = [], rows }) => [header, ...rows.slice(0, comparedCells)].flat())
+  return cells
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .slice(0, comparedCells)
+}

@@ -1,0 +1,96 @@
+// What a node asks the simulated model. A request may be hostile: what is missing or of another type counts as empty.
+import { protocolVersion } from '../../execution/protocol/response.ts'
+import { plain } from '../../library/json-value.ts'
+import type { ProgramInterface } from '../../library/task.ts'
+
+const parts = ['atomic', 'worker', 'aggregator', 'finalizer', 'direct'] as const
+
+/** Of options, predecessors and tools. No graph has as many; a hostile request may. */
+const maxItems = 64
+
+export type AskedNode = NonNullable<ReturnType<typeof readNodeRequest>>
+export type AskedTask = ReturnType<typeof askedTask>
+export type HeardMessage = ReturnType<typeof heardMessage>
+
+/** Reads the one user message of a request; nothing if it is not of our protocol. */
+export function readNodeRequest(user: string) {
+  const node = fieldsOf(parsed(user))
+  const executor = fieldsOf(node.executor)
+  const part = parts.find((one) => one === executor.part)
+  const task = askedTask(node.task)
+  if (node.protocol !== protocolVersion || part === undefined || task.question === '') return undefined
+  return {
+    executor: { id: text(executor.id), role: text(executor.role), part },
+    task,
+    answerRequirement: text(node.answer_requirement),
+    /** Names of the tools that it may use now. */
+    tools: few(node.tools).map(({ name }) => text(name)),
+    predecessors: few(node.predecessors).map(heardMessage),
+    /** The tool that it has used, and what came of it. */
+    tool: text(fieldsOf(plain(node.tool_request)).tool),
+    toolObservation: plain(node.tool_observation),
+    /** One more try after a response that broke the rules or the length. */
+    again: node.repair !== undefined,
+    concise: node.concise === true,
+  }
+}
+
+/** The public task as `taskView` of task-text.ts writes it. */
+export function askedTask(view: unknown) {
+  const { question, options, context, tables, program } = fieldsOf(view)
+  const shown = plain(tables) ?? ''
+  return {
+    question: text(question),
+    options: few(options).map((option) => ({ label: text(option.label), text: text(option.text) })),
+    context: list(context).map(text),
+    /** As text, a line per row. */
+    tables: typeof shown === 'string' ? shown : JSON.stringify(shown),
+    program: program === undefined || program === null ? undefined : interfaceOf(fieldsOf(program)),
+  }
+}
+
+/** What a predecessor handed on. */
+function heardMessage(message: Fields) {
+  return {
+    id: text(message.id),
+    role: text(message.role),
+    granularity: text(message.granularity),
+    status: text(message.status),
+    analysis: text(message.analysis),
+    answer: plain(message.answer) ?? null,
+    toolObservation: plain(message.tool_observation),
+  }
+}
+
+function interfaceOf({ mode, entryPoint, entry_point }: Fields): ProgramInterface {
+  if (mode === 'stdin') return { mode, starterCode: '' }
+  const name = text(entryPoint) || text(entry_point)
+  // It becomes part of a program.
+  return { mode: 'function', starterCode: '', entryPoint: /^[A-Za-z_]\w{0,99}$/.test(name) ? name : 'solve' }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function few(value: unknown): readonly Fields[] {
+  return list(value).slice(0, maxItems).map(fieldsOf)
+}

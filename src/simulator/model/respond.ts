@@ -1,0 +1,137 @@
+import type { JsonValue } from '../../library/json-value.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+import { analysisText, readSoundness } from './analysis-text.ts'
+import { answerKey, fitsForm } from './answer-form.ts'
+import { answerOdds, type Situation, soundness } from './competence.ts'
+import { constants } from './constants.ts'
+import type { KnownQuestion, KnownTasks } from './known-tasks.ts'
+import type { AskedNode, HeardMessage } from './node-request.ts'
+import { anybody, prepares, profileOf } from './role-profile.ts'
+import { chooseTool, didWork, payloadFor, readTrial } from './tool-use.ts'
+import { answerUnknown } from './unknown-question.ts'
+
+const notKnown =
+  'The simulated model does not know this question; its answer is a guess in the required form.'
+
+/** The protocol text that answers a node's request. The same for the same seed and request. */
+export function respond(request: AskedNode, tasks: KnownTasks, seed: number): string {
+  const { executor, task, answerRequirement, predecessors } = request
+  // The turn that the node is in has no part in it, so that a tool only ever helps.
+  const random = deriveRandom(
+    seed,
+    'answer',
+    JSON.stringify([executor, task, answerRequirement, predecessors]),
+  )
+  const draws = { answer: random.uniform(), abstention: random.uniform(), tool: random.uniform() }
+  const question = tasks.find(task)
+  if (question === undefined) return contentText(request, notKnown, answerUnknown(request, draws.answer))
+
+  const trial = readTrial(request)
+  const mayUseTool = trial === undefined && !request.again && !request.concise
+  const tool =
+    mayUseTool && draws.tool < constants.toolUse
+      ? chooseTool(request, question.kind, random.uniform())
+      : undefined
+  // A node that is about to use a tool has in mind what it will conclude if the tool works.
+  const { situation, answers } = situate(
+    request,
+    question,
+    tool === undefined ? trial : { name: tool, worked: true },
+  )
+  let outcome = drawAnswer(situation, question.answers.length - 1, answers.length, draws.answer)
+  if (trial?.testsFailed === true && outcome > 0 && random.uniform() < constants.mending) outcome = 0
+  const answer = answers[outcome] ?? null
+  if (tool !== undefined) {
+    const payload = payloadFor(tool, task, question.task, answer)
+    return JSON.stringify({ kind: 'tool_request', tool_request: { tool, payload } })
+  }
+  const sound = prepares(situation.role) ? draws.answer < soundness(situation) : outcome === 0
+  const analysis = analysisText(request, situation, { answer: outcome, sound }, random)
+  return contentText(request, analysis, abstains(situation, sound, draws.abstention) ? null : answer)
+}
+
+/** Finalizer and direct path give the bare object, all others wrap it. */
+function contentText({ executor }: AskedNode, analysis: string, answer: JsonValue): string {
+  const content = { analysis, answer }
+  return JSON.stringify(decidesAlone(executor.part) ? content : { kind: 'content', content })
+}
+
+function decidesAlone(part: Situation['part']): boolean {
+  return part === 'finalizer' || part === 'direct'
+}
+
+interface Situated {
+  readonly situation: Situation
+  /** The right answer, the tempting ones, then others that messages bring. */
+  readonly answers: readonly JsonValue[]
+}
+
+function situate(request: AskedNode, question: KnownQuestion, tool: Situation['tool']): Situated {
+  const { part, id, role } = request.executor
+  const { task, form, kind, hardness } = question
+  const { options = [] } = task
+  const answers = [...question.answers]
+  const keys = [...question.keys]
+  const placeOf = (heard: JsonValue): number | undefined => {
+    const answer = restored(heard, question.answers)
+    if (answer === undefined || !fitsForm(answer, form)) return undefined
+    const key = answerKey(answer, form)
+    if (!keys.includes(key)) {
+      keys.push(key)
+      answers.push(answer)
+    }
+    return keys.indexOf(key)
+  }
+  const situation: Situation = {
+    kind,
+    hardness,
+    hasOptions: options.length > 0,
+    choices: form === 'boolean' ? 2 : form === 'label' ? options.length : 0,
+    part,
+    role: decidesAlone(part) ? anybody : profileOf(role),
+    executor: id,
+    tool,
+    heard: differing(request.predecessors).map((message) => ({
+      answer: message.status === 'ok' ? placeOf(message.answer) : undefined,
+      role: profileOf(message.role),
+      fromGroup: message.granularity === 'group',
+      usedTool: message.toolObservation !== undefined && didWork(message.toolObservation),
+      sound: readSoundness(message.analysis),
+    })),
+  }
+  return { situation, answers }
+}
+
+/** An answer that a length budget has cut, if it is one that we know; a whole one as it is. */
+function restored(answer: JsonValue, known: readonly JsonValue[]): JsonValue | undefined {
+  if (typeof answer !== 'string') return answer
+  const cut = answer.lastIndexOf(' … [cut: ')
+  if (cut === -1) return answer
+  const start = answer.slice(0, cut)
+  const whole = known.filter((one) => typeof one === 'string' && one.startsWith(start))
+  return whole.length === 1 ? whole[0] : undefined
+}
+
+/** Messages that say the same word for word rest on the same work: they count once. */
+function differing(messages: readonly HeardMessage[]): readonly HeardMessage[] {
+  const said = ({ role, analysis, answer }: HeardMessage) => JSON.stringify([role, analysis, answer])
+  return [...Map.groupBy(messages, said).values()].map(([first]) => first)
+}
+
+/** The answer that a uniform draw falls on: below the probability of the right one, that one. */
+function drawAnswer(situation: Situation, tempting: number, total: number, uniform: number): number {
+  let rest = uniform
+  for (const [answer, probability] of answerOdds(situation, tempting, total - 1 - tempting).entries()) {
+    if (rest < probability) return answer
+    rest -= probability
+  }
+  // Beyond the sum: no answer where nothing is tempting, else a matter of rounding.
+  return tempting === 0 ? total : tempting
+}
+
+function abstains({ part, role, heard }: Situation, sound: boolean, uniform: number): boolean {
+  if (decidesAlone(part)) return false
+  const [whenSound, whenNot] = constants.abstention[role.job]
+  const bringsAnswer = prepares(role) && heard.some(({ answer }) => answer !== undefined)
+  return uniform < (sound ? whenSound : whenNot) * (bringsAnswer ? constants.abstentionAfterAnswers : 1)
+}

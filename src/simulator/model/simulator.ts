@@ -1,0 +1,68 @@
+import type { ChatRequest, ModelIdentity } from '../../execution/models/chat-model.ts'
+import type { TokenUsage } from '../../execution/models/usage.ts'
+import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
+import type { KnownTask } from './known-task.ts'
+import { KnownTasks } from './known-tasks.ts'
+import { readNodeRequest } from './node-request.ts'
+import { respond } from './respond.ts'
+
+/** Changes whenever the same request may get another answer than before. */
+export const simulatorVersion = 1
+
+/** The name under which the simulated model answers. */
+export const simulatedModelName = 'simulated'
+
+export interface SimulatorSettings {
+  /** The tasks whose answers it knows. Any other question gets a guess. */
+  readonly tasks?: Iterable<KnownTask>
+  readonly seed?: number
+  /** What an answer of typical length takes; 0 for none at all. */
+  readonly latencyMs?: number
+}
+
+export interface SimulatedCompletion {
+  readonly text: string
+  readonly finish: 'stop' | 'length'
+  readonly usage: TokenUsage
+  readonly latencyMs: number
+}
+
+/** Decides what the simulated model says. No state but its tasks: the same request always gets the same completion. */
+export class Simulator {
+  readonly tasks: KnownTasks
+  readonly seed: number
+  readonly #latencyMs: number
+
+  constructor({ tasks = [], seed = 0, latencyMs = 0 }: SimulatorSettings = {}) {
+    this.tasks = new KnownTasks(tasks)
+    this.seed = seed
+    this.#latencyMs = latencyMs
+  }
+
+  /** All that its answers depend on: a reply of one seed must not pass for that of another. */
+  get identity(): ModelIdentity {
+    const { seed, tasks } = this
+    return {
+      provider: 'simulated',
+      model: simulatedModelName,
+      options: { version: simulatorVersion, seed, tasks: tasks.fingerprint() },
+    }
+  }
+
+  /** `seed` overrides the simulator's for this request. */
+  complete({ system, user, decoding }: ChatRequest, seed: number = this.seed): SimulatedCompletion {
+    const request = readNodeRequest(user)
+    const whole = request === undefined ? smallTalk(decoding.json) : respond(request, this.tasks, seed)
+    const isCut = tokensOf(whole) > decoding.maxOutputTokens
+    const text = isCut ? cutTo(whole, decoding.maxOutputTokens) : whole
+    const usage = usageOf(system, user, text)
+    const latencyMs = latencyOf(this.#latencyMs, usage.output, system, user)
+    return { text, finish: isCut ? 'length' : 'stop', usage, latencyMs }
+  }
+}
+
+/** To whatever is not a request of our protocol: what this is, and no answer. */
+function smallTalk(json: boolean): string {
+  const analysis = 'This is the simulated model. It answers requests of the analysis-answer-v2 protocol only.'
+  return json ? JSON.stringify({ analysis, answer: null }) : analysis
+}

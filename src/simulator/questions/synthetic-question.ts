@@ -1,0 +1,45 @@
+import type { Task, Table } from '../../library/task.ts'
+import type { Reference } from '../../tasks/scoring/reference.ts'
+import type { Solution } from '../../tasks/task-set.ts'
+import type { Dice } from './dice.ts'
+
+/** A question before it has a number: all of a task but id and metadata, with what is known about its answers. */
+export interface SyntheticQuestion {
+  readonly task: Omit<Task, 'id' | 'metadata'>
+  readonly reference: Reference
+  readonly solution: Solution
+}
+
+/** Makes a question of one shape, or nothing where the dice fell badly (a tie, a sum that does not come out even). */
+export type QuestionMaker = (dice: Dice) => SyntheticQuestion | undefined
+
+/** What is to be calculated, its result, and the results of likely slips, the likeliest first. */
+export interface Calculation {
+  readonly text: string
+  readonly answer: number
+  readonly slips: readonly number[]
+}
+
+/** A question with a whole number as its answer. Nothing if the answer stands in the text, where a reader could copy it. */
+export function numberQuestion(
+  { text: question, answer, slips }: Calculation,
+  tables?: readonly Table[],
+): SyntheticQuestion | undefined {
+  const task = tables === undefined ? { question } : { question, tables }
+  if (!isPlain(answer) || writtenNumbers(task).has(answer)) return undefined
+  const wrong = [...new Set(slips)].filter((slip) => isPlain(slip) && slip !== answer)
+  return {
+    task,
+    reference: { kind: 'number-text', text: String(answer) },
+    solution: { answer: String(answer), wrong: wrong.slice(0, 4).map(String) },
+  }
+}
+
+function isPlain(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0
+}
+
+function writtenNumbers({ question, tables = [] }: SyntheticQuestion['task']): Set<number> {
+  const cells = tables.flatMap(({ rows }) => rows.flat())
+  return new Set([question, ...cells].flatMap((text) => (text.match(/\d+/g) ?? []).map(Number)))
+}

@@ -1,0 +1,117 @@
+import type { Reference } from '../../tasks/scoring/reference.ts'
+import {
+  type AnswerContract,
+  booleanString,
+  codeString,
+  numericString,
+  optionLabel,
+} from '../../library/answer-contract.ts'
+import { selectRoles } from '../../library/define-library.ts'
+import { paperLibrary } from '../../library/paper-library/paper-library.ts'
+import type { Task } from '../../library/task.ts'
+import { referenceScorer } from '../../tasks/scoring/reference-scorer.ts'
+import { type TaskSet, TaskSetError, type TaskSplit } from '../../tasks/task-set.ts'
+import { arithmeticQuestions } from './arithmetic.ts'
+import { choiceQuestions } from './choice.ts'
+import { codeQuestions } from './code.ts'
+import { questionSequence } from './question-sequence.ts'
+import type { QuestionMaker } from './synthetic-question.ts'
+import { tableArithmeticQuestions } from './table-arithmetic.ts'
+import { tableClaimQuestions } from './table-claim.ts'
+
+interface Family {
+  readonly makers: readonly QuestionMaker[]
+  readonly contract: AnswerContract
+}
+
+/** In the order in which they take turns. */
+const families = {
+  arithmetic: { makers: arithmeticQuestions, contract: numericString },
+  choice: { makers: choiceQuestions, contract: optionLabel },
+  'table-claim': { makers: tableClaimQuestions, contract: booleanString },
+  'table-arithmetic': { makers: tableArithmeticQuestions, contract: numericString },
+  code: { makers: codeQuestions, contract: codeString },
+} as const satisfies Record<string, Family>
+
+export type SyntheticFamily = keyof typeof families
+
+export const syntheticFamilies = Object.keys(families) as readonly SyntheticFamily[]
+
+export interface SyntheticOptions {
+  readonly seed?: number
+  /** How many questions to learn from. */
+  readonly train?: number
+  /** How many questions to hold out. */
+  readonly test?: number
+  /** All by default. Programs need a sandbox: where there is none, leave out `code`. */
+  readonly families?: readonly SyntheticFamily[]
+}
+
+/** Questions in our own words that need no download. The same seed gives the same questions, however many are asked for. */
+export function syntheticTaskSet(options: SyntheticOptions = {}): TaskSet<Reference> {
+  const { seed, train, test, families: chosen } = checked(options)
+  const rounds = Math.ceil(Math.max(train, test) / chosen.length)
+  const made = chosen.map((family) => questionSequence(seed, family, families[family].makers, 2 * rounds))
+  const solutions = new Map(made.flat().map(({ reference, solution }) => [reference, solution]))
+
+  const split = (parity: 0 | 1, count: number): TaskSplit<Reference> => {
+    const examples = Array.from({ length: count }, (_, place) => {
+      const turn = place % chosen.length
+      const number = 2 * Math.floor(place / chosen.length) + parity
+      const { task, reference } = made[turn][number]
+      const id = `synthetic-${seed}-${chosen[turn]}-${number}`
+      return { task: { id, ...task, metadata: { family: chosen[turn] } }, reference }
+    })
+    return {
+      tasks: examples.map(({ task }) => task),
+      references: new Map(examples.map(({ task, reference }) => [task.id, reference])),
+    }
+  }
+
+  const roles = paperLibrary.roles.map(({ id }) => id)
+  return {
+    name: 'synthetic',
+    title: 'Synthetic questions',
+    metric: 'accuracy',
+    library: selectRoles(paperLibrary, roles),
+    // Between them the families have something for every role. Only programs need to be run, and public_code does that.
+    profile: { id: 'synthetic', roles, tools: ['calculator', 'public_code', 'table_reader'] },
+    scorer: { ...referenceScorer(), solution: (reference) => solutions.get(reference) },
+    splits: { train: split(0, train), test: split(1, test) },
+    selection: { recipe: 'generated', seed, train, test, families: chosen },
+    files: [],
+    contractOf: (task) => families[familyOf(task)].contract,
+  }
+}
+
+function familyOf({ id, metadata }: Task): SyntheticFamily {
+  const family = metadata['family']
+  if (isFamily(family)) return family
+  throw new TaskSetError(
+    `The task '${id}' does not belong to the synthetic set: its metadata.family must be one of ${syntheticFamilies.join(', ')}.`,
+  )
+}
+
+function isFamily(name: string): name is SyntheticFamily {
+  return Object.hasOwn(families, name)
+}
+
+function checked({
+  seed = 0,
+  train = 200,
+  test = 100,
+  families: chosen = syntheticFamilies,
+}: SyntheticOptions): Required<SyntheticOptions> {
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new TaskSetError(`The seed of the synthetic set must be a whole number from 0 on, not ${seed}.`)
+  for (const [split, count] of Object.entries({ train, test }))
+    if (!Number.isSafeInteger(count) || count < 1)
+      throw new TaskSetError(
+        `The synthetic set needs at least 1 question to ${split}: give ${split} a whole number from 1 on, not ${count}.`,
+      )
+  const known = `Choose from ${syntheticFamilies.join(', ')}, or leave families out for all of them.`
+  if (chosen.length === 0) throw new TaskSetError(`The synthetic set needs at least one family. ${known}`)
+  const unknown = chosen.find((family) => !isFamily(family))
+  if (unknown !== undefined) throw new TaskSetError(`The synthetic set has no family '${unknown}'. ${known}`)
+  return { seed, train, test, families: syntheticFamilies.filter((family) => chosen.includes(family)) }
+}

@@ -1,0 +1,42 @@
+/** `a, b and c`. */
+export function listed(items: readonly string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}
+
+/** With its article; by the first letter, so not for `hour` or `unit`. */
+export function one(noun: string): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The entries of a text such as `apple, pear, plum`. */
+export function entries(text: string): string[] {
+  return text.trim().split(/,\s+/)
+}
+
+/** The rows of a text such as `Norway/Oslo, Sweden/Stockholm`. */
+export function cells(text: string): string[][] {
+  return entries(text).map((row) => row.split('/'))
+}
+
+const women = entries(`
+  Amina, Beatriz, Clara, Dorothea, Elif, Freya, Grace, Hanna, Ines, Jamila,
+  Keiko, Lucía, Mei, Nadia, Olga, Priya, Rosa, Saoirse, Tamar, Zofia`)
+
+const men = entries(`
+  Anton, Bashir, Caleb, Diego, Emeka, Farid, Gustav, Hugo, Ivan, Jonas,
+  Kofi, Liam, Mateo, Nikhil, Oskar, Pavel, Rafael, Samir, Tomás, Wei`)
+
+/** People for stories, with their pronouns. */
+export const people = [
+  ...women.map((name) => ({ name, they: 'she', their: 'her' })),
+  ...men.map((name) => ({ name, they: 'he', their: 'his' })),
+]
+
+export const towns: readonly string[] = entries(`
+  Ashford, Brindle, Calder Bridge, Dunmore, Eastwell, Fernhill, Greyport, Hollin, Islay Bay, Juniper Hill,
+  Kestrel Point, Larkfield, Millbrook, Northam, Oakdale, Pinecrest, Quarry End, Rosebank, Stonehaven, Thornby,
+  Upwood, Valehurst, Westmere, Yarrow`)

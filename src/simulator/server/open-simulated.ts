@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { ChatModel } from '../../execution/models/chat-model.ts'
+import { openModel } from '../../execution/models/open-model.ts'
+import { Simulator, simulatedModelName } from '../model/simulator.ts'
+import type { ServerSettings } from './server.ts'
+
+export interface OpenedSimulation {
+  readonly model: ChatModel
+  /** Of its server, as a base URL. */
+  readonly url: string
+  /** Ends the server, too. */
+  close(): Promise<void>
+}
+
+/** The simulated model behind a server in a thread of its own, asked over HTTP as a real endpoint is. */
+export async function openSimulated(settings: ServerSettings = {}): Promise<OpenedSimulation> {
+  const tasks = [...(settings.tasks ?? [])]
+  const { identity } = new Simulator({ ...settings, tasks })
+  // The compiled file has another extension.
+  const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
+  const thread = new Worker(file, { workerData: { ...settings, tasks } })
+  const [url] = (await once(thread, 'message')) as [string]
+  // Whoever forgets to close it can still end.
+  thread.unref()
+  const endpoint = openModel({ preset: 'vllm', model: simulatedModelName, baseURL: url }, {})
+  return {
+    model: { identity, ask: (request, signal) => endpoint.ask(request, signal) },
+    url,
+    async close() {
+      await endpoint.close()
+      thread.ref()
+      const closed = once(thread, 'message')
+      thread.postMessage('close')
+      await closed
+      await thread.terminate()
+    },
+  }
+}
