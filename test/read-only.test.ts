@@ -69,7 +69,7 @@ describe.skipIf(!hasBubblewrap && process.env.CI !== 'true')('on a read-only dis
     expect(Number(counts[0])).toBeGreaterThan(0)
     expect(counts[1]).toBe(counts[0])
     // Nothing is left of the copy that it was read from.
-    expect(readdirSync(temporary)).toEqual([])
+    expect(readdirSync(temporary).filter((name) => name.startsWith('magic-'))).toEqual([])
     expect(existsSync(join(runs, 'copied', 'ledger.sqlite-shm'))).toBe(false)
   })
 })
