@@ -89,7 +89,7 @@ export function oneFile(examples: number, file: string, published: PublishedFile
   return { examples, files: [{ file, published }] }
 }
 
-export function profileOf({ name, roles, tools }: Benchmark): DatasetProfile {
+export function benchmarkProfile({ name, roles, tools }: Benchmark): DatasetProfile {
   return { id: name, roles, tools }
 }
 

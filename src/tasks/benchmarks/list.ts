@@ -2,7 +2,7 @@
 import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { DatasetProfile } from '../../library/profiles.ts'
 import { aqua } from './aqua.ts'
-import { type Benchmark, profileOf } from './benchmark.ts'
+import { type Benchmark, benchmarkProfile } from './benchmark.ts'
 import { gsm8k } from './gsm8k.ts'
 import { humaneval } from './humaneval.ts'
 import { livecodebench } from './livecodebench.ts'
@@ -34,7 +34,7 @@ export const benchmarkContracts: Readonly<Record<BenchmarkName, AnswerContract>>
   ({ contract }) => contract,
 )
 
-export const benchmarkProfiles: Readonly<Record<BenchmarkName, DatasetProfile>> = ofEach(profileOf)
+export const benchmarkProfiles: Readonly<Record<BenchmarkName, DatasetProfile>> = ofEach(benchmarkProfile)
 
 function ofEach<T>(value: (benchmark: Benchmark) => T): Record<BenchmarkName, T> {
   return Object.fromEntries(benchmarkNames.map((name) => [name, value(benchmarks[name])])) as Record<

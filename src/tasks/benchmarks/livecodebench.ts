@@ -6,7 +6,7 @@ import { DataError } from '../sources/data-error.ts'
 import { type DataFile, defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
-import { checkRecord, type RecordPlace, readJson, readRows } from '../sources/records.ts'
+import { checkRecord, type RecordPlace, readJsonFile, readRows } from '../sources/records.ts'
 import { type Benchmark, hub, type SplitFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
@@ -110,7 +110,7 @@ async function readSolutions(
   path: string,
 ): Promise<{ byId: ReadonlyMap<string, ProgramSolution>; file: DataFile } | undefined> {
   if (!isFile(path)) return undefined
-  const { value, file } = await readJson(path)
+  const { value, file } = await readJsonFile(path)
   const byId = new Map<string, ProgramSolution>()
   for (const [id, { correct, wrong }] of Object.entries(checkRecord(solutionRecords, value, { file: path })))
     byId.set(id, wrong === undefined ? { program: correct } : { program: correct, wrong: [wrong] })

@@ -5,7 +5,7 @@ import { booleanString } from '../../library/answer-contract.ts'
 import type { Table } from '../../library/task.ts'
 import { DataError } from '../sources/data-error.ts'
 import { decodeUtf8 } from '../sources/data-file.ts'
-import { checkRecord, type RecordPlace, readJson } from '../sources/records.ts'
+import { checkRecord, type RecordPlace, readJsonFile } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { commonRoles } from './roles.ts'
 
@@ -54,7 +54,7 @@ export const tabfact: Benchmark = {
   q1: { train: ['train'], test: ['test'], evaluation: 500, standIns: [{ train: ['dev'], test: ['test'] }] },
   async read({ paths, beside }, examples) {
     const path = paths[0]!
-    const { value, file } = await readJson(path)
+    const { value, file } = await readJsonFile(path)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new DataError('is not one JSON object by table id.', { file: path })
     for (const [index, [tableId, raw]] of Object.entries(value).entries()) {

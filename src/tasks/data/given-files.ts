@@ -32,6 +32,7 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
     const status = statSync(path, { throwIfNoEntry: false })
     if (status === undefined) throw new DataError('there is no such file or folder.', { file: path })
     if (!status.isDirectory()) {
+      if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
       add(nameOf(path, benchmark, known, split !== undefined && files.length === 1), path)
       continue
     }

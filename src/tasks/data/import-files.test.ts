@@ -97,6 +97,7 @@ describe('files that a user has', () => {
     ).toThrow(/and so is/)
     expect(() => recogniseFiles(benchmarks.gsm8k, [join(root, 'none')])).toThrow(/no such file/)
     expect(() => recogniseFiles(benchmarks.gsm8k, [root])).toThrow(/has no file of gsm8k/)
+    expect(() => recogniseFiles(benchmarks.gsm8k, ['/dev/zero'], 'test')).toThrow(/is not a regular file/)
     expect(() => recogniseFiles(benchmarks.gsm8k, [part], 'dev')).toThrow(/no split 'dev'/)
     await expect(importPaths(root, 'tabfact', [fileOf('test_examples.json', '{}')])).rejects.toThrow(
       /statements without tables/,

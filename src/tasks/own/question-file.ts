@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DataError } from '../sources/data-error.ts'
-import { type DataFile, defaultLimits, type Limits, readText } from '../sources/data-file.ts'
+import { type DataFile, defaultLimits, type FileLimits as Limits, readText } from '../sources/data-file.ts'
 import { readJsonLines } from '../sources/records.ts'
 import { csvQuestions } from './csv-questions.ts'
 import { checkQuestion, type Question, type QuestionPlace } from './question.ts'

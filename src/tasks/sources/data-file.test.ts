@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { defaultLimits, type Limits, readLines, readText } from './data-file.ts'
+import { defaultLimits, type FileLimits, readFileLines, readText } from './data-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'data-file-'))
 
@@ -15,9 +15,9 @@ function fileOf(content: string | Buffer, name = 'data.jsonl'): string {
   return path
 }
 
-async function linesOf(path: string, limits: Limits = defaultLimits): Promise<[number, string][]> {
+async function linesOf(path: string, limits: FileLimits = defaultLimits): Promise<[number, string][]> {
   const lines: [number, string][] = []
-  await readLines(path, limits, (line, number) => lines.push([number, line]))
+  await readFileLines(path, limits, (line, number) => lines.push([number, line]))
   return lines
 }
 
@@ -34,7 +34,7 @@ test('a gzip file gives the same lines, and the digest of the file as it is', as
   const zipped = gzipSync('a\nb\n')
   const path = fileOf(zipped, 'data.gz')
   const lines: string[] = []
-  const file = await readLines(path, defaultLimits, (line) => lines.push(line))
+  const file = await readFileLines(path, defaultLimits, (line) => lines.push(line))
   expect(lines).toEqual(['a', 'b'])
   expect(file).toEqual({
     path,

@@ -15,7 +15,7 @@ export interface DataFile {
   readonly sha256: string
 }
 
-export interface Limits {
+export interface FileLimits {
   /** Bytes on disk. */
   readonly fileBytes: number
   /** Bytes after decompression. */
@@ -33,7 +33,7 @@ const gibibyte = 2 ** 30
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-export const defaultLimits: Limits = {
+export const defaultLimits: FileLimits = {
   fileBytes: 4 * gibibyte,
   expandedBytes: 8 * gibibyte,
   ratio: 200,
@@ -43,7 +43,11 @@ export const defaultLimits: Limits = {
 }
 
 /** Passes the expanded bytes to `consume`, chunk by chunk. */
-async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer) => void): Promise<DataFile> {
+async function readChunks(
+  path: string,
+  limits: FileLimits,
+  consume: (chunk: Buffer) => void,
+): Promise<DataFile> {
   const { bytes, head } = await inspect(path, limits)
   if (isParquetHead(head))
     throw new DataError('is a Parquet file; give the JSON file of the same split.', { file: path })
@@ -85,7 +89,7 @@ async function readChunks(path: string, limits: Limits, consume: (chunk: Buffer)
 }
 
 /** Whether the file begins as a Parquet file does. */
-export async function isParquet(path: string, limits: Limits): Promise<boolean> {
+export async function isParquet(path: string, limits: FileLimits): Promise<boolean> {
   return isParquetHead((await inspect(path, limits)).head)
 }
 
@@ -94,14 +98,14 @@ function isParquetHead(head: Buffer): boolean {
 }
 
 /** Size and digest of a file with any content. */
-export async function digestFile(path: string, limits: Limits): Promise<DataFile> {
+export async function digestFile(path: string, limits: FileLimits): Promise<DataFile> {
   const { bytes } = await inspect(path, limits)
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: mebibyte })) hash.update(chunk)
   return { path, bytes, sha256: hash.digest('hex') }
 }
 
-async function inspect(path: string, limits: Limits): Promise<{ bytes: number; head: Buffer }> {
+async function inspect(path: string, limits: FileLimits): Promise<{ bytes: number; head: Buffer }> {
   try {
     // Without waiting for somebody who writes into it, should it be a pipe.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -124,9 +128,9 @@ async function inspect(path: string, limits: Limits): Promise<{ bytes: number; h
 }
 
 /** Passes every line that is not blank to `consume`, with its number from one. Lines end in LF or CR LF only. */
-export async function readLines(
+export async function readFileLines(
   path: string,
-  limits: Limits,
+  limits: FileLimits,
   consume: (line: string, number: number) => void,
 ): Promise<DataFile> {
   let number = 0
@@ -162,7 +166,7 @@ export async function readLines(
 }
 
 /** The whole text of a file that is one JSON document or one table. */
-export async function readText(path: string, limits: Limits): Promise<{ text: string; file: DataFile }> {
+export async function readText(path: string, limits: FileLimits): Promise<{ text: string; file: DataFile }> {
   const chunks: Buffer[] = []
   let bytes = 0
   const file = await readChunks(path, limits, (chunk) => {

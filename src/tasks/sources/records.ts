@@ -6,9 +6,9 @@ import {
   type DataFile,
   defaultLimits,
   digestFile,
+  type FileLimits,
   isParquet,
-  type Limits,
-  readLines,
+  readFileLines,
   readText,
 } from './data-file.ts'
 import { readParquet } from './parquet/read-parquet.ts'
@@ -22,7 +22,7 @@ export class JsonNumber {
 }
 
 export interface RecordOptions {
-  readonly limits?: Limits
+  readonly limits?: FileLimits
   /** Numbers under this key come as `JsonNumber`. */
   readonly exactNumbers?: string
 }
@@ -44,7 +44,7 @@ export async function readJsonLines<S extends z.ZodType>(
   options: RecordOptions = {},
 ): Promise<DataFile> {
   let index = 0
-  return readLines(path, options.limits ?? defaultLimits, (line, row) => {
+  return readFileLines(path, options.limits ?? defaultLimits, (line, row) => {
     const at = { file: path, row, index }
     consume(checkRecord(schema, parseJson(line, at, options.exactNumbers), at), at)
     index += 1
@@ -75,7 +75,7 @@ export async function readJsonArray<S extends z.ZodType>(
   consume: RecordConsumer<S>,
   options: RecordOptions = {},
 ): Promise<DataFile> {
-  const { value, file } = await readJson(path, options)
+  const { value, file } = await readJsonFile(path, options)
   const { rows } = options.limits ?? defaultLimits
   if (!Array.isArray(value)) throw new DataError('is not one JSON array.', { file: path })
   if (value.length > rows) throw new DataError(`has more than ${rows} rows.`, { file: path })
@@ -87,7 +87,7 @@ export async function readJsonArray<S extends z.ZodType>(
 }
 
 /** A file that is one JSON value. */
-export async function readJson(
+export async function readJsonFile(
   path: string,
   options: RecordOptions = {},
 ): Promise<{ value: unknown; file: DataFile }> {

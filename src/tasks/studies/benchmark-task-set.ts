@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { selectRoles } from '../../library/define-library.ts'
 import type { JsonObject } from '../../library/json-value.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
-import { type Benchmark, profileOf } from '../benchmarks/benchmark.ts'
+import { type Benchmark, benchmarkProfile } from '../benchmarks/benchmark.ts'
 import type { Examples } from '../benchmarks/examples.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../benchmarks/list.ts'
 import type { Reference } from '../scoring/reference.ts'
@@ -62,7 +62,7 @@ export async function benchmarkTaskSet(
     title: benchmark.title,
     metric,
     library: selectRoles(paperLibrary, benchmark.roles),
-    profile: profileOf(benchmark),
+    profile: benchmarkProfile(benchmark),
     scorer,
     contractOf: () => contract,
     splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },

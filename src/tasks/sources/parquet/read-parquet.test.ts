@@ -12,7 +12,7 @@ import { describeShared, sharedPath } from '../../../../test/shared.ts'
 import { gsm8k } from '../../benchmarks/gsm8k.ts'
 import { mmluPro } from '../../benchmarks/mmlu-pro.ts'
 import { DataError } from '../data-error.ts'
-import { defaultLimits, type Limits } from '../data-file.ts'
+import { defaultLimits, type FileLimits as Limits } from '../data-file.ts'
 import { readJsonLines } from '../records.ts'
 import { readParquet } from './read-parquet.ts'
 

@@ -10,7 +10,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { DataError } from '../data-error.ts'
-import type { Limits } from '../data-file.ts'
+import type { FileLimits as Limits } from '../data-file.ts'
 import { type ColumnShape, checkPage, pageHeader } from './check-page.ts'
 import { codecs } from './codecs.ts'
 import { readThrift } from './thrift.ts'
