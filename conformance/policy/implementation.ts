@@ -4,7 +4,7 @@ import type { LossWeights, RecordedGroup, UpdateReport } from '../../src/learnin
 import type { RoleSpace } from '../../src/library/role-space.ts'
 import type { AdamSettings } from '../../src/numerics/adam.ts'
 import type { PlainParameters, PolicyDimensions } from '../../src/policy/parameter-shapes.ts'
-import type { RoleEmbeddings } from '../../src/policy/reference/network.ts'
+import type { RoleVectors } from '../../src/policy/semantics.ts'
 
 /** What the states and updates of a golden file are about. Numbers are exact as written. */
 export interface PolicySetup {
@@ -12,7 +12,7 @@ export interface PolicySetup {
   readonly dropoutRate: number
   readonly roles: RoleSpace
   /** In the order of the roles. */
-  readonly embeddings: readonly RoleEmbeddings[]
+  readonly embeddings: readonly RoleVectors[]
   readonly policy: PlainParameters
   readonly reference: PlainParameters
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineRoleSpace } from '../../src/library/role-space.ts'
 import type { PlainParameters, PlainTensor } from '../../src/policy/parameter-shapes.ts'
-import type { RoleEmbeddings } from '../../src/policy/reference/network.ts'
 import { parseSafetensors } from '../../src/policy/safetensors.ts'
+import type { RoleVectors } from '../../src/policy/semantics.ts'
 import { count, numbers } from './golden.ts'
 import type { PolicySetup } from './implementation.ts'
 
@@ -78,7 +78,7 @@ function fromFiles({ library, files, ...rest }: z.output<typeof storedSetup>, fo
 
 function commonParts(
   { dims, dropout_rate }: z.output<z.ZodObject<typeof common>>,
-  embeddings: readonly RoleEmbeddings[],
+  embeddings: readonly RoleVectors[],
   fits: readonly (readonly boolean[])[],
 ): Pick<PolicySetup, 'dimensions' | 'dropoutRate' | 'roles' | 'embeddings'> {
   if ([fits, ...fits].some(({ length }) => length !== embeddings.length)) {

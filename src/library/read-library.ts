@@ -15,7 +15,8 @@ export function readLibrary(definition: unknown, ownTools: readonly string[] = [
   const problems: LibraryProblem[] = []
   const note = (path: LibraryPath, message: string) =>
     problems.push({ path, where: describePath(path, definition), message })
-  const parsed = librarySchema([...builtInTools, ...ownTools]).safeParse(definition)
+  const schema = ownTools.length === 0 ? builtInSchema() : librarySchema([...builtInTools, ...ownTools])
+  const parsed = schema.safeParse(definition)
   for (const issue of parsed.error?.issues ?? []) {
     const path = issue.path as (string | number)[]
     const fields = issue.code === 'unrecognized_keys' ? issue.keys : undefined
@@ -24,6 +25,14 @@ export function readLibrary(definition: unknown, ownTools: readonly string[] = [
   }
   checkAcrossRoles(definition, note)
   return parsed.data === undefined || problems.length > 0 ? { problems } : parsed.data
+}
+
+// Building a schema takes far longer than using it.
+let builtIn: ReturnType<typeof librarySchema> | undefined
+
+function builtInSchema() {
+  builtIn ??= librarySchema(builtInTools)
+  return builtIn
 }
 
 function librarySchema(tools: readonly string[]) {

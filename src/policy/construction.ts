@@ -3,6 +3,7 @@ import { type Action, type LegalityMasks, legalityMasks, type Restriction } from
 import type { Random } from '../numerics/random.ts'
 import { ActionDistribution, emptyLogits } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
+import { legalRoles } from './legal-logits.ts'
 import type { ConstructionPolicy, PreparedQueries } from './policy.ts'
 
 /** One graph to build. */
@@ -117,20 +118,12 @@ function sampleActions(
     (own, decision) => new ActionDistribution(roles, masks[decision]!, own, jobs[decision]!.temperature),
   )
 
-  const asked: number[] = []
-  const askedRoles: number[] = []
-  for (const [decision, mask] of masks.entries()) {
-    for (let role = 0; role < stopRole; role += 1) {
-      if (!mask.roles[role]) continue
-      asked.push(decision)
-      askedRoles.push(role)
-    }
-  }
+  const legal = legalRoles(masks)
   const stop = batch.stopLogits().data >> 2
-  const role = batch.roleLogits(asked, askedRoles).data >> 2
+  const role = batch.roleLogits(legal.decisions, legal.roles).data >> 2
   for (const [decision, own] of logits.entries()) own.roles[stopRole] = workspace.floats[stop + decision]!
-  for (const [row, decision] of asked.entries())
-    logits[decision]!.roles[askedRoles[row]!] = workspace.floats[role + row]!
+  for (const [row, decision] of legal.decisions.entries())
+    logits[decision]!.roles[legal.roles[row]!] = workspace.floats[role + row]!
   const drawnRoles = distributions.map((distribution, decision) =>
     distribution.sampleRole(jobs[decision]!.random),
   )
@@ -138,11 +131,8 @@ function sampleActions(
   const adding = [...states.keys()].filter((decision) => drawnRoles[decision]! < stopRole)
   const branches = new Map<number, number>()
   if (adding.length > 0) {
-    const granularity =
-      batch.granularityLogits(
-        adding,
-        adding.map((decision) => drawnRoles[decision]!),
-      ).data >> 2
+    const addingRoles = adding.map((decision) => drawnRoles[decision]!)
+    const granularity = batch.granularityLogits(adding, addingRoles).data >> 2
     for (const [row, decision] of adding.entries()) {
       const drawn = drawnRoles[decision]!
       for (let z = 0; z < 2; z += 1)

@@ -50,15 +50,7 @@ function stopPlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Plac
 }
 
 function rolePlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Place[] {
-  const decisions: number[] = []
-  const roles: number[] = []
-  for (const [decision, mask] of masks.entries()) {
-    for (let role = 0; role < mask.roles.length - 1; role += 1) {
-      if (!mask.roles[role]) continue
-      decisions.push(decision)
-      roles.push(role)
-    }
-  }
+  const { decisions, roles } = legalRoles(masks)
   if (roles.length === 0) return []
   const roleHead = batch.roleLogits(decisions, roles)
   const granularityHead = batch.granularityLogits(decisions, roles)
@@ -77,6 +69,20 @@ function rolePlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Plac
       realization(1),
     ]
   })
+}
+
+/** Every legal role of every decision, STOP apart, as parallel lists. */
+export function legalRoles(masks: readonly LegalityMasks[]): { decisions: number[]; roles: number[] } {
+  const decisions: number[] = []
+  const roles: number[] = []
+  for (const [decision, mask] of masks.entries()) {
+    for (let role = 0; role < mask.roles.length - 1; role += 1) {
+      if (!mask.roles[role]) continue
+      decisions.push(decision)
+      roles.push(role)
+    }
+  }
+  return { decisions, roles }
 }
 
 function edgePlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Place[] {

@@ -62,7 +62,7 @@ export function leaf(data: Float64Array): Value {
 }
 
 /** A given: an embedding, a mask, a frozen parameter. */
-export function constant(data: Float64Array | readonly number[]): Value {
+export function constant(data: ArrayLike<number>): Value {
   return new Value(data instanceof Float64Array ? data : Float64Array.from(data), false)
 }
 

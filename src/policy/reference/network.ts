@@ -23,13 +23,7 @@ import {
 } from '../../numerics/plain/operations.ts'
 import { constant, leaf, type Value } from '../../numerics/plain/value.ts'
 import { assertParameters, type PlainParameters, type PolicyDimensions } from '../parameter-shapes.ts'
-
-/** The frozen semantic vectors of a role; null for a realization that it does not have. */
-export interface RoleEmbeddings {
-  readonly role: Float64Array
-  readonly atomic: Float64Array | null
-  readonly group: Float64Array | null
-}
+import type { RoleVectors } from '../semantics.ts'
 
 /** One state to decide in. */
 export interface DecisionState {
@@ -56,7 +50,7 @@ export interface PlainNetworkOptions {
   readonly dimensions: PolicyDimensions
   readonly roles: RoleSpace
   /** In the order of the roles. */
-  readonly embeddings: readonly RoleEmbeddings[]
+  readonly embeddings: readonly RoleVectors[]
   readonly dropoutRate: number
 }
 
@@ -213,7 +207,7 @@ export class PlainNetwork {
     )
   }
 
-  #connectionQuery(context: Value, embedding: RoleEmbeddings, realization: Realization): Value {
+  #connectionQuery(context: Value, embedding: RoleVectors, realization: Realization): Value {
     // A legal realization is one that the role has.
     const semantics = constant(embedding[realization]!)
     return this.#linear('edge_query', concat(context, constant(embedding.role), semantics))
