@@ -175,7 +175,7 @@ describe('magic show', { timeout: seconds }, () => {
     for (const part of [
       'Synthetic questions (synthetic), 8 train, 10 test, accuracy',
       'all scores are simulated',
-      'hidden 16 (256)',
+      'hidden 16 (paper: 256)',
       'finished, 3 of 3 updates',
       'Score on training questions',
       'entropy',
