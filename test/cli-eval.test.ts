@@ -175,7 +175,7 @@ describe('magic show', { timeout: seconds }, () => {
     for (const part of [
       'Synthetic questions (synthetic), 8 train, 10 test, accuracy',
       'all scores are simulated',
-      'hidden 16 (256)',
+      'hidden 16 (paper: 256)',
       'finished, 3 of 3 updates',
       'Score on training questions',
       'entropy',
@@ -207,7 +207,9 @@ describe('magic show', { timeout: seconds }, () => {
       writeFileSync(join(runs, 'half', file), '{"type":"upd', { flag: 'a' })
     const { code, stdout } = await magic('show', 'half')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/3 of 9 updates, the last .* ago; if no process is training it: `magic resume half`/)
+    expect(stdout).toMatch(
+      /3 of 9 updates, the last .* ago; if no process is training it: `magic resume half`/,
+    )
   })
 
   test('lists the runs there are, and one that is damaged among them', async () => {
