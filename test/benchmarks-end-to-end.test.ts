@@ -10,10 +10,10 @@ import { RunFolder } from '../src/runs/run-folder.ts'
 import { train } from '../src/runs/train.ts'
 import { loadPolicy } from '../src/runs/trained-policy.ts'
 import { verify } from '../src/runs/verify.ts'
-import { benchmarkNames, benchmarks } from '../src/tasks/benchmarks/list.ts'
 import { knownTasks } from '../src/simulator/model/known-task.ts'
-import { benchmarkTaskSet } from '../src/tasks/studies/benchmark-task-set.ts'
 import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
+import { benchmarkNames, benchmarks } from '../src/tasks/benchmarks/list.ts'
+import { benchmarkTaskSet } from '../src/tasks/studies/benchmark-task-set.ts'
 import { describeShared, sharedPath } from './shared.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'magic-benchmarks-'))

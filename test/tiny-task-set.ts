@@ -6,11 +6,11 @@ import { selectRoles } from '../src/library/define-library.ts'
 import { paperLibrary } from '../src/library/paper-library/paper-library.ts'
 import type { Task } from '../src/library/task.ts'
 import { type ExecutorParts, TaskExecutor } from '../src/runs/task-executor.ts'
-import { benchmarkProfiles } from '../src/tasks/benchmarks/list.ts'
 import { knownTasks } from '../src/simulator/model/known-task.ts'
+import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
+import { benchmarkProfiles } from '../src/tasks/benchmarks/list.ts'
 import type { NumberTextReference } from '../src/tasks/scoring/reference.ts'
 import { referenceScorer } from '../src/tasks/scoring/reference-scorer.ts'
-import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
 import type { TaskSet, TaskSplit } from '../src/tasks/task-set.ts'
 
 type Story = (a: number, b: number, c: number) => readonly [question: string, answer: number]

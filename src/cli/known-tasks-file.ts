@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { type JsonValue, plain } from '../library/json-value.ts'
 import { type KnownTask, knownTasks } from '../simulator/model/known-task.ts'
-import { plain, type JsonValue } from '../library/json-value.ts'
 import { questionKinds } from '../simulator/model/question-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'

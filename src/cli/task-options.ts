@@ -5,8 +5,12 @@ import { SandboxPool } from '../execution/sandbox/pool.ts'
 import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { type Configuration, loadConfiguration, ownTasksOf } from '../runs/configuration.ts'
+import {
+  type SyntheticFamily,
+  syntheticFamilies,
+  syntheticTaskSet,
+} from '../simulator/questions/synthetic-task-set.ts'
 import { type BenchmarkName, benchmarkNames } from '../tasks/benchmarks/list.ts'
-import { type SyntheticFamily, syntheticFamilies, syntheticTaskSet } from '../simulator/questions/synthetic-task-set.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'

@@ -1,4 +1,4 @@
-import type { Task, Table } from '../../library/task.ts'
+import type { Table, Task } from '../../library/task.ts'
 import type { Reference } from '../../tasks/scoring/reference.ts'
 import type { Solution } from '../../tasks/task-set.ts'
 import type { Dice } from './dice.ts'

@@ -1,4 +1,3 @@
-import type { Reference } from '../../tasks/scoring/reference.ts'
 import {
   type AnswerContract,
   booleanString,
@@ -9,6 +8,7 @@ import {
 import { selectRoles } from '../../library/define-library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
+import type { Reference } from '../../tasks/scoring/reference.ts'
 import { referenceScorer } from '../../tasks/scoring/reference-scorer.ts'
 import { type TaskSet, TaskSetError, type TaskSplit } from '../../tasks/task-set.ts'
 import { arithmeticQuestions } from './arithmetic.ts'

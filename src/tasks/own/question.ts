@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { plain, type JsonValue } from '../../library/json-value.ts'
 import { fieldName, findJsonFault } from '../../library/json-fault.ts'
+import { type JsonValue, plain } from '../../library/json-value.ts'
 import { DataError } from '../sources/data-error.ts'
 import { checkRecord } from '../sources/records.ts'
 import { didYouMean } from './nearest-name.ts'
