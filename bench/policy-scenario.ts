@@ -7,8 +7,8 @@ import type { RecordedGroup } from '../src/learning/loss.ts'
 import { defineRoleSpace, type Realization } from '../src/library/role-space.ts'
 import { deriveRandom } from '../src/numerics/random.ts'
 import { ConstructionPolicy } from '../src/policy/policy.ts'
-import { serializeSafetensors } from '../src/policy/safetensors.ts'
 import type { RoleVectors } from '../src/policy/semantics.ts'
+import { serializeSafetensors } from '../src/store/safetensors.ts'
 
 /** A policy with random unit embeddings, queries, and a group of two trajectories that place every unit they may. */
 export interface PolicyScenario {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { SandboxPool } from '../src/execution/sandbox/pool.ts'
+import { SandboxPool } from '../src/sandbox/pool.ts'
 import { scoreProgram } from '../src/tasks/scoring/code/score-program.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../src/tasks/scoring/reference.ts'
 import { decodeTests } from '../src/tasks/sources/program-tests.ts'

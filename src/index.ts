@@ -1,33 +1,33 @@
 // The public names, listed one by one: what is not here may change without notice.
 
+export { type Configuration, defineConfig, loadConfiguration } from './configuration/configuration.ts'
+export { ConfigurationError } from './configuration/configuration-error.ts'
+export type { MagicConfiguration } from './configuration/configuration-schema.ts'
 export { type ChosenEncoder, chooseEncoder, type EncoderOptions } from './encoder/choose-encoder.ts'
 export { lexicalEncoder } from './encoder/lexical-encoder.ts'
 export { libraryEmbeddings } from './encoder/library-embeddings.ts'
 export { type TaskFields, taskEmbedding } from './encoder/task-embedding.ts'
 export type { FrozenTextEncoder } from './encoder/text-encoder.ts'
+export { compareOrganisations } from './evaluation/compare-organisations.ts'
+export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './evaluation/evaluate.ts'
+export {
+  chainOrganisation,
+  directOrganisation,
+  type Organisation,
+  parallelOrganisation,
+  randomOrganisation,
+} from './evaluation/organisation.ts'
+export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
+export { policyOrganisation } from './evaluation/policy-organisation.ts'
+export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
+export { pairedBootstrap } from './evaluation/statistics.ts'
+export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'
+export { type Verification, verify } from './evaluation/verify.ts'
 export type { ExecutionEvent } from './execution/events.ts'
 export { executeGraph } from './execution/execute-graph.ts'
 export type { Execution, ExecutionOptions } from './execution/execution.ts'
 export { executorFingerprint } from './execution/executor-fingerprint.ts'
-export { fromLanguageModel } from './execution/models/ai-sdk.ts'
-export { CallLimit, processCallLimit } from './execution/models/call-limit.ts'
-export {
-  type ChatModel,
-  type ChatReply,
-  type ChatRequest,
-  type Decoding,
-  paperDecoding,
-} from './execution/models/chat-model.ts'
-export { type ModelSettings, openModel } from './execution/models/open-model.ts'
-export { type Price, type PriceTable, publishedPrices } from './execution/models/prices.ts'
-export { RecordingModel } from './execution/models/recording.ts'
-export { ReplayModel } from './execution/models/replay.ts'
-export { callModel } from './execution/models/retry.ts'
-export type { Usage } from './execution/models/usage.ts'
 export type { RequestCache } from './execution/request-cache.ts'
-export { openProgramSandbox, type ProgramSandbox } from './execution/sandbox/program-sandbox.ts'
-export { SandboxUnavailable } from './execution/sandbox/unavailable.ts'
-export { type ExecutionSettings, executionSettings } from './execution/settings.ts'
 export { openToolbox, type Toolbox } from './execution/toolbox.ts'
 export type { Tool } from './execution/tools/tool.ts'
 export { type Trace, tracedRequest } from './execution/trace.ts'
@@ -61,22 +61,11 @@ export {
 export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
 export { selectProbes } from './learning/probes.ts'
 export { returnsToGo } from './learning/returns.ts'
-export {
-  InvalidRewardSettingsError,
-  type RewardSettings,
-  rewardSettings,
-} from './learning/reward-settings.ts'
 export type { GraphScore, ScoreGraph } from './learning/score-construction.ts'
 export { paperTemperature, temperatureAt } from './learning/temperature.ts'
 export { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
 export { type TrainedUpdate, updateOnQuery } from './learning/update.ts'
-export { evaluateOnce } from './ledger/evaluate-once.ts'
-export type { EvaluationLedger } from './ledger/evaluation-ledger.ts'
-export { LedgerRequestCache } from './ledger/ledger-request-cache.ts'
-export { MemoryLedger } from './ledger/memory.ts'
-export { RunLock, RunLockedError } from './ledger/run-lock.ts'
-export { SqliteLedger } from './ledger/sqlite.ts'
 export {
   type AnswerContract,
   booleanString,
@@ -103,20 +92,30 @@ export { paperLibrary } from './library/paper-library/paper-library.ts'
 export { availableTools, type DatasetProfile } from './library/profiles.ts'
 export { prompt } from './library/prompt.ts'
 export { type Realization, type RoleSpace, UnknownRoleError } from './library/role-space.ts'
+export type { Score } from './library/score.ts'
 export type { Task } from './library/task.ts'
 export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-name.ts'
 export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
+export { fromLanguageModel } from './models/ai-sdk.ts'
+export { CallLimit, processCallLimit } from './models/call-limit.ts'
+export {
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  type Decoding,
+  paperDecoding,
+} from './models/chat-model.ts'
+export { ModelRefusedError } from './models/model-refused.ts'
+export { ModelUnreachableError } from './models/model-unreachable.ts'
+export { type ModelSettings, openModel } from './models/open-model.ts'
+export { type Price, type PriceTable, publishedPrices } from './models/prices.ts'
+export { RecordingModel } from './models/recording.ts'
+export { ReplayModel } from './models/replay.ts'
+export { callModel } from './models/retry.ts'
+export type { Usage } from './models/usage.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
-export {
-  type Checkpoint,
-  CheckpointError,
-  type CheckpointIdentity,
-  CheckpointWriteError,
-  readCheckpoint,
-  writeCheckpoint,
-} from './policy/checkpoint.ts'
 export {
   type Construction,
   type ConstructionJob,
@@ -129,43 +128,44 @@ export type { PolicyDimensions } from './policy/parameter-shapes.ts'
 export { ConstructionPolicy, type Inspection, type PolicyOptions } from './policy/policy.ts'
 export type { RoleVectors } from './policy/semantics.ts'
 export { PythonRandom } from './python/random.ts'
-export { type BudgetSettings, budgetSettings } from './runs/budget-settings.ts'
-export { compareOrganisations } from './runs/compare-organisations.ts'
-export { type Configuration, defineConfig, loadConfiguration } from './runs/configuration.ts'
-export { ConfigurationError } from './runs/configuration-error.ts'
-export type { MagicConfiguration } from './runs/configuration-schema.ts'
-export { type Estimate, estimate } from './runs/estimate.ts'
-export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './runs/evaluate.ts'
-export { ModelRefusedError } from './runs/model-refused.ts'
-export { ModelUnreachableError } from './runs/model-unreachable.ts'
+export { openProgramSandbox, type ProgramSandbox } from './sandbox/program-sandbox.ts'
+export { SandboxUnavailable } from './sandbox/unavailable.ts'
+export { type BudgetSettings, budgetSettings } from './settings/budget.ts'
+export { type ExecutionSettings, executionSettings } from './settings/execution.ts'
 export {
-  chainOrganisation,
-  directOrganisation,
-  type Organisation,
-  parallelOrganisation,
-  randomOrganisation,
-} from './runs/organisation.ts'
-export type { OrganisationReport, QuestionRecord } from './runs/organisation-report.ts'
-export { policyOrganisation } from './runs/policy-organisation.ts'
-export { findRun, RunError, RunFolder, type RunRecord } from './runs/run-folder.ts'
-export { type Solved, type SolveOptions, solve } from './runs/solve.ts'
-export { pairedBootstrap } from './runs/statistics.ts'
-export { type TrainingEvent, type TrainingResult, type TrainOptions, train } from './runs/train.ts'
-export { type LoadOptions, loadPolicy, type TrainedPolicy } from './runs/trained-policy.ts'
-export { type GivenTrainingSettings, presets, trainingSettings } from './runs/training-settings.ts'
-export type { UpdateRecord } from './runs/update-record.ts'
-export { type Verification, verify } from './runs/verify.ts'
+  InvalidRewardSettingsError,
+  type RewardSettings,
+  rewardSettings,
+} from './settings/rewards.ts'
+export { type GivenTrainingSettings, presets, trainingSettings } from './settings/training.ts'
 export { type KnownTask, knownTasks } from './simulator/model/known-task.ts'
 export { SimulatedModel } from './simulator/model/simulated-model.ts'
 export { type SyntheticOptions, syntheticTaskSet } from './simulator/questions/synthetic-task-set.ts'
 export { openSimulated } from './simulator/server/open-simulated.ts'
 export { SimulatedServer } from './simulator/server/server.ts'
+export {
+  type Checkpoint,
+  CheckpointError,
+  type CheckpointIdentity,
+  CheckpointWriteError,
+  readCheckpoint,
+  writeCheckpoint,
+} from './store/checkpoint.ts'
+export { evaluateOnce } from './store/ledger/evaluate-once.ts'
+export type { EvaluationLedger } from './store/ledger/evaluation-ledger.ts'
+export { LedgerRequestCache } from './store/ledger/ledger-request-cache.ts'
+export { MemoryLedger } from './store/ledger/memory.ts'
+export { SqliteLedger } from './store/ledger/sqlite.ts'
+export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'
+export { RunLock, RunLockedError } from './store/run-lock.ts'
 export { type BenchmarkName, benchmarkContracts, benchmarkProfiles } from './tasks/benchmarks/list.ts'
 export { membership } from './tasks/membership.ts'
 export { type DefinedTasks, defineTasks, type TaskDefinition } from './tasks/own/define-tasks.ts'
 export type { GivenScorer, ScoreFunction } from './tasks/own/own-scorer.ts'
 export { type OwnTaskSet, ownTaskSet } from './tasks/own/own-task-set.ts'
 export type { GivenQuestion } from './tasks/own/question.ts'
-export type { Score } from './tasks/scoring/scorer.ts'
 export { type BenchmarkOptions, benchmarkTaskSet } from './tasks/studies/benchmark-task-set.ts'
 export { type TaskScorer, type TaskSet, TaskSetError, type TaskSplit } from './tasks/task-set.ts'
+export { type Estimate, estimate } from './training/estimate.ts'
+export { type TrainingEvent, type TrainingResult, type TrainOptions, train } from './training/train.ts'
+export type { UpdateRecord } from './training/update-record.ts'

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openJob } from '../src/cli/job.ts'
 import { openTasks } from '../src/cli/task-options.ts'
 import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import { train } from '../src/runs/train.ts'
+import { train } from '../src/training/train.ts'
 import { magicWith } from './magic.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-eval-'))

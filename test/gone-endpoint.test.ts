@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SqliteLedger } from '../src/ledger/sqlite.ts'
+import { SqliteLedger } from '../src/store/ledger/sqlite.ts'
 import { type Fault, FaultServer } from './faults/fault-server.ts'
 import { magicWith, type Outcome } from './magic.ts'
 import { learned } from './tiny-training.ts'

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '../src/library/json-value.ts'
 import type {
   ChatAnswer,
   ChatFailure,
@@ -5,8 +6,7 @@ import type {
   ChatReply,
   ChatRequest,
   ModelIdentity,
-} from '../src/execution/models/chat-model.ts'
-import type { JsonObject, JsonValue } from '../src/library/json-value.ts'
+} from '../src/models/chat-model.ts'
 
 /** A request as a model may read it. */
 export interface Heard {

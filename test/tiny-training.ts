@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import type { ChatModel, ChatReply, ChatRequest } from '../src/execution/models/chat-model.ts'
-
-import { RunFolder } from '../src/runs/run-folder.ts'
-import { type TrainingResult, type TrainOptions, train } from '../src/runs/train.ts'
-import type { GivenTrainingSettings } from '../src/runs/training-settings.ts'
+import type { ChatModel, ChatReply, ChatRequest } from '../src/models/chat-model.ts'
+import type { GivenTrainingSettings } from '../src/settings/training.ts'
 import { knownTasks } from '../src/simulator/model/known-task.ts'
 import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
+import { RunFolder } from '../src/store/run-folder.ts'
+import { type TrainingResult, type TrainOptions, train } from '../src/training/train.ts'
 import { tinyTaskSet } from './tiny-task-set.ts'
 
 export const tinySettings: GivenTrainingSettings = {

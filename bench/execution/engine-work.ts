@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ChatModel, paperDecoding } from '../../src/execution/models/chat-model.ts'
+import { type ChatModel, paperDecoding } from '../../src/models/chat-model.ts'
 import type { Engine } from './engine.ts'
 import { FakeModel, WatchedModel } from './fake-model.ts'
 import { type ShapeName, shapes } from './shapes.ts'

@@ -1,5 +1,5 @@
-import type { ChatModel } from '../../src/execution/models/chat-model.ts'
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
+import type { ChatModel } from '../../src/models/chat-model.ts'
 
 /** Something that executes graphs. */
 export interface Engine {

@@ -1,10 +1,5 @@
-import type {
-  ChatAnswer,
-  ChatModel,
-  ChatRequest,
-  ModelIdentity,
-} from '../../src/execution/models/chat-model.ts'
 import { protocolVersion } from '../../src/execution/protocol/response.ts'
+import type { ChatAnswer, ChatModel, ChatRequest, ModelIdentity } from '../../src/models/chat-model.ts'
 
 const analysis =
   'The vessel is rigid and closed, so volume and amount of gas stay as they are, and the pressure is proportional to the ' +

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'undici'
-import { paperDecoding } from '../../src/execution/models/chat-model.ts'
-import { OpenAICompatibleModel } from '../../src/execution/models/openai-compatible.ts'
+import { paperDecoding } from '../../src/models/chat-model.ts'
+import { OpenAICompatibleModel } from '../../src/models/openai-compatible.ts'
 import { Samples } from '../bench.ts'
 import { task } from './shapes.ts'
 

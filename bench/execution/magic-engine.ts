@@ -1,7 +1,7 @@
 import { executeGraph } from '../../src/execution/execute-graph.ts'
 import type { Execution } from '../../src/execution/execution.ts'
-import { CallLimit } from '../../src/execution/models/call-limit.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
+import { CallLimit } from '../../src/models/call-limit.ts'
 import type { Engine } from './engine.ts'
 import { contract, profile, task } from './shapes.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/execution/models/chat-model.ts'
+import type { ChatRequest } from '../../src/models/chat-model.ts'
 import type { Engine } from './engine.ts'
 import { FakeModel, WatchedModel } from './fake-model.ts'
 import { magicEngine } from './magic-engine.ts'

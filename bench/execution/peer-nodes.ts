@@ -1,10 +1,10 @@
-import type { ChatModel } from '../../src/execution/models/chat-model.ts'
 import { type PlannedNode, planOf } from '../../src/execution/plan.ts'
-import { defaultSettings } from '../../src/execution/settings.ts'
 import { requirementText, taskText } from '../../src/execution/task-text.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
+import type { ChatModel } from '../../src/models/chat-model.ts'
+import { defaultSettings } from '../../src/settings/execution.ts'
 import { contract, profile, task } from './shapes.ts'
 
 /** A node of the expanded graph as a peer runs it. What can be known before the run is made before it. */

@@ -1,10 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  ChatModel,
-  ChatReply,
-  ChatRequest,
-  ModelIdentity,
-} from '../../src/execution/models/chat-model.ts'
+import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../src/models/chat-model.ts'
 import { Simulator, type SimulatorSettings } from '../../src/simulator/model/simulator.ts'
 
 /** Waits so many milliseconds, or keeps account of them. */

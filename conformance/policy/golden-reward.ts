@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rewardSettings } from '../../src/learning/reward-settings.ts'
+import { rewardSettings } from '../../src/settings/rewards.ts'
 
 /** Reward settings as golden files spell them, turned into ours. */
 export const goldenReward = z

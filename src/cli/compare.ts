@@ -6,9 +6,9 @@ import {
   type KeptEvaluation,
   keptEvaluations,
   latestEvaluations,
-} from '../runs/compare-evaluations.ts'
-import { type DifferingSetting, differingSettings } from '../runs/differing-settings.ts'
-import type { RunRecord } from '../runs/run-folder.ts'
+} from '../evaluation/compare-evaluations.ts'
+import { type DifferingSetting, differingSettings } from '../evaluation/differing-settings.ts'
+import type { RunRecord } from '../store/run-folder.ts'
 import { markdownTable } from './display/markdown-table.ts'
 import { differenceWithInterval } from './display/numbers.ts'
 import { screenOf } from './display/screen.ts'

@@ -9,7 +9,7 @@ import {
   quickSizes,
   runDemo,
 } from '../experiments/demo.ts'
-import { defaultRunsFolder } from '../runs/run-folder.ts'
+import { defaultRunsFolder } from '../store/run-folder.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from './display/numbers.ts'
 import { type Screen, screenOf, wrapText } from './display/screen.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Configuration } from '../runs/configuration.ts'
+import type { Configuration } from '../configuration/configuration.ts'
 import type { EncoderSource } from './job.ts'
 
 export interface EncoderOption {

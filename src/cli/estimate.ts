@@ -1,20 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander'
+import type { Configuration } from '../configuration/configuration.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import type { ModelIdentity } from '../execution/models/chat-model.ts'
-import { openModel } from '../execution/models/open-model.ts'
-import {
-  type Cost,
-  type Price,
-  type PriceTable,
-  priceOf,
-  publishedPrices,
-} from '../execution/models/prices.ts'
-
-import type { BudgetSettings } from '../runs/budget-settings.ts'
-import type { Configuration } from '../runs/configuration.ts'
-import { type Estimate, estimate, type Range } from '../runs/estimate.ts'
-import { trainingSettings } from '../runs/training-settings.ts'
+import type { ModelIdentity } from '../models/chat-model.ts'
+import { openModel } from '../models/open-model.ts'
+import { type Cost, type Price, type PriceTable, priceOf, publishedPrices } from '../models/prices.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import { trainingSettings } from '../settings/training.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
+import { type Estimate, estimate, type Range } from '../training/estimate.ts'
 import { money, tokens } from './display/numbers.ts'
 import { type Screen, screenOf, shownText } from './display/screen.ts'
 import { terminalTable } from './display/table.ts'

@@ -1,16 +1,16 @@
 import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import type { BudgetSettings } from '../runs/budget-settings.ts'
-import { type EvaluatedOrganisation, evaluate } from '../runs/evaluate.ts'
-import { NothingEvaluatedError } from '../runs/evaluate-organisation.ts'
+import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
+import { NothingEvaluatedError } from '../evaluation/evaluate-organisation.ts'
 import {
   type NamedOrganisation,
   type OrganisationName,
   organisationNames,
   organisationsOf,
-} from '../runs/named-organisation.ts'
-import type { QuestionRecord } from '../runs/organisation-report.ts'
-import type { RunFolder } from '../runs/run-folder.ts'
+} from '../evaluation/named-organisation.ts'
+import type { QuestionRecord } from '../evaluation/organisation-report.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import type { RunFolder } from '../store/run-folder.ts'
 import { percent, tokens } from './display/numbers.ts'
 import type { Progress } from './display/progress.ts'
 import { screenOf } from './display/screen.ts'

@@ -1,5 +1,5 @@
-import type { Cost } from '../execution/models/prices.ts'
-import type { OrganisationReport } from '../runs/organisation-report.ts'
+import type { OrganisationReport } from '../evaluation/organisation-report.ts'
+import type { Cost } from '../models/prices.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from './display/numbers.ts'
 import type { Table } from './display/table.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FakeTerminal } from '../../test/fake-terminal.ts'
-import { noUsage } from '../execution/models/usage.ts'
+import { noUsage } from '../models/usage.ts'
 import { plainScreen } from './display/screen.ts'
 import { LiveNodes } from './live-nodes.ts'
 

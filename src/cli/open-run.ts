@@ -1,7 +1,7 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import { listRuns } from '../runs/list-runs.ts'
-import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../runs/run-folder.ts'
+import { listRuns } from '../evaluation/list-runs.ts'
+import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'
 
 /** A run that is there, by its name or path; where it is not, the error names those that are. */

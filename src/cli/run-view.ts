@@ -1,10 +1,14 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import { evaluationLabels, type KeptEvaluation, latestEvaluations } from '../runs/compare-evaluations.ts'
-import type { DifferingSetting } from '../runs/differing-settings.ts'
-import type { RunFolder, RunRecord } from '../runs/run-folder.ts'
-import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../runs/run-overview.ts'
-import { meanOf } from '../runs/statistics.ts'
-import type { TokenCount, UpdateRecord } from '../runs/update-record.ts'
+import {
+  evaluationLabels,
+  type KeptEvaluation,
+  latestEvaluations,
+} from '../evaluation/compare-evaluations.ts'
+import type { DifferingSetting } from '../evaluation/differing-settings.ts'
+import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../evaluation/run-overview.ts'
+import { meanOf } from '../evaluation/statistics.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import type { TokenCount, UpdateRecord } from '../training/update-record.ts'
 import { drawChart } from './display/chart.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
 import { duration, percent, tokens } from './display/numbers.ts'

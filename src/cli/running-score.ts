@@ -1,5 +1,5 @@
-import { addCosts, type Cost } from '../execution/models/prices.ts'
-import type { QuestionRecord } from '../runs/organisation-report.ts'
+import type { QuestionRecord } from '../evaluation/organisation-report.ts'
+import { addCosts, type Cost } from '../models/prices.ts'
 import { percent, tokens } from './display/numbers.ts'
 import type { ProgressFields } from './display/progress-state.ts'
 import { costText } from './evaluation-table.ts'

@@ -1,5 +1,5 @@
-import type { ListedRun } from '../runs/list-runs.ts'
-import { meanOf } from '../runs/statistics.ts'
+import type { ListedRun } from '../evaluation/list-runs.ts'
+import { meanOf } from '../evaluation/statistics.ts'
 import { duration, percent } from './display/numbers.ts'
 import type { Screen } from './display/screen.ts'
 import { terminalTable } from './display/table.ts'

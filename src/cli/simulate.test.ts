@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { contractOf, questions } from '../../test/simulated/questions.ts'
 import { requestOf, userMessage } from '../../test/simulated/requests.ts'
-import { openModel } from '../execution/models/open-model.ts'
+import { openModel } from '../models/open-model.ts'
 import { SimulatedModel } from '../simulator/model/simulated-model.ts'
 import { simulateCommand } from './simulate.ts'
 

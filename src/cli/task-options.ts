@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { SandboxPool } from '../execution/sandbox/pool.ts'
-import { sandboxAvailability } from '../execution/sandbox/program-sandbox.ts'
+import { type Configuration, loadConfiguration, ownTasksOf } from '../configuration/configuration.ts'
 import type { JsonObject } from '../library/json-value.ts'
-import { type Configuration, loadConfiguration, ownTasksOf } from '../runs/configuration.ts'
+import { SandboxPool } from '../sandbox/pool.ts'
+import { sandboxAvailability } from '../sandbox/program-sandbox.ts'
 import {
   type SyntheticFamily,
   syntheticFamilies,

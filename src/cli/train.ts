@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { assertRunName, findRun } from '../runs/run-folder.ts'
+import { assertRunName, findRun } from '../store/run-folder.ts'
 import { addEncoderOption, type EncoderOption, givenEncoder } from './encoder-option.ts'
 import { tellEstimate } from './estimate.ts'
 import { exitCodeHelp } from './exit-code.ts'

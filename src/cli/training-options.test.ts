@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Configuration } from '../runs/configuration.ts'
-import { trainingSettings } from '../runs/training-settings.ts'
+import type { Configuration } from '../configuration/configuration.ts'
+import { trainingSettings } from '../settings/training.ts'
 import { UsageError } from './problem.ts'
 import { givenTraining, type TrainingOptions } from './training-options.ts'
 

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { type BudgetSettings, budgetSettings } from '../runs/budget-settings.ts'
-import type { Configuration } from '../runs/configuration.ts'
+import type { Configuration } from '../configuration/configuration.ts'
+import { type BudgetSettings, budgetSettings } from '../settings/budget.ts'
 import {
   type GivenTrainingSettings,
   type PresetName,
   presets,
   trainingSettings,
-} from '../runs/training-settings.ts'
+} from '../settings/training.ts'
 import { positiveNumber, wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
 

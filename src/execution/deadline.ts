@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from './models/clock.ts'
+import { type Clock, systemClock } from '../models/clock.ts'
 
 /** Time as an execution sees it. A clock without alarms of its own gets real ones. */
 export interface ExecutionClock extends Clock {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../library/json-value.ts'
-import type { Cost } from './models/prices.ts'
-import type { Usage } from './models/usage.ts'
+import type { Cost } from '../models/prices.ts'
+import type { Usage } from '../models/usage.ts'
 import type { NodePart, NodeStatus } from './packet.ts'
 import type { ToolObservation } from './tools/tool.ts'
 

@@ -14,13 +14,13 @@ import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { expandedCounts } from '../graph/expansion.ts'
 import { freeText } from '../library/answer-contract.ts'
+import { CallLimit } from '../models/call-limit.ts'
+import type { ChatReply } from '../models/chat-model.ts'
+import { addUsage, noUsage, usageOfCall } from '../models/usage.ts'
+import { executionSettings } from '../settings/execution.ts'
 import type { ExecutionEvent } from './events.ts'
 import { executeGraph } from './execute-graph.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
-import { CallLimit } from './models/call-limit.ts'
-import type { ChatReply } from './models/chat-model.ts'
-import { addUsage, noUsage, usageOfCall } from './models/usage.ts'
-import { executionSettings } from './settings.ts'
 
 const task = { id: 't', question: 'What is it?', metadata: {} }
 const noWaiting = { now: () => 0, sleep: async () => {} }

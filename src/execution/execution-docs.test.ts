@@ -4,10 +4,10 @@ import { content, final, ScriptedModel, toolRequest } from '../../test/scripted-
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { numericString } from '../library/answer-contract.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
+import { defaultSettings } from '../settings/execution.ts'
 import { benchmarkProfiles } from '../tasks/benchmarks/list.ts'
 import type { ExecutionEvent } from './events.ts'
 import { executeGraph } from './execute-graph.ts'
-import { defaultSettings } from './settings.ts'
 import { openToolbox } from './toolbox.ts'
 
 // Keeps docs/execution.md true.

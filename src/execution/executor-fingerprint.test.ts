@@ -5,9 +5,9 @@ import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText, numericString } from '../library/answer-contract.ts'
 import { defineLibrary } from '../library/define-library.ts'
+import { defaultSettings, executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 import { executorFingerprint } from './executor-fingerprint.ts'
-import { defaultSettings, executionSettings } from './settings.ts'
 import { openToolbox } from './toolbox.ts'
 
 const identity = { provider: 'p', model: 'm', options: { a: 1, b: 2 } }

@@ -3,15 +3,15 @@ import type { AnswerContract } from '../library/answer-contract.ts'
 import { canonicalJson, type JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { ExecutionSettings } from '../settings/execution.ts'
 import {
   directInstructions,
   finalizerInstructions,
   nodeInstructions,
   toolInstructions,
 } from './instructions.ts'
-import type { ChatModel } from './models/chat-model.ts'
 import { protocolVersion } from './protocol/response.ts'
-import type { ExecutionSettings } from './settings.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
 
 /** To be raised whenever the same node gets another request than before; a test notices. */

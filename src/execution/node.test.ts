@@ -10,8 +10,8 @@ import {
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { optionLabel } from '../library/answer-contract.ts'
+import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
-import { executionSettings } from './settings.ts'
 import { openToolbox, type Toolbox } from './toolbox.ts'
 
 const task = { id: 't', question: 'Which?', metadata: {} }

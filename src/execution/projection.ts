@@ -1,6 +1,6 @@
+import type { Budgets } from '../settings/execution.ts'
 import { boundedString, boundedValue } from './length-budget.ts'
 import type { Packet } from './packet.ts'
-import type { Budgets } from './settings.ts'
 
 /**
  * What of a packet reaches its successors, as JSON text. The reason of a failure stays behind: it may quote a server, and

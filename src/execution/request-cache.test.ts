@@ -4,12 +4,12 @@ import { failed, fitting, type Scripted, ScriptedModel } from '../../test/script
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText } from '../library/answer-contract.ts'
+import type { ChatAnswer } from '../models/chat-model.ts'
+import { noUsage } from '../models/usage.ts'
+import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 import type { ExecutionOptions } from './execution.ts'
-import type { ChatAnswer } from './models/chat-model.ts'
-import { noUsage } from './models/usage.ts'
 import type { RequestCache } from './request-cache.ts'
-import { executionSettings } from './settings.ts'
 
 class MemoryCache implements RequestCache {
   readonly answers = new Map<string, ChatAnswer>()

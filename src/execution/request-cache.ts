@@ -1,6 +1,6 @@
-import type { ChatAnswer, ChatFailure } from './models/chat-model.ts'
-import type { Call } from './models/retry.ts'
-import { noUsage } from './models/usage.ts'
+import type { ChatAnswer, ChatFailure } from '../models/chat-model.ts'
+import type { Call } from '../models/retry.ts'
+import { noUsage } from '../models/usage.ts'
 
 /**
  * Answers to earlier requests, by digest. At temperature 0 an identical request is an identical answer, so training need

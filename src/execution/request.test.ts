@@ -6,10 +6,10 @@ import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { reorder } from '../graph/graph-key.ts'
 import { freeText } from '../library/answer-contract.ts'
+import { CallLimit } from '../models/call-limit.ts'
+import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
-import { CallLimit } from './models/call-limit.ts'
 import { orderMessages } from './request.ts'
-import { executionSettings } from './settings.ts'
 
 const task = { id: 't', question: 'What is it?', metadata: {} }
 

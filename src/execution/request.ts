@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { Budgets } from '../settings/execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
 import type { PlannedNode } from './plan.ts'
 import { renamed } from './projection.ts'
-import type { Budgets } from './settings.ts'
 import type { Text } from './text.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { addCosts, type Cost, costOf, type Price } from './models/prices.ts'
-import type { Call } from './models/retry.ts'
-import { noUsage, type Usage } from './models/usage.ts'
+import { addCosts, type Cost, costOf, type Price } from '../models/prices.ts'
+import type { Call } from '../models/retry.ts'
+import { noUsage, type Usage } from '../models/usage.ts'
 
 /** What an execution used and what that cost, summed over all attempts of all calls. */
 export class Tally {

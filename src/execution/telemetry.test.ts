@@ -11,9 +11,9 @@ import { content, failed, final, ScriptedModel, toolRequest } from '../../test/s
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText } from '../library/answer-contract.ts'
+import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 import { schemaUrl } from './genai-conventions.ts'
-import { executionSettings } from './settings.ts'
 import { openToolbox } from './toolbox.ts'
 
 /** What an SDK would export, as far as it matters here. */

@@ -9,10 +9,10 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { JsonValue } from '../library/json-value.ts'
+import type { ChatRequest, ModelIdentity } from '../models/chat-model.ts'
+import type { Usage } from '../models/usage.ts'
 import type { ExecutionStatus } from './events.ts'
 import { attributes as named, operations, ownAttributes as own, schemaUrl } from './genai-conventions.ts'
-import type { ChatRequest, ModelIdentity } from './models/chat-model.ts'
-import type { Usage } from './models/usage.ts'
 import { isFailure, type NodeStatus } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import type { Asked } from './request-cache.ts'

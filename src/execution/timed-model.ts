@@ -1,5 +1,5 @@
+import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../models/chat-model.ts'
 import { type ExecutionClock, withDeadline } from './deadline.ts'
-import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './models/chat-model.ts'
 
 /**
  * A model each of whose attempts ends, even if its client waits for ever and heeds no signal. The time in the queue does

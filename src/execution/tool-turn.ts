@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { ExecutionSettings } from '../settings/execution.ts'
 import { type ExecutionClock, withDeadline } from './deadline.ts'
 import { boundedValue } from './length-budget.ts'
-import type { ExecutionSettings } from './settings.ts'
 import { type Tool, type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
 
 /** A tool's observation, and what is seen of it by the node that asked, its successors and the trace. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tinyLibrary } from '../../test/tiny-library.ts'
-import { SandboxPool } from './sandbox/pool.ts'
-import { BubblewrapPrograms, PyodidePrograms } from './sandbox/program-sandbox.ts'
+import { SandboxPool } from '../sandbox/pool.ts'
+import { BubblewrapPrograms, PyodidePrograms } from '../sandbox/program-sandbox.ts'
 import { openToolbox, toolsOf } from './toolbox.ts'
 
 const names = (tools: ReadonlyMap<string, unknown>) => [...tools.keys()]

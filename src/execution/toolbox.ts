@@ -1,8 +1,8 @@
 import type { Executor } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import { availableTools } from '../library/profiles.ts'
-import type { ProgramSandbox } from './sandbox/program-sandbox.ts'
-import { SandboxUnavailable } from './sandbox/unavailable.ts'
+import type { ProgramSandbox } from '../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import type { Tool } from './tools/tool.ts'
 import { tools as builtInTools } from './tools/tools.ts'
 

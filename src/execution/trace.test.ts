@@ -3,8 +3,8 @@ import { content, final, type Scripted, ScriptedModel, toolRequest } from '../..
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText } from '../library/answer-contract.ts'
+import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
-import { executionSettings } from './settings.ts'
 import { openToolbox } from './toolbox.ts'
 import { type Trace, tracedRequest } from './trace.ts'
 

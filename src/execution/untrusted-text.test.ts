@@ -11,9 +11,9 @@ import { tinyLibrary } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
+import { defaultSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 import type { Execution } from './execution.ts'
-import { defaultSettings } from './settings.ts'
 import { openToolbox, type Toolbox } from './toolbox.ts'
 
 // Text is data: it may change what a node says, never the graph, the tools, the number of calls, budgets or provenance.

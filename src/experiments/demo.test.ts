@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { storedEvaluations } from '../runs/evaluate.ts'
-import { RunFolder } from '../runs/run-folder.ts'
+import { storedEvaluations } from '../evaluation/evaluate.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { syntheticTaskSet } from '../simulator/questions/synthetic-task-set.ts'
 import { openSimulated } from '../simulator/server/open-simulated.ts'
+import { RunFolder } from '../store/run-folder.ts'
 import { type DemoResult, demoFamilies, runDemo } from './demo.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'magic-demo-'))

@@ -1,16 +1,16 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import type { ChatModel } from '../execution/models/chat-model.ts'
+import { type ComparedOrganisation, compareOrganisations } from '../evaluation/compare-organisations.ts'
+import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
+import { chainOrganisation, directOrganisation, type Organisation } from '../evaluation/organisation.ts'
+import { loadPolicy } from '../evaluation/trained-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import { type ComparedOrganisation, compareOrganisations } from '../runs/compare-organisations.ts'
-import { type EvaluatedOrganisation, evaluate } from '../runs/evaluate.ts'
-import { chainOrganisation, directOrganisation, type Organisation } from '../runs/organisation.ts'
-import { type TrainingEvent, type TrainingResult, train } from '../runs/train.ts'
-import { loadPolicy } from '../runs/trained-policy.ts'
-import { presets } from '../runs/training-settings.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import { presets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { type TrainingEvent, type TrainingResult, train } from '../training/train.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
 export const demoSizes = { train: 75, test: 500 } as const

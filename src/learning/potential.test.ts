@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { rewardSettings } from '../settings/rewards.ts'
 import { pairedUtilityGain, potentialIncrement, probeUtility } from './potential.ts'
-import { rewardSettings } from './reward-settings.ts'
 
 const paper = rewardSettings()
 

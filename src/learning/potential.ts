@@ -1,4 +1,4 @@
-import type { RewardSettings } from './reward-settings.ts'
+import type { RewardSettings } from '../settings/rewards.ts'
 
 /** U_P(G) = (κ u_0 + Σ_p S(G, p)) / (κ + |P|). Without any evidence, smoothed or not, it is the prior u_0. */
 export function probeUtility(

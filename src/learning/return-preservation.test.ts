@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryGraph } from '../../test/arbitrary-graph.ts'
 import type { Action } from '../graph/legality.ts'
+import { type RewardSettings, rewardSettings } from '../settings/rewards.ts'
 import { probeUtility } from './potential.ts'
 import { returnsToGo } from './returns.ts'
-import { type RewardSettings, rewardSettings } from './reward-settings.ts'
 import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
 
 const score = fc.double({ min: 0, max: 1, noNaN: true })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { rewardSettings } from '../settings/rewards.ts'
 import { returnsToGo } from './returns.ts'
-import { rewardSettings } from './reward-settings.ts'
 import type { Transition } from './trajectory.ts'
 
 const withRewards = (...rewards: number[]) => rewards.map((reward) => ({ reward }) as Transition)

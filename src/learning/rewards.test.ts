@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rewardSettings } from './reward-settings.ts'
+import { rewardSettings } from '../settings/rewards.ts'
 import { shapingReward, terminalReward, terminalShapingReward } from './rewards.ts'
 
 test('an addition stores the discounted new potential less the old one', () => {

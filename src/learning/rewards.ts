@@ -1,4 +1,4 @@
-import type { RewardSettings } from './reward-settings.ts'
+import type { RewardSettings } from '../settings/rewards.ts'
 
 /** F_t = η Φ_{t+1} − Φ_t: the reward stored with an addition, whose task reward is zero. */
 export function shapingReward(before: number, after: number, { eta }: Pick<RewardSettings, 'eta'>): number {

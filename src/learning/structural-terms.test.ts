@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
-import { rewardSettings } from './reward-settings.ts'
+import { rewardSettings } from '../settings/rewards.ts'
 import { roleRepetition, structuralComplexity } from './structural-terms.ts'
 
 const unit = (role: string, realization: Unit['realization'], ...predecessors: number[]): Unit => ({

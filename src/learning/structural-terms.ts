@@ -1,6 +1,6 @@
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { expandedCounts } from '../graph/expansion.ts'
-import type { RewardSettings } from './reward-settings.ts'
+import type { RewardSettings } from '../settings/rewards.ts'
 
 type ComplexitySettings = Pick<
   RewardSettings,

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { learningOptions as options } from '../../test/recorded-groups.ts'
 import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
+import { rewardSettings } from '../settings/rewards.ts'
 import { PolicyLearner } from './policy-learner.ts'
-import { rewardSettings } from './reward-settings.ts'
 import { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './train-policy.ts'
 
 const queries = ['a', 'b', 'c', 'd', 'e'].map((id, index) => ({

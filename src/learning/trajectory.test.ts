@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Action } from '../graph/legality.ts'
+import { rewardSettings } from '../settings/rewards.ts'
 import { NonFiniteError } from './finite.ts'
 import { returnsToGo } from './returns.ts'
-import { rewardSettings } from './reward-settings.ts'
 import { creditTrajectory, InvalidTrajectoryError, type ScoredConstruction } from './trajectory.ts'
 
 const paper = rewardSettings()

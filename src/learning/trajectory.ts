@@ -1,5 +1,6 @@
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import type { Action } from '../graph/legality.ts'
+import type { RewardSettings } from '../settings/rewards.ts'
 import { requireFinite } from './finite.ts'
 import {
   type Change,
@@ -8,7 +9,6 @@ import {
   pairedUtilityGain,
   potentialIncrement,
 } from './potential.ts'
-import type { RewardSettings } from './reward-settings.ts'
 import { shapingReward, type TerminalUsage, terminalReward, terminalShapingReward } from './rewards.ts'
 import { roleRepetition, structuralComplexity } from './structural-terms.ts'
 

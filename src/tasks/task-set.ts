@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import type { SandboxPool } from '../execution/sandbox/pool.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
+import type { Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
+import type { SandboxPool } from '../sandbox/pool.ts'
 import { dataVersion } from './data-version.ts'
-import type { Score } from './scoring/scorer.ts'
 import type { DataFile } from './sources/data-file.ts'
 
 /**

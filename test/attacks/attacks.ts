@@ -1,6 +1,6 @@
 // Programs that try to get out, stay, or take more than their share, and what has to come of each. They must never be
 // run without the sandbox: some of them stop a machine.
-import type { CaseReport } from '../../src/execution/sandbox/case.ts'
+import type { CaseReport } from '../../src/sandbox/case.ts'
 
 export interface Attack {
   readonly name: string

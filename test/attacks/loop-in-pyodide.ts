@@ -1,7 +1,7 @@
 // Runs an endless program in Pyodide and prints the numbers of this process's children: to be killed while it runs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { PyodidePrograms } from '../../src/execution/sandbox/program-sandbox.ts'
+import { PyodidePrograms } from '../../src/sandbox/program-sandbox.ts'
 
 const programs = new PyodidePrograms()
 await programs.run('pass', '')

@@ -1,7 +1,7 @@
 // Runs every attack in a sandbox of its own and prints the reports as JSON: for another user than that of the tests.
-import type { CaseReport } from '../../src/execution/sandbox/case.ts'
-import { paperLimits } from '../../src/execution/sandbox/limits.ts'
-import { SandboxPool } from '../../src/execution/sandbox/pool.ts'
+import type { CaseReport } from '../../src/sandbox/case.ts'
+import { paperLimits } from '../../src/sandbox/limits.ts'
+import { SandboxPool } from '../../src/sandbox/pool.ts'
 import { type Attack, attacks, honest } from './attacks.ts'
 
 export function runAttack(pool: SandboxPool, attack: Attack): Promise<CaseReport> {

@@ -1,7 +1,7 @@
 // Starts a program that sleeps, says so, and waits for its end: to be killed while it runs.
-import { findSandboxHost } from '../../src/execution/sandbox/host.ts'
-import { paperLimits } from '../../src/execution/sandbox/limits.ts'
-import { Sandbox } from '../../src/execution/sandbox/sandbox.ts'
+import { findSandboxHost } from '../../src/sandbox/host.ts'
+import { paperLimits } from '../../src/sandbox/limits.ts'
+import { Sandbox } from '../../src/sandbox/sandbox.ts'
 
 const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
 const limits = { ...paperLimits, wallSeconds: 600 }

@@ -1,7 +1,7 @@
 // What programs could leave for others. `enumeration` tries every kind of change on everything that a program can reach,
 // and prints what went through; `leave` and `look` are two programs that try to pass a secret all the same.
-import { paperLimits } from '../../src/execution/sandbox/limits.ts'
-import { SandboxPool } from '../../src/execution/sandbox/pool.ts'
+import { paperLimits } from '../../src/sandbox/limits.ts'
+import { SandboxPool } from '../../src/sandbox/pool.ts'
 
 /** Python: `paths()` gives everything that has a name in the sandbox, and `changes(path, n)` all ways to leave a number there. */
 const reach = `

@@ -4,10 +4,10 @@ import {
   type ChatReply,
   type ChatRequest,
   requestDigest,
-} from '../../src/execution/models/chat-model.ts'
-import { evaluationDigest } from '../../src/ledger/evaluation.ts'
-import type { LedgerFileOptions } from '../../src/ledger/ledger-file.ts'
-import { SqliteLedger } from '../../src/ledger/sqlite.ts'
+} from '../../src/models/chat-model.ts'
+import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
+import type { LedgerFileOptions } from '../../src/store/ledger/ledger-file.ts'
+import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 
 /** What a training process has told of itself before it ended, however it ended. */
 export interface Facts {

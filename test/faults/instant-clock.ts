@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/execution/models/clock.ts'
+import type { Clock } from '../../src/models/clock.ts'
 
 /** Time that passes only by being slept through, at once; it remembers how long each sleep was to be. */
 export class InstantClock implements Clock {

@@ -1,7 +1,7 @@
 // node lock-holder.ts sqlite FILE | run FOLDER: takes the lock, says so, and keeps it until it is ended or hears something.
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { RunLock } from '../../src/ledger/run-lock.ts'
+import { RunLock } from '../../src/store/run-lock.ts'
 
 const [kind, path] = process.argv.slice(2)
 const database = kind === 'sqlite' ? new DatabaseSync(path!) : undefined

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ChatAnswer } from '../../src/execution/models/chat-model.ts'
-import { noUsage } from '../../src/execution/models/usage.ts'
 import type { Trace } from '../../src/execution/trace.ts'
-import type { Evaluation, EvaluationKey } from '../../src/ledger/evaluation.ts'
+import type { ChatAnswer } from '../../src/models/chat-model.ts'
+import { noUsage } from '../../src/models/usage.ts'
+import type { Evaluation, EvaluationKey } from '../../src/store/ledger/evaluation.ts'
 
 /** The same number, the same sample: whoever reads it back can tell whether it is whole. */
 export function sampleKey(number: number): EvaluationKey {

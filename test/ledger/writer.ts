@@ -1,6 +1,6 @@
 // node writer.ts LEDGER FIRST COUNT: keeps evaluations and replies, several at a time, and says which are acknowledged.
 import { writeSync } from 'node:fs'
-import { SqliteLedger } from '../../src/ledger/sqlite.ts'
+import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from './samples.ts'
 
 const [path, first, count] = process.argv.slice(2)

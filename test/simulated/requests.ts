@@ -1,10 +1,10 @@
-import { type ChatRequest, paperDecoding } from '../../src/execution/models/chat-model.ts'
 import type { NodePart } from '../../src/execution/packet.ts'
 import { protocolVersion } from '../../src/execution/protocol/response.ts'
 import { taskView } from '../../src/execution/task-text.ts'
 import type { AnswerContract } from '../../src/library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../../src/library/json-value.ts'
 import type { Task } from '../../src/library/task.ts'
+import { type ChatRequest, paperDecoding } from '../../src/models/chat-model.ts'
 
 export interface Asking {
   readonly part?: NodePart

@@ -1,4 +1,4 @@
-import type { Cost } from '../../execution/models/prices.ts'
+import type { Cost } from '../../models/prices.ts'
 
 /** What stands where there is no number. */
 const none = '–'

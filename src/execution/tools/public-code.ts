@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest } from '../../library/task.ts'
 import { parsePythonJson } from '../../python/json.ts'
-import { functionInterface } from '../program/function-interface.ts'
-import { plainText } from '../program/plain-text.ts'
-import { checkSyntax, type TestResult } from '../program/run-test.ts'
-import { runTests } from '../program/run-tests.ts'
-import { paperLimits } from '../sandbox/limits.ts'
+import { paperLimits } from '../../sandbox/limits.ts'
+import { functionInterface } from '../../sandbox/program/function-interface.ts'
+import { plainText } from '../../sandbox/program/plain-text.ts'
+import { checkSyntax, type TestResult } from '../../sandbox/program/run-test.ts'
+import { runTests } from '../../sandbox/program/run-tests.ts'
 import { type Tool, toolError } from './tool.ts'
 
 const ownTest = z.object({ input: z.string(), output: z.string() })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CaseReport } from '../sandbox/case.ts'
+import type { CaseReport } from '../../sandbox/case.ts'
 import { type Tool, toolError } from './tool.ts'
 
 const payload = z.object({

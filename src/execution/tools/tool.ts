@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest, Table } from '../../library/task.ts'
-import { BrokenTask } from '../program/program-message.ts'
-import type { ProgramSandbox } from '../sandbox/program-sandbox.ts'
-import { SandboxFailure } from '../sandbox/unavailable.ts'
+import { BrokenTask } from '../../sandbox/program/program-message.ts'
+import type { ProgramSandbox } from '../../sandbox/program-sandbox.ts'
+import { SandboxFailure } from '../../sandbox/unavailable.ts'
 
 /** All that a tool may see of a task: its public part. */
 export interface ToolContext {

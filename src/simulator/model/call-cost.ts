@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../execution/models/usage.ts'
+import type { TokenUsage } from '../../models/usage.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { costConstants } from './constants.ts'
 

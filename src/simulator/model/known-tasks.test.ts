@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { questions } from '../../../test/simulated/questions.ts'
-import { executionSettings } from '../../execution/settings.ts'
 import { taskText } from '../../execution/task-text.ts'
+import { executionSettings } from '../../settings/execution.ts'
 import { hardnessOf, KnownTasks } from './known-tasks.ts'
 import { type AskedTask, askedTask } from './node-request.ts'
 import { kindOf, questionKinds } from './question-kind.ts'

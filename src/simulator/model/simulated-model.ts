@@ -1,5 +1,5 @@
-import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../execution/models/chat-model.ts'
-import { type Clock, systemClock } from '../../execution/models/clock.ts'
+import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
+import { type Clock, systemClock } from '../../models/clock.ts'
 import { Simulator, type SimulatorSettings, simulatedModelName } from './simulator.ts'
 
 /** The simulated model without HTTP around it. Says the same as the server does, and has no faults. */

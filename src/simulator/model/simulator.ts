@@ -1,5 +1,5 @@
-import type { ChatRequest, ModelIdentity } from '../../execution/models/chat-model.ts'
-import type { TokenUsage } from '../../execution/models/usage.ts'
+import type { ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
+import type { TokenUsage } from '../../models/usage.ts'
 import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
 import type { KnownTask } from './known-task.ts'
 import { KnownTasks } from './known-tasks.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { SandboxPool } from '../../execution/sandbox/pool.ts'
 import { codeString } from '../../library/answer-contract.ts'
 import { deriveRandom } from '../../numerics/random.ts'
+import { SandboxPool } from '../../sandbox/pool.ts'
 import { scoreProgram } from '../../tasks/scoring/code/score-program.ts'
 import type { LivecodebenchReference } from '../../tasks/scoring/reference.ts'
 import { decodeTests } from '../../tasks/sources/program-tests.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ChatModel } from '../../execution/models/chat-model.ts'
-import { openModel } from '../../execution/models/open-model.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { openModel } from '../../models/open-model.ts'
 import { Simulator, simulatedModelName } from '../model/simulator.ts'
 import type { ServerSettings } from './server.ts'
 

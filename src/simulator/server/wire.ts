@@ -1,5 +1,5 @@
 // The server's side of OpenAI's chat completions: what `openai-wire.ts` is for the client.
-import { type ChatRequest, paperDecoding } from '../../execution/models/chat-model.ts'
+import { type ChatRequest, paperDecoding } from '../../models/chat-model.ts'
 import { type SimulatedCompletion, simulatedModelName, simulatorVersion } from '../model/simulator.ts'
 
 /** A request body that can be answered, or what is wrong with it. */

@@ -5,9 +5,9 @@ import {
   numericString,
   optionLabel,
 } from '../../library/answer-contract.ts'
+import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { pythonStrip } from '../../python/text.ts'
 import type { BooleanReference, ChoiceReference, NumberTextReference } from './reference.ts'
-import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 /** One English letter, in either case. Characters that merely convert to one (the Kelvin sign) do not count. */
 export function scoreChoice(answer: unknown, { label }: ChoiceReference): Score {

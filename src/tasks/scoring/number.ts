@@ -1,6 +1,6 @@
+import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { type Decimal, parseDecimal } from '../../python/decimal.ts'
 import { pythonStrip } from '../../python/text.ts'
-import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 export interface ExpectedNumber {
   /** As `readNumber` takes it. */

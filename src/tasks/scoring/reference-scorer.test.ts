@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { oneAtATime } from '../../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../../test/shared.ts'
-import { SandboxPool } from '../../execution/sandbox/pool.ts'
+import { SandboxPool } from '../../sandbox/pool.ts'
 import { knownTasks } from '../../simulator/model/known-task.ts'
 import { benchmarkTaskSet } from '../studies/benchmark-task-set.ts'
 import { splitOf } from '../task-set.ts'

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { JsonValue } from '../../library/json-value.ts'
+import type { Score } from '../../library/score.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
 import { type ProgramScore, scoreProgram } from './code/score-program.ts'
 import { scoreBoolean, scoreChoice, scoreNumberText } from './exact-match.ts'
 import type { ProgramReference, Reference } from './reference.ts'
-import type { Score } from './scorer.ts'
 import { scoreTatqa } from './tatqa.ts'
 
 /** Scores every kind of reference. Programs run in the sandbox. */

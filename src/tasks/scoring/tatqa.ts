@@ -1,8 +1,8 @@
 import { valuesAndScale } from '../../library/answer-contract.ts'
 import type { JsonObject } from '../../library/json-value.ts'
+import { invalidAnswer, type Score } from '../../library/score.ts'
 import { numpyRound } from '../../python/float.ts'
 import type { TatqaReference } from './reference.ts'
-import { invalidAnswer, type Score } from './scorer.ts'
 import { ScorerOverflow } from './tatqa-number.ts'
 import { normalizeTatqa, predictedTexts, tatqaText } from './tatqa-text.ts'
 

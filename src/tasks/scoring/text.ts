@@ -1,5 +1,5 @@
+import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { pythonStrip } from '../../python/text.ts'
-import { invalidAnswer, matched, type Score } from './scorer.ts'
 
 export interface ExpectedText {
   /** Any of these is right. */

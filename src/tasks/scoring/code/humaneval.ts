@@ -1,16 +1,16 @@
 // HumanEval's check(candidate), with the program and the tests in two sandboxes and only plain data between them.
 import { z } from 'zod'
-import { type CodeStatus, statusOfEnd } from '../../../execution/program/code-status.ts'
+import { decodePlain } from '../../../python/plain-value.ts'
+import type { CaseEvent, RunningCase } from '../../../sandbox/case.ts'
+import { type Limits, paperLimits } from '../../../sandbox/limits.ts'
+import type { SandboxJob } from '../../../sandbox/pool.ts'
+import { type CodeStatus, statusOfEnd } from '../../../sandbox/program/code-status.ts'
 import {
   BrokenTask,
   type ProgramMessage,
   readMessage,
   statusOfFailure,
-} from '../../../execution/program/program-message.ts'
-import type { CaseEvent, RunningCase } from '../../../execution/sandbox/case.ts'
-import { type Limits, paperLimits } from '../../../execution/sandbox/limits.ts'
-import type { SandboxJob } from '../../../execution/sandbox/pool.ts'
-import { decodePlain } from '../../../python/plain-value.ts'
+} from '../../../sandbox/program/program-message.ts'
 import type { HumanevalReference } from '../reference.ts'
 
 // The tests are not the program: their own time does not count against it. Yet a program can make them work hard.

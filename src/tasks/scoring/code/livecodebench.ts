@@ -1,8 +1,8 @@
-import type { CodeStatus } from '../../../execution/program/code-status.ts'
-import { solutionInterface } from '../../../execution/program/function-interface.ts'
-import { runTests } from '../../../execution/program/run-tests.ts'
-import { paperLimits } from '../../../execution/sandbox/limits.ts'
-import type { SandboxJob } from '../../../execution/sandbox/pool.ts'
+import { paperLimits } from '../../../sandbox/limits.ts'
+import type { SandboxJob } from '../../../sandbox/pool.ts'
+import type { CodeStatus } from '../../../sandbox/program/code-status.ts'
+import { solutionInterface } from '../../../sandbox/program/function-interface.ts'
+import { runTests } from '../../../sandbox/program/run-tests.ts'
 import { decodeTests } from '../../sources/program-tests.ts'
 import type { LivecodebenchReference } from '../reference.ts'
 

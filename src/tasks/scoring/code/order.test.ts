@@ -7,7 +7,7 @@ import { runCodeCases } from '../../../../conformance/code.ts'
 import { memorySearch } from '../../../../test/attacks/memory-search.ts'
 import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import { describeShared, sharedPath } from '../../../../test/shared.ts'
-import { SandboxPool } from '../../../execution/sandbox/pool.ts'
+import { SandboxPool } from '../../../sandbox/pool.ts'
 import type { HumanevalReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { oneAtATime } from '../../../../test/one-at-a-time.ts'
-import { findSandboxHost } from '../../../execution/sandbox/host.ts'
-import { SandboxPool } from '../../../execution/sandbox/pool.ts'
-import { InfrastructureTimeout, SandboxUnavailable } from '../../../execution/sandbox/unavailable.ts'
 import type { ProgramTest } from '../../../library/task.ts'
+import { findSandboxHost } from '../../../sandbox/host.ts'
+import { SandboxPool } from '../../../sandbox/pool.ts'
+import { InfrastructureTimeout, SandboxUnavailable } from '../../../sandbox/unavailable.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 

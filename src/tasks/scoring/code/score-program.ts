@@ -1,7 +1,7 @@
-import type { CodeStatus } from '../../../execution/program/code-status.ts'
-import type { SandboxJob, SandboxPool } from '../../../execution/sandbox/pool.ts'
+import type { Score } from '../../../library/score.ts'
+import type { SandboxJob, SandboxPool } from '../../../sandbox/pool.ts'
+import type { CodeStatus } from '../../../sandbox/program/code-status.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
-import type { Score } from '../scorer.ts'
 import { checkCandidate } from './humaneval.ts'
 import { passAllTests } from './livecodebench.ts'
 

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import type { Tool } from '../execution/tools/tool.ts'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import { identifierPattern } from '../library/identifier.ts'
+import type { Library } from '../library/library.ts'
+import { modelSettings } from '../models/open-model.ts'
+import { priceTableSchema } from '../models/prices.ts'
+import { budgetSettings } from '../settings/budget.ts'
+import { executionSettings } from '../settings/execution.ts'
+import { rewardSettingsSchema } from '../settings/rewards.ts'
+import { presets, trainingSettings } from '../settings/training.ts'
+import { benchmarkNames } from '../tasks/benchmarks/list.ts'
+import { answerKinds } from '../tasks/own/answer-kind.ts'
+import type { DefinedTasks } from '../tasks/own/define-tasks.ts'
+import { didYouMean } from '../tasks/own/nearest-name.ts'
+import type { GivenScorer } from '../tasks/own/own-scorer.ts'
+import { isQuestionFile } from '../tasks/own/question-file.ts'
+import type { KnownFields } from './configuration-error.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+const has = (value: unknown, fields: Readonly<Record<string, string>>): boolean =>
+  isObject(value) && Object.entries(fields).every(([field, type]) => typeof value[field] === type)
+
+const path = z.string().min(1)
+
+const contract = z.custom<AnswerContract>(
+  (value) =>
+    has(value, { name: 'string', requirement: 'string', check: 'function', description: 'object' }) &&
+    Array.isArray((value as Fields)['types']),
+  'must be an answer contract; schemaContract makes one from a schema',
+)
+
+const scorer = z.custom<GivenScorer>(
+  (value) => typeof value === 'function' || has(value, { score: 'function', version: 'string' }),
+  'must be a function (answer, reference) => score, or { score, version } with such a function',
+)
+
+const library = z.custom<Library | string>(
+  (value) =>
+    (typeof value === 'string' && /\.ya?ml$/i.test(value)) ||
+    (has(value, { fingerprint: 'string', space: 'object' }) && Array.isArray((value as Fields)['roles'])),
+  'must be a library (defineLibrary makes one) or the path of a YAML file',
+)
+
+const tool = z.custom<Tool>(
+  (value) =>
+    has(value, { name: 'string', description: 'string', payload: 'object', run: 'function' }) &&
+    identifierPattern.test((value as Tool).name),
+  'must be a tool: { name, description, payload, run }',
+)
+
+/** What `tasks` may name besides files. */
+const builtInTasks: readonly string[] = ['synthetic', ...benchmarkNames]
+
+const tasks = z.custom<string | { readonly train: string; readonly test: string } | DefinedTasks>(
+  (value) =>
+    typeof value === 'string'
+      ? builtInTasks.includes(value) || isQuestionFile(value)
+      : has(value, { load: 'function' }) ||
+        (has(value, { train: 'string', test: 'string' }) &&
+          Object.values(value as Fields).every((file) => typeof file === 'string')),
+  {
+    error: ({ input }) =>
+      typeof input === 'string'
+        ? `'${input}' is neither a question file (.jsonl or .csv) nor one of ${builtInTasks.join(', ')}.${didYouMean(input, builtInTasks)}`
+        : 'must be a question file, { train, test } with two of them, or what defineTasks gives',
+  },
+)
+
+const simulatedOrSettings = "must be 'simulated' or settings, such as { preset: 'deepseek' }"
+const modelFields = modelSettings.extend({
+  prices: priceTableSchema.optional().describe('Prices by provider/model, before the published ones.'),
+})
+const executionFields = executionSettings.omit({ prices: true })
+const profileFields = z.strictObject({
+  roles: z.array(z.string()).min(1).exactOptional(),
+  tools: z.array(z.string()).exactOptional(),
+})
+const encoderFields = z.strictObject({ folder: path })
+
+/** What `magic.config.ts` may say; docs/tasks.md explains it. Everything may be left out. */
+export const configurationSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must have lower-case letters, digits, '-' and '_' only")
+    .exactOptional()
+    .describe('Of the task set; by default after the question file.'),
+  tasks: tasks
+    .exactOptional()
+    .describe('Question file, { train, test }, what defineTasks gives, synthetic, or a benchmark.'),
+  answer: z.enum(answerKinds).exactOptional().describe('What the answers are; inferred by default.'),
+  tolerance: z
+    .number()
+    .min(0)
+    .lt(1)
+    .exactOptional()
+    .describe('How far a number may be off, as a share; 0 by default.'),
+  contract: contract.exactOptional().describe('What an answer must look like.'),
+  scorer: scorer.exactOptional().describe('How an answer is scored.'),
+  library: library.exactOptional().describe("Roles, or a YAML file of them; the paper's by default."),
+  profile: profileFields.exactOptional().describe('Which of the roles and tools take part.'),
+  tools: z.array(tool).exactOptional().describe('Tools of your own.'),
+  model: z
+    .union([z.literal('simulated', simulatedOrSettings), modelFields])
+    .exactOptional()
+    .describe('Which model is asked; simulated by default.'),
+  encoder: z
+    .union([z.enum(['auto', 'minilm', 'lexical']), encoderFields])
+    .exactOptional()
+    .describe("Text encoder, or the folder of MiniLM's files."),
+  preset: z
+    .enum(Object.keys(presets) as [keyof typeof presets])
+    .exactOptional()
+    .describe('Training settings under a name.'),
+  training: trainingSettings.exactOptional().describe("Training settings that differ from the preset's."),
+  execution: executionFields.exactOptional().describe('How graphs are executed.'),
+  budget: budgetSettings.exactOptional().describe('What a run may use at most.'),
+  concurrency: z.int().min(1).max(10_000).exactOptional().describe('Model calls at once.'),
+  runsDir: path.exactOptional().describe('Where runs are kept; runs beside this file by default.'),
+})
+
+/** The configuration as a person writes it. */
+export type MagicConfiguration = z.input<typeof configurationSchema>
+
+export function isBuiltInTaskSet(tasks: unknown): boolean {
+  return typeof tasks === 'string' && builtInTasks.includes(tasks)
+}
+
+/** The fields of the objects in a configuration, to tell somebody who mistyped one. */
+export const configurationFields: KnownFields = {
+  '': Object.keys(configurationSchema.shape),
+  profile: Object.keys(profileFields.shape),
+  model: Object.keys(modelFields.shape),
+  encoder: Object.keys(encoderFields.shape),
+  training: Object.keys(trainingSettings.shape),
+  'training.rewards': Object.keys(rewardSettingsSchema.shape),
+  execution: Object.keys(executionFields.shape),
+  'execution.budgets': Object.keys(executionSettings.shape.budgets.unwrap().shape),
+  'execution.decoding': Object.keys(executionSettings.shape.decoding.unwrap().shape),
+  budget: Object.keys(budgetSettings.shape),
+}

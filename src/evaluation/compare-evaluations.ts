@@ -1,0 +1,123 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { type ComparedOrganisation, compareOrganisations } from './compare-organisations.ts'
+import { type EvaluationHeader, storedEvaluations } from './evaluate.ts'
+import { type OrganisationReport, organisationReport } from './organisation-report.ts'
+
+/** An evaluation that a run keeps, with what its records say. */
+export interface KeptEvaluation {
+  readonly run: string
+  readonly folder: string
+  readonly header: EvaluationHeader
+  readonly report: OrganisationReport
+  /** When it was begun, in milliseconds. */
+  readonly begunAt: number
+}
+
+/** All that have a record, in the order in which they were begun. */
+export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] {
+  return storedEvaluations(run)
+    .filter(({ records }) => records.length > 0)
+    .map(({ folder, header, records }) => {
+      const { organisation, description, split, tasks: total } = header
+      const about = { name: organisation, description }
+      return {
+        run: name,
+        folder,
+        header,
+        report: organisationReport({ organisation: about, split, total, records }),
+        begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
+      }
+    })
+    .toSorted((a, b) => a.begunAt - b.begunAt)
+}
+
+/** Of evaluations of the very same thing the last of the longest that were completed, else the last. */
+export function latestEvaluations(all: readonly KeptEvaluation[]): KeptEvaluation[] {
+  const same = Map.groupBy(all, ({ run, header: { organisation, about, split, model, data } }) =>
+    JSON.stringify([run, organisation, about, split, model, data]),
+  )
+  return [...same.values()].map((group) => {
+    const complete = group.filter(({ report }) => report.complete)
+    // A short look at a few questions does not take the place of a whole evaluation.
+    const most = Math.max(...complete.map(({ report }) => report.n))
+    return complete.findLast(({ report }) => report.n === most) ?? group.at(-1)!
+  })
+}
+
+/** Names that tell evaluations apart: the organisation, and run, checkpoint, seed or model where they are not the same. */
+export function evaluationLabels(evaluations: readonly KeptEvaluation[]): string[] {
+  const severalRuns = new Set(evaluations.map(({ run }) => run)).size > 1
+  return evaluations.map((own) => {
+    const namesakes = evaluations.filter(
+      ({ run, header }) => run === own.run && header.organisation === own.header.organisation,
+    )
+    const facts = (({ header }) => ({ ...header.about, model: header.model })) as (
+      one: KeptEvaluation,
+    ) => Record<string, string | number>
+    const telling = Object.entries(facts(own)).filter(([fact, value]) =>
+      namesakes.some((other) => facts(other)[fact] !== value),
+    )
+    const remark = telling.map(([fact, value]) => (fact === 'model' ? value : `${fact} ${value}`)).join(', ')
+    const name = remark === '' ? own.header.organisation : `${own.header.organisation} (${remark})`
+    return severalRuns ? `${own.run}: ${name}` : name
+  })
+}
+
+/**
+ * The evaluation that others are measured by: the one that a run's name, an organisation's or a whole label means. By default
+ * what was trained first, where runs are compared; within one run the untrained policy, else the direct answer.
+ */
+export function baseOf(evaluations: readonly KeptEvaluation[], wanted: string | undefined): number {
+  const labels = evaluationLabels(evaluations)
+  const find = (fits: (one: KeptEvaluation, label: string) => boolean) =>
+    evaluations.findIndex((one, position) => fits(one, labels[position]!))
+  const first = (...positions: number[]) => positions.find((position) => position >= 0)
+  const isCalled = (name: string) => (one: KeptEvaluation) => one.header.organisation === name
+  if (wanted === undefined) {
+    const severalRuns = new Set(evaluations.map(({ run }) => run)).size > 1
+    const usual = severalRuns ? ['trained'] : ['untrained', 'direct']
+    return first(...usual.map((name) => find(isCalled(name)))) ?? 0
+  }
+  const found = first(
+    find((_, label) => label === wanted),
+    find((one) => one.run === wanted && one.header.organisation === 'trained'),
+    find((one) => one.run === wanted),
+    find(isCalled(wanted)),
+    find((one) => one.header.organisation.endsWith(`, ${wanted}`)),
+  )
+  if (found !== undefined) return found
+  throw new RunError(
+    `There is no evaluation of '${wanted}' to compare with. There are: ${labels.join('; ')}.`,
+  )
+}
+
+export interface ComparedEvaluation extends ComparedOrganisation {
+  readonly label: string
+  readonly evaluation: KeptEvaluation
+}
+
+/** Puts evaluations side by side. Those of other questions, or of other references, are refused: nothing would pair. */
+export function compareEvaluations(
+  evaluations: readonly KeptEvaluation[],
+  base: number,
+): ComparedEvaluation[] {
+  const labels = evaluationLabels(evaluations)
+  const versions = Map.groupBy(evaluations.keys(), (position) => evaluations[position]!.header.data)
+  if (versions.size > 1) {
+    const groups = [...versions].map(
+      ([data, positions]) =>
+        `  ${data.slice(0, 12)}: ${[...positions].map((position) => labels[position]).join('; ')}`,
+    )
+    throw new RunError(
+      `These evaluations are not of the same questions, so they cannot be compared question by question:\n${groups.join('\n')}\nCompare runs of one task set with the same sizes and seed, or look at each with \`magic show\`.`,
+    )
+  }
+  const reports = evaluations.map(({ report }) => report)
+  return compareOrganisations(reports, { base }).map((row, position) => ({
+    ...row,
+    label: labels[position]!,
+    evaluation: evaluations[position]!,
+  }))
+}

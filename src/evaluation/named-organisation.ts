@@ -1,0 +1,92 @@
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import { RunError, type RunFolder } from '../store/run-folder.ts'
+import {
+  chainOrganisation,
+  directOrganisation,
+  type Organisation,
+  parallelOrganisation,
+  randomOrganisation,
+} from './organisation.ts'
+import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
+
+/** What a run can be evaluated as. `all-atomic` and `all-group` are its trained policy, restricted to that space. */
+export const organisationNames = [
+  'trained',
+  'untrained',
+  'direct',
+  'chain',
+  'parallel',
+  'random',
+  'all-atomic',
+  'all-group',
+] as const
+
+export type OrganisationName = (typeof organisationNames)[number]
+
+/** An organisation, and what tells it apart from others of its name. */
+export interface NamedOrganisation {
+  readonly organisation: Organisation
+  readonly about: Readonly<Record<string, string | number>>
+}
+
+export interface NamedOrganisationOptions {
+  /** Fixes, with a task's id, the draws; the run's own by default. */
+  readonly seed?: number
+  /** The checkpoint that counts as trained; the newest by default. */
+  readonly update?: number
+  /** The one that the run was trained with; found by its name where it is not given. */
+  readonly encoder?: FrozenTextEncoder
+}
+
+/** Opens organisations of a run by their names, with the run's roles and limits. */
+export function organisationsOf(
+  folder: RunFolder,
+  options: NamedOrganisationOptions = {},
+): (name: OrganisationName) => Promise<NamedOrganisation> {
+  const run = folder.readRecord()
+  const library = folder.readLibrary(run)
+  const { maxUnits, maxDepth } = run.training
+  const seed = options.seed ?? run.training.seed
+  let loaded: Promise<TrainedPolicy> | undefined
+  const trained = () => {
+    loaded ??= loadCheckpoint(folder, options)
+    return loaded
+  }
+  return async (name): Promise<NamedOrganisation> => {
+    switch (name) {
+      case 'direct':
+        return { organisation: directOrganisation(), about: {} }
+      case 'chain':
+        return { organisation: chainOrganisation(library, { maxUnits, maxDepth }), about: {} }
+      case 'parallel':
+        return { organisation: parallelOrganisation(library), about: {} }
+      case 'random':
+        return { organisation: randomOrganisation(library, { maxUnits, maxDepth }, seed), about: { seed } }
+      case 'untrained': {
+        const { encoder } = await trained()
+        const untrained = await loadPolicy(folder, { encoder, update: 0 })
+        return { organisation: untrained.organisation({ seed }), about: { update: 0, seed } }
+      }
+      default: {
+        const policy = await trained()
+        const { update } = policy
+        if (name === 'trained')
+          return { organisation: policy.organisation({ seed }), about: { update, seed } }
+        const whole = policy.organisation().name
+        const restricted = policy.organisation({ seed, restriction: name, name: `${whole}, ${name}` })
+        return { organisation: restricted, about: { update, seed } }
+      }
+    }
+  }
+}
+
+/** Only the newest checkpoints are kept: whoever asks for another hears which there are. */
+export async function loadCheckpoint(folder: RunFolder, options: LoadOptions): Promise<TrainedPolicy> {
+  const { update } = options
+  const kept = folder.checkpoints()
+  if (update !== undefined && update !== 0 && !kept.includes(update))
+    throw new RunError(
+      `The run has no checkpoint of update ${update}. There are ${[0, ...kept.filter((one) => one > 0)].join(', ')}; 0 is the untrained policy.`,
+    )
+  return loadPolicy(folder, options)
+}

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { executionSettings } from '../settings/execution.ts'
+import { trainingSettings } from '../settings/training.ts'
+import { readLines } from '../store/durable-file.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/update-record.ts'
+import { type DifferingSetting, differingSettings } from './differing-settings.ts'
+import { meanOf } from './statistics.ts'
+
+/** A run as it lies on the disk at this moment. Reading it disturbs nobody who writes it. */
+export interface RunOverview {
+  readonly record: RunRecord
+  /** Updates whose weights are kept, of `record.updates`. */
+  readonly done: number
+  readonly isFinished: boolean
+  readonly updates: readonly UpdateRecord[]
+  /** Settings of training and execution that are not the paper's: its value first. */
+  readonly departures: readonly DifferingSetting[]
+  readonly made: TokenCount
+  readonly reused: TokenCount
+}
+
+export function runOverview(folder: RunFolder): RunOverview {
+  const record = folder.readRecord()
+  const updates = updatesOf(folder)
+  const done = folder.checkpoints().at(-1) ?? 0
+  return {
+    record,
+    done,
+    isFinished: done >= record.updates,
+    updates,
+    departures: departuresOf(record),
+    made: sum(updates.map(({ made }) => made)),
+    reused: sum(updates.map(({ reused }) => reused)),
+  }
+}
+
+function updatesOf({ eventsFile }: RunFolder): UpdateRecord[] {
+  if (!existsSync(eventsFile)) return []
+  return (readLines(eventsFile) as UpdateRecord[]).filter(({ type }) => type === 'update')
+}
+
+function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
+  const { prices: _, ...paperExecution } = JSON.parse(JSON.stringify(executionSettings.parse({})))
+  const { prices: __, ...ownExecution } = execution
+  const paper = { ...trainingSettings.parse({}), execution: paperExecution }
+  return differingSettings([paper, { ...training, execution: ownExecution }])
+}
+
+function sum(counts: readonly TokenCount[]): TokenCount {
+  const total = { calls: 0, input: 0, cachedInput: 0, output: 0 }
+  for (const count of counts)
+    for (const field of Object.keys(total) as (keyof TokenCount)[]) total[field] += count[field]
+  return total
+}
+
+/** How many updates the beginning and the end of a training are, where those are compared: a fifth each. */
+export function fifthOf(updates: number): number {
+  return Math.max(1, Math.round(updates / 5))
+}
+
+/** A final graph of a training, and how it did on the questions that it was built for. */
+export interface FinalGraph {
+  readonly graph: AgentGraph
+  readonly key: string
+  readonly count: number
+  readonly score: number
+}
+
+/** The final graphs of the last updates, the most common first, of equally common ones the newest. */
+export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
+  if (!existsSync(trajectoriesFile)) return []
+  const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
+  const ends = last
+    .flatMap(({ trajectories }) => trajectories)
+    .map(({ actions, terminalScore }) => {
+      const units = actions.flatMap((action) => (action.type === 'stop' ? [] : [action]))
+      const graph = AgentGraph.of(
+        units.map(({ role, realization, predecessors }) => ({ role, realization, predecessors })),
+      )
+      return { graph, key: graphKey(graph), score: terminalScore }
+    })
+  return [...Map.groupBy(ends.toReversed(), ({ key }) => key)]
+    .map(([key, same]) => ({
+      graph: same[0]!.graph,
+      key,
+      count: same.length,
+      score: meanOf(same.map(({ score }) => score)),
+    }))
+    .toSorted((a, b) => b.count - a.count)
+}
+
+/** How often roles were placed, and as what, by the graphs of these updates. */
+export interface PlacedUnits {
+  readonly roles: ReadonlyMap<string, number>
+  readonly atomic: number
+  readonly group: number
+  /** Graphs by how many units they have. */
+  readonly sizes: ReadonlyMap<number, number>
+}
+
+export function placedUnits(updates: readonly UpdateRecord[]): PlacedUnits {
+  const roles = new Map<string, number>()
+  const sizes = new Map<number, number>()
+  let [atomic, group] = [0, 0]
+  for (const { actions } of updates) {
+    for (const [role, placed] of Object.entries(actions.roles)) {
+      roles.set(role, (roles.get(role) ?? 0) + placed.atomic + placed.group)
+      atomic += placed.atomic
+      group += placed.group
+    }
+    for (const units of actions.units) sizes.set(units, (sizes.get(units) ?? 0) + 1)
+  }
+  return { roles, atomic, group, sizes }
+}

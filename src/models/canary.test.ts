@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { CallLimit } from './call-limit.ts'
+import { Canary } from './canary.ts'
+import { type ChatModel, type ChatReply, type ChatRequest, paperDecoding } from './chat-model.ts'
+import type { FailureKind } from './failure.ts'
+import { callModel } from './retry.ts'
+
+const good: ChatReply = { ok: true, text: 'x', finish: 'stop', warnings: [], durationMs: 1 }
+const failure = (kind: FailureKind): ChatReply => ({
+  ok: false,
+  kind,
+  message: `HTTP: ${kind}`,
+  durationMs: 1,
+})
+const asking = (user: string): ChatRequest => ({ system: 's', user, decoding: paperDecoding })
+
+/** An endpoint that decides by the request and by its number. */
+class Endpoint implements ChatModel {
+  readonly identity = { provider: 'p', model: 'm', options: {} }
+  readonly asked: string[] = []
+  readonly #says: (user: string, number: number) => FailureKind | undefined
+
+  constructor(says: (user: string, number: number) => FailureKind | undefined) {
+    this.#says = says
+  }
+
+  async ask({ user }: ChatRequest): Promise<ChatReply> {
+    this.asked.push(user)
+    await new Promise(setImmediate)
+    const kind = this.#says(user, this.asked.length - 1)
+    return kind === undefined ? good : failure(kind)
+  }
+
+  get controls(): string[] {
+    return this.asked.filter((user) => user !== user.trimEnd())
+  }
+}
+
+function caller(endpoint: Endpoint, canary = new Canary()) {
+  const clock = new InstantClock()
+  return async (user: string) => {
+    const { reply, attempts } = await callModel(endpoint, asking(user), {
+      canary,
+      clock,
+      limit: new CallLimit(4),
+    })
+    return [reply.ok ? 'ok' : reply.kind, attempts.length]
+  }
+}
+
+describe('a rejection is believed', () => {
+  test('where all attempts meet it and the longest request that was answered is answered again', async () => {
+    const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
+    const call = caller(endpoint)
+    await call('a longer one')
+    await call('short')
+    expect(await call('refused content')).toEqual(['rejected', 4])
+    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a longer one'])
+  })
+
+  test('before anything was answered: where an ordinary request is', async () => {
+    const endpoint = new Endpoint((user) => (user.length > 30_000 ? 'rejected' : undefined))
+    const call = caller(endpoint)
+    expect(await call('x'.repeat(40_000))).toEqual(['rejected', 4])
+    expect(endpoint.controls.length).toBe(1)
+    // As long as what nodes ask: an endpoint that only takes toy requests is not alive.
+    expect(endpoint.controls[0]!.length).toBeGreaterThan(3000)
+  })
+})
+
+describe('an endpoint that is gone', () => {
+  test('rejects everything from some moment on', async () => {
+    const endpoint = new Endpoint((_user, number) => (number < 2 ? undefined : 'rejected'))
+    const call = caller(endpoint)
+    await call('one')
+    await call('two')
+    expect(await call('three')).toEqual(['rejects_all', 1])
+    expect(endpoint.asked.length).toBe(4)
+  })
+
+  test('now rejects what is half as long as what it took before', async () => {
+    const endpoint = new Endpoint((user, number) =>
+      user.length > (number < 1 ? 1000 : 500) ? 'rejected' : undefined,
+    )
+    const call = caller(endpoint)
+    await call('x'.repeat(900))
+    expect(await call('x'.repeat(600))).toEqual(['rejects_all', 1])
+    expect(await call('x'.repeat(100))).toEqual(['ok', 1])
+  })
+
+  test('is not hidden by a cache that still answers what it knows', async () => {
+    const known = new Set<string>()
+    const endpoint = new Endpoint((user, number) => {
+      if (number < 3) known.add(user)
+      return known.has(user) ? undefined : 'rejected'
+    })
+    const call = caller(endpoint)
+    for (const user of ['one', 'two', 'three']) await call(user)
+    expect(await call('four')).toEqual(['rejects_all', 1])
+  })
+
+  test.each([
+    ['not_found', 'not_found'],
+    ['unauthorized', 'unauthorized'],
+    ['redirected', 'redirected'],
+    ['network', 'erratic'],
+    ['bad_response', 'erratic'],
+  ] as const)('fails the control call by %s: %s', async (kind, outcome) => {
+    const endpoint = new Endpoint((user) => (user === 'one' ? undefined : user === 'two' ? 'rejected' : kind))
+    const call = caller(endpoint)
+    await call('one')
+    expect((await call('two'))[0]).toBe(outcome)
+  })
+})
+
+describe('an endpoint that rejects now and then', () => {
+  test.each([2, 3, 5])(
+    'every request but each %s.: no rejection is believed, whatever is rejected',
+    async (period) => {
+      const endpoint = new Endpoint((_user, number) => (number % period === 0 ? undefined : 'rejected'))
+      const call = caller(endpoint)
+      const outcomes = new Set<unknown>()
+      for (let number = 0; number < 50; number += 1) outcomes.add((await call(`request ${number}`))[0])
+      expect(outcomes).not.toContain('rejected')
+    },
+  )
+
+  test('answers at a later attempt: that counts, and its rejections are transport failures from then on', async () => {
+    const endpoint = new Endpoint((user, number) =>
+      number === 1 || user === 'refused' ? 'rejected' : undefined,
+    )
+    const call = caller(endpoint)
+    await call('one')
+    expect(await call('two')).toEqual(['ok', 2])
+    expect(await call('refused')).toEqual(['erratic', 4])
+  })
+
+  test('and fails otherwise in between: nothing is known of the request', async () => {
+    const endpoint = new Endpoint((user, number) => {
+      if (user !== 'two') return undefined
+      return number === 3 ? 'server_error' : 'rejected'
+    })
+    const call = caller(endpoint)
+    await call('one')
+    expect(await call('two')).toEqual(['erratic', 4])
+  })
+})
+
+test('concurrent rejections share control calls, but none that was begun before they were rejected', async () => {
+  const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
+  const canary = new Canary()
+  const call = caller(endpoint, canary)
+  await call('one')
+  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => call(`refused ${index}`)))
+  expect(new Set(outcomes.map(([kind]) => kind))).toEqual(new Set(['rejected']))
+  expect(endpoint.controls.length).toBeLessThan(5)
+
+  // The control call that is under way was answered before the endpoint went; the one after it is not.
+  let isGone = false
+  const going = new Endpoint((user) => {
+    const control = user !== user.trimEnd()
+    const kind = isGone || user.startsWith('refused') ? 'rejected' : undefined
+    if (control) isGone = true
+    return kind
+  })
+  const late = caller(going)
+  await late('one')
+  const first = late('refused 1')
+  while (going.controls.length === 0) await new Promise(setImmediate)
+  expect((await Promise.all([first, late('two')])).map(([kind]) => kind)).toContain('rejects_all')
+})

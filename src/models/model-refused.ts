@@ -1,0 +1,42 @@
+import type { ChatFailure } from './chat-model.ts'
+import { type FailureKind, isRefusal } from './failure.ts'
+import { ModelUnreachableError } from './model-unreachable.ts'
+
+/** What a failure that stops a run is told as. */
+export function stopError({ kind, message }: ChatFailure): ModelRefusedError | ModelUnreachableError {
+  return isRefusal(kind)
+    ? new ModelRefusedError(kind, message)
+    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`)
+}
+
+/** The model refuses every call until a person has acted, so whatever runs on it ends at once. */
+export class ModelRefusedError extends Error {
+  override name = 'ModelRefusedError'
+  readonly kind: FailureKind
+
+  /** `message` is the failed call's. */
+  constructor(kind: FailureKind, message: string) {
+    super(
+      `The model refuses further calls (${kind}): ${endedSentence(message)} ${remedyOf(kind)}, then try again; nothing that was done is lost.`,
+    )
+    this.kind = kind
+  }
+}
+
+function remedyOf(kind: FailureKind): string {
+  switch (kind) {
+    case 'unauthorized':
+      return 'Check the API key'
+    case 'payment_required':
+    case 'quota_exhausted':
+      return 'Top up the balance or raise the quota'
+    case 'forbidden':
+      return 'Get access to this model or choose another'
+    default:
+      return 'Look closer with `magic doctor`'
+  }
+}
+
+function endedSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { JsonObject } from '../library/json-value.ts'
+import { checkBaseURL } from './base-url.ts'
+import { OpenAICompatibleModel } from './openai-compatible.ts'
+import { type Preset, type PresetName, presets } from './presets.ts'
+import { ApiKey, readKeyFile } from './secret.ts'
+
+const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]]
+const secretName =
+  /^(?:x[-_])?(?:api[-_]?key|authorization|access[-_]?token|auth[-_]?token|secret|password)$/i
+const ownFields = ['model', 'messages', 'stream', 'temperature', 'max_tokens', 'max_completion_tokens']
+
+/** Which model is asked, and where. Keys are named, never given. */
+export const modelSettings = z.strictObject({
+  preset: z.enum(presetNames).default('deepseek').describe('Provider whose address and dialect are known.'),
+  model: z.string().min(1).optional().describe('Model name at the provider.'),
+  baseURL: z
+    .string()
+    .optional()
+    .describe("Address up to and without /chat/completions; the preset's by default."),
+  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyFile: z.string().min(1).optional().describe('File of mode 600 that holds the key.'),
+  allowUnsafeBaseURL: z
+    .boolean()
+    .default(false)
+    .describe('Allow http: to another machine, and link-local addresses.'),
+  deadlineSeconds: z
+    .number()
+    .positive()
+    .max(3600)
+    .default(120)
+    .describe('Limit on one attempt, body included.'),
+  extraBody: z
+    .record(z.string(), z.json())
+    .refine((body) => ownFields.every((name) => !Object.hasOwn(body, name)), {
+      message: `these request fields are set by the run: ${ownFields.join(', ')}`,
+    })
+    // What is here goes into run records and keys of the ledger.
+    .refine((body) => Object.keys(body).every((name) => !secretName.test(name)), {
+      message: 'a key does not belong here, since this is written down: use apiKeyEnv or apiKeyFile',
+    })
+    .optional()
+    .describe('Further fields of the request body. They are kept in run records, so no secrets.'),
+})
+
+export type ModelSettings = z.input<typeof modelSettings>
+
+/** The model that settings describe. Throws, with the remedy, for what a person can mend; asks nobody yet. */
+export function openModel(settings: ModelSettings = {}, environment = process.env): OpenAICompatibleModel {
+  const chosen = modelSettings.parse(settings)
+  const preset: Preset = presets[chosen.preset]
+  const model = chosen.model ?? preset.model
+  if (model === undefined)
+    throw new Error(
+      `The preset '${chosen.preset}' has no default model: name the one that your server has loaded.`,
+    )
+  const baseURL = checkBaseURL(chosen.baseURL ?? preset.baseURL, chosen.allowUnsafeBaseURL)
+  const key = findKey(chosen, preset, environment)
+  // A hosted provider's dialect at another address is another provider, with prices and answers of its own.
+  const elsewhere = preset.needsKey && baseURL.origin !== new URL(preset.baseURL).origin
+  return new OpenAICompatibleModel({
+    provider: elsewhere ? `${chosen.preset}-compatible` : chosen.preset,
+    model,
+    baseURL,
+    thinkingOff: preset.thinkingOff,
+    outputLimit: preset.outputLimit,
+    quotaIsRate: preset.quotaIsRate ?? false,
+    deadlineMs: chosen.deadlineSeconds * 1000,
+    ...(chosen.extraBody === undefined ? {} : { extraBody: chosen.extraBody as JsonObject }),
+    ...(key === undefined ? {} : { apiKey: new ApiKey(key, baseURL.origin) }),
+  })
+}
+
+function findKey(
+  { preset: name, apiKeyEnv, apiKeyFile }: z.output<typeof modelSettings>,
+  preset: Preset,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
+  if (apiKeyFile !== undefined) return readKeyFile(apiKeyFile)
+  const key = environment[apiKeyEnv ?? preset.apiKeyEnv]?.trim()
+  if (key !== undefined && key !== '') return key
+  // A variable that was asked for by name is missed even where the provider does not need one. The name is not repeated:
+  // it may be the key, given by mistake.
+  if (apiKeyEnv !== undefined)
+    throw new MissingKeyError(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
+  if (preset.needsKey) throw new MissingKeyError(name, `Set ${preset.apiKeyEnv}`)
+  return undefined
+}
+
+class MissingKeyError extends Error {
+  override name = 'MissingKeyError'
+  constructor(preset: string, remedy: string) {
+    super(
+      `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
+    )
+  }
+}

@@ -1,0 +1,148 @@
+import type { JsonObject } from '../library/json-value.ts'
+import type { ChatAnswer, ChatRequest } from './chat-model.ts'
+import type { ServerError } from './failure.ts'
+import { checkUsage, type UsageReading } from './usage.ts'
+
+/** How a provider's dialect differs from plain OpenAI chat completions. */
+export interface Dialect {
+  /** Request fields that switch thinking off. */
+  readonly thinkingOff: JsonObject
+  readonly outputLimit: 'max_tokens' | 'max_completion_tokens'
+  /** Any other request fields, from the user's settings. */
+  readonly extraBody?: JsonObject
+}
+
+/** The request body. Texts of tasks and models are only ever values in it. */
+export function completionBody(
+  model: string,
+  dialect: Dialect,
+  { system, user, decoding }: ChatRequest,
+): string {
+  return JSON.stringify({
+    ...dialect.extraBody,
+    ...(decoding.thinking ? {} : dialect.thinkingOff),
+    ...(decoding.json ? { response_format: { type: 'json_object' } } : {}),
+    model,
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+    temperature: decoding.temperature,
+    [dialect.outputLimit]: decoding.maxOutputTokens,
+    stream: false,
+  })
+}
+
+export interface Completion {
+  readonly text: string
+  readonly finish: ChatAnswer['finish']
+  readonly servedModel?: string
+  readonly thinking: boolean
+  readonly usage: UsageReading
+}
+
+export type CompletionReading =
+  | { readonly completion: Completion }
+  | { readonly problem: string; readonly error?: ServerError; readonly usage: UsageReading }
+
+/** Reads the body of a 2xx answer, which may yet hold an error or be no completion at all. Never throws. */
+export function readCompletion(body: string): CompletionReading {
+  const json = parse(body)
+  const usage = readUsage(field(json, 'usage'))
+  const error = readError(json)
+  if (error !== undefined) return { problem: error.message ?? 'an error without a message', error, usage }
+  const choice = element(field(json, 'choices'))
+  const message = field(choice, 'message')
+  const content = field(message, 'content')
+  if (field(choice, 'finish_reason') === 'error')
+    return { problem: readError(choice)?.message ?? 'The model broke off with an error.', usage }
+  // `null` is how some servers say that nothing was generated; then the model, not the transport, has failed.
+  if (typeof content !== 'string' && content !== null)
+    return { problem: 'The body is no chat completion.', usage }
+  const text = content ?? ''
+  const servedModel = field(json, 'model')
+  return {
+    completion: {
+      text,
+      finish: finishOf(field(choice, 'finish_reason')),
+      ...(typeof servedModel === 'string' ? { servedModel } : {}),
+      thinking: showsThinking(message, text, field(json, 'usage')),
+      usage,
+    },
+  }
+}
+
+/** The error in a body, if there is one: `{error: {message, code, type}}`, `{error: "text"}` or `{message, code}`. */
+export function readErrorBody(body: string): ServerError {
+  const json = parse(body)
+  if (json === undefined) return plainText(body)
+  const error = readError(json) ?? strings(json)
+  const detail = field(json, 'detail')
+  if (error.message !== undefined || detail === undefined) return error
+  return { ...error, message: typeof detail === 'string' ? detail : JSON.stringify(detail) }
+}
+
+/** Some servers and most proxies answer in plain words, or in a page whose words are between tags. */
+function plainText(body: string): ServerError {
+  const words = body
+    .slice(0, 4000)
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return words === '' ? {} : { message: words }
+}
+
+function readError(json: unknown): ServerError | undefined {
+  const error = field(json, 'error')
+  if (typeof error === 'string') return { message: error }
+  return typeof error === 'object' && error !== null ? strings(error) : undefined
+}
+
+function strings(error: unknown): ServerError {
+  const found: Record<string, string> = {}
+  for (const name of ['message', 'code', 'type']) {
+    const value = field(error, name)
+    if (typeof value === 'string') found[name] = value
+  }
+  return found
+}
+
+function finishOf(reason: unknown): ChatAnswer['finish'] {
+  if (reason === 'stop' || reason === 'length') return reason
+  return reason === 'content_filter' ? 'filter' : 'other'
+}
+
+function showsThinking(message: unknown, text: string, usage: unknown): boolean {
+  const reasoning = [field(message, 'reasoning_content'), field(message, 'reasoning')]
+  const tokens = field(field(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  return (
+    reasoning.some((said) => typeof said === 'string' && said.trim() !== '') ||
+    (typeof tokens === 'number' && tokens > 0) ||
+    text.trimStart().startsWith('<think>')
+  )
+}
+
+/** DeepSeek names its cache hits itself; the others follow OpenAI. */
+function readUsage(usage: unknown): UsageReading {
+  const cached =
+    field(field(usage, 'prompt_tokens_details'), 'cached_tokens') ?? field(usage, 'prompt_cache_hit_tokens')
+  return checkUsage(field(usage, 'prompt_tokens'), cached, field(usage, 'completion_tokens'))
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** An own field: what a body says of `__proto__` must not reach us as an inherited one. */
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as Record<string, unknown>)[name]
+}
+
+function element(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : undefined
+}

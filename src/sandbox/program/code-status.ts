@@ -1,0 +1,31 @@
+import type { CaseReport } from '../case.ts'
+
+/** How the evaluation of a program ended; only `passed` has credit. A sandbox that failed has no status: it is an error. */
+export type CodeStatus =
+  | 'passed'
+  | 'failed_tests'
+  | 'syntax_error'
+  | 'runtime_error'
+  | 'timeout'
+  | 'memory_limit'
+  | 'output_limit'
+  | 'unparseable'
+
+/** The status of a case that did not come to its end properly, or undefined when it did. */
+export function statusOfEnd(report: CaseReport): CodeStatus | undefined {
+  switch (report.end) {
+    case 'cpu':
+    case 'wall':
+    case 'late':
+      return 'timeout'
+    case 'output':
+      return 'output_limit'
+    case 'malformed':
+    case 'lost':
+    case 'signal':
+      return 'runtime_error'
+    case 'exit':
+    case 'stopped':
+      return undefined
+  }
+}

@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { descendants, gone } from '../../test/attacks/processes.ts'
+import type { CaseReport, RunningCase } from './case.ts'
+import { findSandboxHost } from './host.ts'
+import { paperLimits } from './limits.ts'
+import { SandboxPool } from './pool.ts'
+import { Sandbox } from './sandbox.ts'
+import { InfrastructureTimeout, SandboxLost, SandboxUnavailable } from './unavailable.ts'
+
+const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
+
+async function endOf(running: RunningCase): Promise<CaseReport> {
+  for (;;) {
+    const event = await running.next()
+    if (event.kind === 'end') return event.report
+  }
+}
+
+describe('a sandbox', () => {
+  test('serves many cases, each in a process of its own', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const source =
+      'import os, sys\nsys.stdout.write(f"{len(sys.modules)} {input()}")\nsys.modules["leftover"] = 1'
+    const seen = new Set<string>()
+    for (let number = 0; number < 5; number += 1) {
+      const stdin = `${number}\n`
+      const report = await endOf(sandbox.run({ mode: 'script', source, stdin }, paperLimits))
+      const [modules, echoed] = report.stdout.split(' ')
+      expect({ end: report.end, code: report.code, echoed }).toEqual({
+        end: 'exit',
+        code: 0,
+        echoed: `${number}`,
+      })
+      seen.add(modules!)
+    }
+    expect(seen.size).toBe(1)
+    await sandbox.close()
+  })
+
+  test('passes on a large input, read or not', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const stdin = 'é'.repeat(2_000_000)
+    const reads = { mode: 'script', source: 'print(len(open(0).read()))', stdin } as const
+    expect((await endOf(sandbox.run(reads, paperLimits))).stdout).toBe('2000000\n')
+    const ignores = { ...reads, source: 'print(1)' }
+    expect((await endOf(sandbox.run(ignores, paperLimits))).stdout).toBe('1\n')
+    await sandbox.close()
+  })
+
+  test('carries lone surrogates in programs and input without harm', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const report = await endOf(
+      sandbox.run({ mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' }, paperLimits),
+    )
+    expect(report.code).toBe(1)
+    expect(report.stderr).toContain('UnicodeEncodeError')
+    const next = await endOf(sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, paperLimits))
+    expect(next.stdout).toBe('1\n')
+    await sandbox.close()
+  })
+
+  test('is for programs or for their judges', async () => {
+    const host = await findSandboxHost()
+    const forPrograms = await Sandbox.start(host, { writableTmp: false })
+    const judge = { mode: 'judge', preamble: [], entry: 'f', test: 'def check(candidate): pass' } as const
+    expect(() => forPrograms.run(judge, paperLimits)).toThrow('for programs')
+    const forJudges = await Sandbox.start(host, { writableTmp: false, serves: 'judges' })
+    expect(() => forJudges.run(sleep, paperLimits)).toThrow('for judges')
+    await Promise.all([forPrograms.close(), forJudges.close()])
+  })
+
+  test('leaves no process behind when it closes', async () => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, paperLimits)
+    await wait(200)
+    const pids = descendants(process.pid)
+    expect(pids.length).toBeGreaterThanOrEqual(3)
+    await sandbox.close()
+    expect((await endOf(running)).end).toBe('lost')
+    expect(await gone(pids)).toBe(true)
+  })
+
+  // Below this process: bubblewrap, its first process, the runner, the zygote, the program.
+  test.each([
+    ['runner', -3],
+    ['zygote', -2],
+  ])('whose %s is killed gives no report, and that is known', async (_, place) => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, paperLimits)
+    await wait(200)
+    const pids = descendants(process.pid)
+    process.kill(pids.at(place)!, 'SIGKILL')
+    expect((await endOf(running)).end).toBe('lost')
+    expect(await gone(pids)).toBe(true)
+    expect((await endOf(sandbox.run(sleep, paperLimits))).end).toBe('lost')
+    expect(sandbox.isClean).toBe(false)
+    await sandbox.close()
+  })
+
+  test.each([
+    ['runner', -3],
+    ['zygote', -2],
+  ])('whose %s is stopped is given up after a while', async (_, place) => {
+    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 0.5 })
+    await wait(100)
+    const pids = descendants(process.pid)
+    process.kill(pids.at(place)!, 'SIGSTOP')
+    expect((await endOf(running)).end).toBe('late')
+    await sandbox.close()
+    expect(await gone(pids)).toBe(true)
+  })
+
+  test('dies with the process that started it, even by kill -9', async () => {
+    const script = fileURLToPath(new URL('../../test/attacks/sleep-in-sandbox.ts', import.meta.url))
+    const parent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise((resolve) => parent.stdout.once('data', resolve))
+    await wait(200)
+    const pids = descendants(parent.pid!)
+    expect(pids.length).toBeGreaterThanOrEqual(3)
+    parent.kill('SIGKILL')
+    await exited(parent)
+    expect(await gone(pids)).toBe(true)
+  })
+})
+
+function exited(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('close', () => resolve()))
+}
+
+describe('a pool', () => {
+  test('runs no more jobs at once than it is told', async () => {
+    const pool = new SandboxPool({ concurrency: 2 })
+    let running = 0
+    let most = 0
+    const job = () =>
+      pool.job(undefined, async () => {
+        running += 1
+        most = Math.max(most, running)
+        await wait(20)
+        running -= 1
+      })
+    await Promise.all(Array.from({ length: 7 }, job))
+    expect(most).toBe(2)
+  })
+
+  test('ends a job that is aborted, with the reason given, and its sandboxes', async () => {
+    const pool = new SandboxPool({ concurrency: 1 })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const first = pool.job(controller.signal, async (job) =>
+      endOf((await job.open()).run(sleep, paperLimits)),
+    )
+    const second = pool.job(controller.signal, async () => 'never')
+    const ended = Promise.allSettled([first, second])
+    await wait(300)
+    const pids = descendants(process.pid)
+    controller.abort(reason)
+    expect(await ended).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ])
+    expect(await gone(pids)).toBe(true)
+    expect(await pool.job(undefined, async () => 'free again')).toBe('free again')
+    await expect(pool.job(controller.signal, async () => 'never')).rejects.toBe(reason)
+  })
+
+  test('stops a job at the limit of the infrastructure', async () => {
+    const pool = new SandboxPool({ infrastructureSeconds: 0.5 })
+    const job = pool.job(undefined, async (job) => endOf((await job.open()).run(sleep, paperLimits)))
+    await expect(job).rejects.toBeInstanceOf(InfrastructureTimeout)
+  })
+
+  test('says what is missing', async () => {
+    const host = await findSandboxHost()
+    const broken = {
+      ...host,
+      bubblewrap: { ...host.bubblewrap, path: '/usr/bin/false' },
+      nextUser: () => undefined,
+    }
+    const pool = new SandboxPool({ findHost: async () => broken })
+    const job = pool.job(undefined, (job) => job.open())
+    await expect(job).rejects.toBeInstanceOf(SandboxUnavailable)
+    await expect(pool.job(undefined, (job) => job.open())).rejects.toThrow(
+      'apt-get install bubblewrap python3',
+    )
+    const absent = { ...broken, bubblewrap: { ...host.bubblewrap, path: '/nowhere/bwrap' } }
+    const nowhere = new SandboxPool({ findHost: async () => absent })
+    await expect(nowhere.job(undefined, (job) => job.open())).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('a job whose sandbox fails', () => {
+  const pool = new SandboxPool({ concurrency: 1 })
+  afterAll(() => pool.close())
+  /** Runs a program; `harm` gets the processes of its sandbox, the program last, in every attempt. */
+  async function run(source: string, harm: (pids: readonly number[], attempt: number) => void) {
+    let attempts = 0
+    const report = await pool.job(undefined, async (job) => {
+      attempts += 1
+      const sandbox = await job.open()
+      const running = sandbox.run({ mode: 'script', source, stdin: '' }, { ...paperLimits, wallSeconds: 30 })
+      await wait(200)
+      harm(descendants(process.pid), attempts)
+      return endOf(running)
+    })
+    return { attempts, report }
+  }
+  const slow = 'import time\ntime.sleep(2)\nprint(6 * 7)'
+
+  test.each([
+    ['first process', -4],
+    ['runner', -3],
+    ['zygote', -2],
+    ['program', -1],
+  ])('is done again when its %s is killed from outside', async (_, place) => {
+    const kill = (pids: readonly number[], attempt: number) =>
+      void (attempt === 1 && process.kill(pids.at(place)!, 'SIGKILL'))
+    const { attempts, report } = await run(slow, kill)
+    expect({ attempts, end: report.end, out: report.stdout }).toEqual({
+      attempts: 2,
+      end: 'exit',
+      out: '42\n',
+    })
+  })
+
+  test('is given up after three attempts', async () => {
+    let attempts = 0
+    const killed = run(slow, (pids) => {
+      attempts += 1
+      process.kill(pids.at(-1)!, 'SIGKILL')
+    })
+    await expect(killed).rejects.toBeInstanceOf(SandboxLost)
+    expect(attempts).toBe(3)
+  })
+
+  test.each([
+    ['cannot kill itself', 'import os\nos.kill(os.getpid(), 9)', 'exit'],
+    [
+      'cannot kill itself by a timer',
+      'import ctypes\nctypes.CDLL(None).timer_create(0, 0, 0)\nprint(1)',
+      'exit',
+    ],
+    ['crashes', 'import ctypes\nctypes.string_at(0)', 'signal'],
+    ['aborts', 'import os\nos.abort()', 'signal'],
+    ['takes all memory', 'x = bytearray(1 << 30)', 'exit'],
+    ['takes all time', 'while True: pass', 'cpu'],
+  ])('is not one whose program %s: that is a result', async (_, source, end) => {
+    const { attempts, report } = await run(source, () => {})
+    expect({ attempts, end: report.end }).toEqual({ attempts: 1, end })
+  })
+})

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { isOpenToAll } from '../../test/attacks/open-to-all.ts'
+import { type TraceReport, traceReport } from '../../test/attacks/traces.ts'
+import { oneAtATime } from '../../test/one-at-a-time.ts'
+
+oneAtATime()
+
+// A thousand in all, half of them as either user where there are two.
+const script = fileURLToPath(new URL('../../test/attacks/traces.ts', import.meta.url))
+const canDrop = process.getuid?.() === 0 && isOpenToAll(script) && isOpenToAll(process.execPath)
+const pairs = canDrop ? 500 : 1000
+
+function expectNothing({ enumerated, enumeratedWritable, seen, seenWithThread, shared }: TraceReport): void {
+  // More than a thousand names, more than a thousand attempts, and none went through.
+  expect(enumerated).toBe('True True []\n')
+  // In a sandbox with a writable /tmp, which is for one program alone, nothing but that.
+  expect(enumeratedWritable.replace(/\('[a-z ]+', '\/tmp'\)(?:, )?/g, '')).toBe('True True []\n')
+  expect(seen).toHaveLength(1)
+  expect(seenWithThread).toHaveLength(1)
+  expect(seen[0]).toMatch(/^\[\[\[.*\]\n$/)
+  // The other pairs: a first program that made threads had the last case of its sandbox.
+  expect(shared).toBeGreaterThan(pairs / 2)
+}
+
+describe('a program leaves nothing for the next, of all that it can reach', { timeout: 1_200_000 }, () => {
+  test('as the user of the tests', async () => {
+    expectNothing(await traceReport(pairs))
+  })
+
+  test.skipIf(!canDrop)('as a plain user', async () => {
+    const drop = ['--reuid=54321', '--regid=54321', '--clear-groups', '--no-new-privs']
+    const options = { env: { PATH: '/usr/bin:/bin' }, maxBuffer: 2 ** 26 }
+    const command = [...drop, process.execPath, script, String(pairs)]
+    const { stdout } = await promisify(execFile)('setpriv', command, options)
+    const report = JSON.parse(stdout) as TraceReport & { uid: number }
+    expect(report.uid).toBe(54_321)
+    expectNothing(report)
+  })
+})

@@ -1,0 +1,452 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { deriveRandom } from '../numerics/random.ts'
+import { initializeParameters } from '../policy/initialization.ts'
+import { type PolicyDimensions, parameterShapes } from '../policy/parameter-shapes.ts'
+import {
+  type Checkpoint,
+  CheckpointError,
+  type CheckpointIdentity,
+  readCheckpoint,
+  writeCheckpoint,
+  writeCheckpointInBackground,
+} from './checkpoint.ts'
+import { parseSafetensors, serializeSafetensors } from './safetensors.ts'
+
+const dimensions: PolicyDimensions = { semantic: 6, hidden: 8, maxUnits: 3, maxDepth: 4 }
+const identity: CheckpointIdentity = {
+  dimensions,
+  library: 'library-one',
+  encoder: 'encoder-one',
+  arithmetic: 'separate',
+}
+
+function makeCheckpoint(update = 17, change: Partial<Checkpoint> = {}): Checkpoint {
+  const random = deriveRandom(update, 'moments')
+  const size = [...parameterShapes(dimensions).values()].reduce(
+    (sum, shape) => sum + shape.reduce((product, extent) => product * extent, 1),
+    0,
+  )
+  const moments = () => Float32Array.from({ length: size }, () => random.normal() * 1e-3)
+  return {
+    ...identity,
+    seed: 5,
+    update,
+    parameters: initializeParameters(dimensions, update),
+    optimizer: { step: update, first: moments(), second: moments() },
+    ...change,
+  }
+}
+
+let root = ''
+let folder = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'checkpoint-'))
+  folder = join(root, 'latest')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+describe('what is written is read, bit for bit', () => {
+  test('weights, moments and the rest', () => {
+    const checkpoint = makeCheckpoint()
+    writeCheckpoint(folder, checkpoint)
+    expect(readCheckpoint(folder)).toEqual(checkpoint)
+    expect(readCheckpoint(folder, identity)).toEqual(checkpoint)
+    expect(readdirSync(folder).sort()).toEqual(['optimizer.safetensors', 'policy.safetensors', 'state.json'])
+    expect(readdirSync(root)).toEqual(['latest'])
+  })
+
+  test('every kind of float: signed zeros, subnormal, largest', () => {
+    const { optimizer, parameters } = makeCheckpoint()
+    const odd = [0, -0, 1e-45, -1e-40, 3.4028234663852886e38, 1 + 2 ** -23]
+    optimizer!.first.set(odd)
+    const data = Float32Array.from(parameters.get('empty_graph')!.data)
+    data.set(odd)
+    const changed = new Map(parameters).set('empty_graph', { shape: [8], data })
+    writeCheckpoint(folder, makeCheckpoint(1, { optimizer: optimizer!, parameters: changed }))
+    const read = readCheckpoint(folder)
+    const bits = (values: ArrayLike<number>) => [...new Uint32Array(Float32Array.from(values).buffer)]
+    expect(bits(read.parameters.get('empty_graph')!.data)).toEqual(bits(data))
+    expect(bits(read.optimizer!.first)).toEqual(bits(optimizer!.first))
+  })
+
+  test('without an optimizer, where the policy is only used', () => {
+    const { optimizer: _, ...checkpoint } = makeCheckpoint()
+    writeCheckpoint(folder, checkpoint)
+    expect(readCheckpoint(folder)).toEqual(checkpoint)
+    expect(readdirSync(folder).sort()).toEqual(['policy.safetensors', 'state.json'])
+  })
+
+  test('equal checkpoints are equal bytes', () => {
+    const bytes = () => {
+      writeCheckpoint(folder, makeCheckpoint())
+      return readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+    }
+    expect(bytes()).toEqual(bytes())
+  })
+
+  test('in the background: the same files', async () => {
+    const beside = join(root, 'beside')
+    writeCheckpoint(folder, makeCheckpoint())
+    await writeCheckpointInBackground(beside, makeCheckpoint())
+    expect(readdirSync(beside)).toEqual(readdirSync(folder))
+    for (const name of readdirSync(folder))
+      expect(readFileSync(join(beside, name)).equals(readFileSync(join(folder, name))), name).toBe(true)
+    expect(readdirSync(root).sort()).toEqual(['beside', 'latest'])
+  })
+})
+
+describe('writing over an older one', () => {
+  test('leaves the newer one alone, with nothing of the older', () => {
+    writeCheckpoint(folder, makeCheckpoint(1))
+    const { optimizer: _, ...newer } = makeCheckpoint(2)
+    writeCheckpoint(folder, newer)
+    expect(readCheckpoint(folder)).toEqual(newer)
+    expect(readdirSync(folder).sort()).toEqual(['policy.safetensors', 'state.json'])
+    expect(readdirSync(root)).toEqual(['latest'])
+  })
+
+  test('never touches a folder that is no checkpoint', () => {
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'thesis.txt'), 'years of work')
+    const write = () => writeCheckpoint(folder, makeCheckpoint())
+    expect(write).toThrow(`${folder}`)
+    expect(write).toThrow('it holds thesis.txt, which is no part of a checkpoint')
+    expect(readFileSync(join(folder, 'thesis.txt'), 'utf8')).toBe('years of work')
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, 'a file')
+    expect(write).toThrow('ENOTDIR')
+    expect(readFileSync(folder, 'utf8')).toBe('a file')
+    expect(readdirSync(root)).toEqual(['latest'])
+  })
+
+  test('fails with the path and the need, and keeps what was there', () => {
+    writeFileSync(join(root, 'file'), '')
+    const inside = join(root, 'file', 'latest')
+    expect(() => writeCheckpoint(inside, makeCheckpoint())).toThrow(
+      /file\/latest \(\d+ bytes\) cannot be written: ENOTDIR/,
+    )
+    const { parameters } = makeCheckpoint()
+    writeCheckpoint(folder, makeCheckpoint(1))
+    const lacking = new Map(parameters)
+    lacking.delete('empty_graph')
+    expect(() => writeCheckpoint(folder, makeCheckpoint(2, { parameters: lacking }))).toThrow('empty_graph')
+    expect(() => writeCheckpoint(folder, makeCheckpoint(2, { seed: Number.NaN }))).toThrow('seed')
+    const short = { step: 1, first: new Float32Array(3), second: new Float32Array(3) }
+    expect(() => writeCheckpoint(folder, makeCheckpoint(2, { optimizer: short }))).toThrow(
+      'There are 3 and 3 moments',
+    )
+    expect(readCheckpoint(folder)).toEqual(makeCheckpoint(1))
+  })
+
+  test('fails in the background as well', async () => {
+    writeFileSync(join(root, 'file'), '')
+    await expect(writeCheckpointInBackground(join(root, 'file', 'latest'), makeCheckpoint())).rejects.toThrow(
+      /file\/latest \(\d+ bytes\) cannot be written: ENOTDIR/,
+    )
+    writeCheckpoint(folder, makeCheckpoint(1))
+    await expect(
+      writeCheckpointInBackground(folder, makeCheckpoint(2, { seed: Number.NaN })),
+    ).rejects.toThrow('seed')
+    expect(readCheckpoint(folder)).toEqual(makeCheckpoint(1))
+  })
+})
+
+describe('what is damaged is refused by name', () => {
+  const refused = () => {
+    try {
+      readCheckpoint(folder, identity)
+    } catch (error) {
+      expect(error).toBeInstanceOf(CheckpointError)
+      expect((error as Error).message).toContain(folder)
+      return (error as Error).message
+    }
+    return 'it was accepted'
+  }
+
+  test('nothing is there', () => {
+    expect(refused()).toContain('state.json cannot be read (ENOENT)')
+  })
+
+  test.each(['policy.safetensors', 'optimizer.safetensors', 'state.json'])('%s is missing', (name) => {
+    writeCheckpoint(folder, makeCheckpoint())
+    rmSync(join(folder, name))
+    expect(refused()).toContain(`${name} cannot be read (ENOENT)`)
+  })
+
+  test('truncated at every 4 KiB, by a byte, or to nothing', () => {
+    const wide = { ...dimensions, hidden: 24 }
+    const parameters = initializeParameters(wide, 1)
+    const size = [...parameters.values()].reduce((sum, { data }) => sum + data.length, 0)
+    const optimizer = { step: 1, first: new Float32Array(size), second: new Float32Array(size) }
+    const source = join(root, 'source')
+    writeCheckpoint(source, { ...identity, dimensions: wide, seed: 1, update: 1, parameters, optimizer })
+    let tried = 0
+    for (const name of readdirSync(source)) {
+      const { length } = readFileSync(join(source, name))
+      // The last byte of the state is the end of its last line, and says nothing.
+      const cuts = [name === 'state.json' ? length - 2 : length - 1]
+      for (let cut = 0; cut < length; cut += 4096) cuts.push(cut)
+      for (const cut of cuts) {
+        cpSync(source, folder, { recursive: true })
+        truncateSync(join(folder, name), cut)
+        expect(() => readCheckpoint(folder), `${name} cut at ${cut}`).toThrow(
+          name === 'state.json'
+            ? `${name} is damaged`
+            : `${name} has ${cut} bytes instead of ${length}: it is truncated`,
+        )
+        rmSync(folder, { recursive: true })
+      }
+      tried += cuts.length
+    }
+    expect(tried).toBeGreaterThan(40)
+  })
+
+  test('something was appended', () => {
+    writeCheckpoint(folder, makeCheckpoint())
+    appendFileSync(join(folder, 'policy.safetensors'), 'x')
+    expect(refused()).toContain('something was added to it')
+  })
+
+  test('a bit was flipped, anywhere in the tensors', () => {
+    writeCheckpoint(folder, makeCheckpoint())
+    const random = deriveRandom(1, 'flips')
+    for (const name of ['policy.safetensors', 'optimizer.safetensors']) {
+      const bytes = readFileSync(join(folder, name))
+      const places = [
+        0,
+        7,
+        8,
+        9,
+        bytes.length - 1,
+        ...Array.from({ length: 20 }, () => Math.floor(random.uniform() * bytes.length)),
+      ]
+      for (const place of places) {
+        const flipped = Buffer.from(bytes)
+        flipped[place]! ^= 1 << Math.floor(random.uniform() * 8)
+        writeFileSync(join(folder, name), flipped)
+        expect(refused(), `byte ${place}`).toContain(`${name} is damaged`)
+      }
+      writeFileSync(join(folder, name), bytes)
+    }
+    expect(readCheckpoint(folder)).toEqual(makeCheckpoint())
+  })
+
+  test('a bit was flipped, anywhere in the state, or it says the same', () => {
+    writeCheckpoint(folder, makeCheckpoint())
+    const path = join(folder, 'state.json')
+    const bytes = readFileSync(path)
+    let harmless = 0
+    for (const [place, byte] of bytes.entries()) {
+      const flipped = Buffer.from(bytes)
+      flipped[place] = byte ^ (1 << (place % 7))
+      writeFileSync(path, flipped)
+      const message = refused()
+      if (message === 'it was accepted') {
+        // Between the tokens one white space is as good as another.
+        expect([0x20, 0x0a]).toContain(byte)
+        expect(readCheckpoint(folder)).toEqual(makeCheckpoint())
+        harmless += 1
+      } else expect(message).toContain('state.json is damaged')
+    }
+    expect(harmless).toBeLessThan(bytes.length / 10)
+  })
+
+  test('files of another checkpoint were mixed in', () => {
+    const other = join(root, 'other')
+    writeCheckpoint(other, makeCheckpoint(3))
+    writeCheckpoint(folder, makeCheckpoint())
+    cpSync(join(other, 'policy.safetensors'), join(folder, 'policy.safetensors'))
+    expect(refused()).toContain('policy.safetensors is damaged: its contents do not have the digest')
+  })
+
+  test('the state is of another version, or no JSON', () => {
+    writeCheckpoint(folder, makeCheckpoint())
+    const path = join(folder, 'state.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('magic-checkpoint-v1', 'magic-checkpoint-v2'))
+    expect(refused()).toContain('state.json is damaged or of another version')
+    writeFileSync(path, 'hello')
+    expect(refused()).toContain('state.json is damaged')
+    writeFileSync(path, 'null')
+    expect(refused()).toContain('state.json is damaged')
+  })
+
+  test('a number is edited by hand', () => {
+    writeCheckpoint(folder, makeCheckpoint())
+    const path = join(folder, 'state.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"update": 17', '"update": 18'))
+    expect(refused()).toContain('its content does not have its digest')
+  })
+})
+
+describe('what is for another policy is refused with all that differs', () => {
+  const expectRefusal = (expected: Partial<typeof identity>, ...parts: string[]) => {
+    writeCheckpoint(folder, makeCheckpoint())
+    for (const part of [folder, 'it is for another policy', ...parts])
+      expect(() => readCheckpoint(folder, expected)).toThrow(part)
+  }
+
+  test.each(['semantic', 'hidden', 'maxUnits', 'maxDepth'] as const)('another %s', (name) => {
+    const other = { ...dimensions, [name]: dimensions[name] + 1 }
+    expectRefusal({ ...identity, dimensions: other }, `${name} is ${dimensions[name]}, not ${other[name]}`)
+  })
+
+  test('another library or encoder', () => {
+    expectRefusal({ library: 'two' }, 'it was trained with the library library-one, not two')
+    expectRefusal({ encoder: 'two' }, 'it was trained with the encoder encoder-one, not two')
+    expectRefusal({ arithmetic: 'fused' }, 'it was trained with separate arithmetic, not fused')
+  })
+
+  test('everything at once', () => {
+    expectRefusal(
+      { dimensions: { ...dimensions, hidden: 9, maxDepth: 5 }, library: 'x', encoder: 'y' },
+      'hidden is 8, not 9',
+      'maxDepth is 4, not 5',
+      'library library-one, not x',
+      'encoder encoder-one, not y',
+    )
+  })
+})
+
+/** Rewrites a file of a checkpoint and everything that vouches for it, as a malicious or careless tool would. */
+function forge(
+  name: string,
+  change: (tensors: Map<string, { shape: readonly number[]; data: Float32Array | Float64Array }>) => void,
+): void {
+  const path = join(folder, name)
+  const tensors = new Map(parseSafetensors(readFileSync(path), path).tensors) as Parameters<typeof change>[0]
+  change(tensors)
+  const digest = (content: Uint8Array | string) => createHash('sha256').update(content).digest('hex')
+  const bytes = serializeSafetensors({ tensors, metadata: new Map() })
+  writeFileSync(path, bytes)
+  const { digest: _, ...state } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8'))
+  state.files[name] = { bytes: bytes.length, sha256: digest(bytes) }
+  writeFileSync(
+    join(folder, 'state.json'),
+    JSON.stringify({ ...state, digest: digest(JSON.stringify(state)) }),
+  )
+}
+
+describe('tensors that are not those of the policy are refused, though every digest is right', () => {
+  const expectRefusal = (name: string, change: Parameters<typeof forge>[1], message: string) => {
+    writeCheckpoint(folder, makeCheckpoint())
+    forge(name, () => {})
+    expect(readCheckpoint(folder)).toEqual(makeCheckpoint())
+    forge(name, change)
+    expect(() => readCheckpoint(folder)).toThrow(message)
+  }
+
+  test('weights', () => {
+    const name = 'policy.safetensors'
+    expectRefusal(name, (tensors) => tensors.delete('empty_graph'), "'empty_graph': it is missing")
+    expectRefusal(
+      name,
+      (tensors) => tensors.set('extra', { shape: [1], data: new Float32Array(1) }),
+      "'extra'",
+    )
+    const flat = { shape: [16], data: new Float32Array(16) }
+    expectRefusal(name, (tensors) => tensors.set('granularity_emb.weight', flat), 'its shape is [16]')
+    const double = { shape: [8], data: new Float64Array(8) }
+    expectRefusal(
+      name,
+      (tensors) => tensors.set('empty_graph', double),
+      'empty_graph in policy.safetensors is not of type F32',
+    )
+  })
+
+  test('moments', () => {
+    const name = 'optimizer.safetensors'
+    const moment = 'second_moment.empty_graph'
+    expectRefusal(name, (tensors) => tensors.delete(moment), `lacks ${moment} of shape [8]`)
+    expectRefusal(
+      name,
+      (tensors) => tensors.set(moment, { shape: [7], data: new Float32Array(7) }),
+      `lacks ${moment}`,
+    )
+    expectRefusal(
+      name,
+      (tensors) => tensors.set(moment, { shape: [8], data: new Float64Array(8) }),
+      'not of type F32',
+    )
+  })
+})
+
+test.each(['writeCheckpoint', 'writeCheckpointInBackground'])(
+  'a writer that is killed in %s leaves a whole checkpoint, however often',
+  async (write) => {
+    // The writer's update number is in its weights too, so that a mixture would be seen.
+    const module = JSON.stringify(new URL('./checkpoint.ts', import.meta.url).href)
+    const script = `
+    const { ${write}, readCheckpoint } = await import(${module})
+    const folder = process.argv[1]
+    const { parameters, ...rest } = readCheckpoint(folder)
+    for (let update = rest.update + 1; ; update += 1) {
+      const filled = new Map([...parameters].map(([name, { shape, data }]) => [name, { shape, data: data.map(() => update) }]))
+      await ${write}(folder, { ...rest, update, parameters: filled })
+      if (update === rest.update + 1) console.log('writing')
+    }`
+    writeCheckpoint(folder, makeCheckpoint(0))
+    const random = deriveRandom(1, 'kills')
+    let last = 0
+    for (let times = 0; times < 6; times += 1) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(child.stdout, 'data')
+      await new Promise((resolve) => setTimeout(resolve, 5 + 40 * random.uniform()))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      const { update, parameters } = readCheckpoint(folder)
+      expect(update).toBeGreaterThan(last)
+      last = update
+      for (const { data } of parameters.values())
+        expect(Array.from(data).every((value) => value === update)).toBe(true)
+    }
+    writeCheckpoint(folder, makeCheckpoint(1))
+    expect(readdirSync(root)).toEqual(['latest'])
+  },
+)
+
+const python = '/usr/bin/python3'
+
+test('PyTorch opens the weights under their names', ({ skip }) => {
+  if (spawnSync(python, ['-c', 'import torch']).status !== 0) skip(`${python} has no torch here`)
+  const checkpoint = makeCheckpoint()
+  writeCheckpoint(folder, checkpoint)
+  const script = `
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from checkpoint import read_safetensors
+from graph import Dims
+from network import PolicyNetwork
+network = PolicyNetwork(Dims(*json.loads(sys.argv[3])))
+network.load_state_dict(read_safetensors(Path(sys.argv[2])), strict=True)
+print(json.dumps({name: [list(value.shape), value.flatten().tolist()] for name, value in network.state_dict().items()}))`
+  const peer = fileURLToPath(new URL('../../bench/torch', import.meta.url))
+  const sizes = JSON.stringify(Object.values(dimensions))
+  const output = execFileSync(python, ['-c', script, peer, join(folder, 'policy.safetensors'), sizes], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
+  const opened = JSON.parse(output) as Record<string, [number[], number[]]>
+  expect(Object.keys(opened).sort()).toEqual([...checkpoint.parameters.keys()].sort())
+  for (const [name, { shape, data }] of checkpoint.parameters)
+    expect(opened[name], name).toEqual([shape, Array.from(data)])
+})

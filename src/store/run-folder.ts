@@ -1,0 +1,313 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { z } from 'zod'
+import type { JsonObject } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
+import { parseLibrary, toYaml } from '../library/yaml-library.ts'
+import { budgetSettings } from '../settings/budget.ts'
+import { trainingSettings } from '../settings/training.ts'
+import {
+  type Checkpoint,
+  type CheckpointIdentity,
+  readCheckpoint,
+  readCheckpointState,
+  writeCheckpointInBackground,
+} from './checkpoint.ts'
+import { DiskError } from './disk-error.ts'
+import { syncFolder, writeWhole } from './durable-file.ts'
+import { currentFolder } from './replace-folder.ts'
+import { runToolsSchema } from './run-tools.ts'
+
+const json = z.record(z.string(), z.json())
+const digest = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** `run.json`: all that decides a run's numbers, as it was resolved when the run began. */
+const runRecordSchema = z.object({
+  format: z.literal('magic-run-1'),
+  name: z.string(),
+  createdAt: z.string(),
+  /** Of this software. */
+  version: z.string(),
+  /** How the command line finds tasks and model again; a run that was started from code has none. */
+  source: json.optional(),
+  tasks: z.object({
+    name: z.string(),
+    title: z.string(),
+    metric: z.string(),
+    splits: z.record(z.string(), z.object({ tasks: z.int(), version: digest })),
+  }),
+  library: digest,
+  profile: z.object({ id: z.string(), roles: z.array(z.string()), tools: z.array(z.string()) }),
+  /** Of the profile's, those that there were; runs of earlier versions do not tell. */
+  tools: runToolsSchema.optional(),
+  encoder: z.object({ name: z.string(), fingerprint: z.string() }),
+  model: z.object({ provider: z.string(), model: z.string(), options: json }),
+  /** Per answer contract. */
+  executors: z.record(z.string(), digest),
+  execution: json,
+  training: trainingSettings,
+  budget: budgetSettings,
+  concurrency: z.int().positive(),
+  arithmetic: z.enum(['fused', 'separate']),
+  /** Updates that the run has when it is finished. */
+  updates: z.int().nonnegative(),
+})
+
+/** `membership.json`, as far as anybody here needs it: the ids of every split, in order. */
+const membershipSchema = z.object({ splits: z.record(z.string(), z.array(z.string())) })
+
+export type Membership = z.output<typeof membershipSchema>
+
+export type RunRecord = z.output<typeof runRecordSchema>
+
+/** What a resume may change in `run.json`: it has no part in the weights. All else is written once. */
+const changeable = ['name', 'createdAt', 'version', 'source', 'budget', 'concurrency', 'execution'] as const
+
+/** The part of a record that decides a run's numbers. */
+export function decidingPart<Content extends object>(
+  record: Content,
+): Omit<Content, (typeof changeable)[number]> {
+  const others = Object.entries(record).filter(
+    ([field]) => !(changeable as readonly string[]).includes(field),
+  )
+  return Object.fromEntries(others) as Omit<Content, (typeof changeable)[number]>
+}
+
+const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
+const keptCheckpoints = 2
+
+/** The folder of one run and the names of what lies in it. */
+export class RunFolder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = resolve(path)
+  }
+
+  get eventsFile(): string {
+    return join(this.path, 'events.jsonl')
+  }
+
+  get trajectoriesFile(): string {
+    return join(this.path, 'trajectories.jsonl')
+  }
+
+  get ledgerFile(): string {
+    return join(this.path, 'ledger.sqlite')
+  }
+
+  get callsFile(): string {
+    return join(this.path, 'calls.jsonl')
+  }
+
+  /** What earlier versions had in the place of `callsFile`. */
+  get earlierCallsFile(): string {
+    return join(this.path, 'calls.log')
+  }
+
+  get membershipFile(): string {
+    return join(this.path, 'membership.json')
+  }
+
+  get libraryFile(): string {
+    return join(this.path, 'library.yaml')
+  }
+
+  get evaluationsFolder(): string {
+    return join(this.path, 'evaluations')
+  }
+
+  get exists(): boolean {
+    return existsSync(join(this.path, 'run.json'))
+  }
+
+  /** Makes the folder with its record; what a run killed at its very start has left is taken over. */
+  create(record: RunRecord, tasks: { membership: unknown; library: Library }): void {
+    mkdirSync(join(this.path, 'checkpoints'), { recursive: true })
+    this.writeTasks(tasks)
+    this.#writeRecord(record)
+    syncFolder(resolve(this.path, '..'))
+  }
+
+  writeTasks({ membership, library }: { membership: unknown; library: Library }): void {
+    writeWhole(this.membershipFile, `${JSON.stringify(membership, null, 2)}\n`)
+    writeWhole(this.libraryFile, toYaml(library))
+  }
+
+  /** Takes over what a resume may change. */
+  updateRecord(now: RunRecord): void {
+    const { createdAt: _, ...changes } = Object.fromEntries(
+      changeable.flatMap((field) => (now[field] === undefined ? [] : [[field, now[field]]])),
+    )
+    this.#writeRecord({ ...this.#readRecordAsWritten(), ...changes })
+  }
+
+  readRecord(): RunRecord {
+    return this.#read(join(this.path, 'run.json'), runRecordSchema)
+  }
+
+  /** All that decides the run's numbers, as it was written; a later version may read defaults into it. */
+  readSettings(): JsonObject {
+    return decidingPart(this.#readRecordAsWritten())
+  }
+
+  readMembership(): Membership {
+    return this.#read(this.membershipFile, membershipSchema)
+  }
+
+  /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */
+  readLibrary({ library: expected, profile }: Pick<RunRecord, 'library' | 'profile'>): Library {
+    let text = ''
+    try {
+      text = readFileSync(this.libraryFile, 'utf8')
+    } catch (error) {
+      throw new RunError(`${this.libraryFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    }
+    const library = parseLibrary(text, this.libraryFile, { tools: profile.tools })
+    if (library.fingerprint === expected) return library
+    throw new RunError(
+      `${this.libraryFile} was changed after the run had begun: its policy does not fit it any more.`,
+    )
+  }
+
+  /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
+  async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    await writeCheckpointInBackground(this.#checkpointFolder(checkpoint.update), checkpoint)
+    this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
+  }
+
+  /** For a run that goes on from an earlier one: what it goes on to is made again. */
+  removeCheckpointsAfter(update: number): void {
+    this.#remove(this.checkpoints().filter((other) => other > update))
+  }
+
+  /** The updates of which there are checkpoints, in order. */
+  checkpoints(): number[] {
+    const folder = join(this.path, 'checkpoints')
+    if (!existsSync(folder)) return []
+    const names = readdirSync(folder).flatMap(
+      (name) => /^(?:update-(\d{6,})|\.update-(\d{6,})\.replaced)$/.exec(name)?.slice(1).find(Boolean) ?? [],
+    )
+    return [...new Set(names.map(Number))].sort((a, b) => a - b)
+  }
+
+  /** The newest checkpoint, or an older one on demand. One that is damaged is refused, and the one before it offered. */
+  readCheckpoint(
+    expected: Partial<CheckpointIdentity>,
+    update = this.checkpoints().at(-1),
+  ): Checkpoint | undefined {
+    if (update === undefined) return undefined
+    return this.#offeringEarlier(update, () => readCheckpoint(this.#checkpointFolder(update), expected))
+  }
+
+  /** What is told of a checkpoint's weights, without reading them. */
+  readCheckpointState(update: number): ReturnType<typeof readCheckpointState> {
+    return this.#offeringEarlier(update, () => readCheckpointState(this.#checkpointFolder(update)))
+  }
+
+  checkpointPath(update: number): string {
+    return currentFolder(this.#checkpointFolder(update))
+  }
+
+  #offeringEarlier<Content>(update: number, read: () => Content): Content {
+    try {
+      return read()
+    } catch (error) {
+      const before = this.checkpoints().findLast((other) => other < update)
+      const remedy =
+        before === undefined
+          ? 'There is no earlier one: delete it to begin again; what was paid for stays in the ledger.'
+          : `There is one of update ${before}: resume with --from-update ${before}; what was paid for stays in the ledger.`
+      throw new RunError(`${(error as Error).message} ${remedy}`, { cause: error })
+    }
+  }
+
+  /** By a rename first, so that nobody meets half of one; what a kill leaves of it goes the next time. */
+  #remove(updates: readonly number[]): void {
+    const folder = join(this.path, 'checkpoints')
+    try {
+      for (const update of updates) {
+        const place = this.checkpointPath(update)
+        const removed = join(folder, `.update-${String(update).padStart(6, '0')}.removed`)
+        rmSync(removed, { recursive: true, force: true })
+        renameSync(place, removed)
+      }
+      for (const name of readdirSync(folder))
+        if (name.endsWith('.removed')) rmSync(join(folder, name), { recursive: true, force: true })
+    } catch (error) {
+      throw new DiskError(folder, 0, error as NodeJS.ErrnoException)
+    }
+  }
+
+  #writeRecord(record: unknown): void {
+    // Looked at, because what could not be read back must not be written.
+    runRecordSchema.parse(record)
+    writeWhole(join(this.path, 'run.json'), `${JSON.stringify(record, null, 2)}\n`)
+  }
+
+  #readRecordAsWritten(): JsonObject {
+    return this.#read(join(this.path, 'run.json'), json)
+  }
+
+  #read<Content>(path: string, schema: z.ZodType<Content>): Content {
+    let content: unknown
+    try {
+      content = JSON.parse(readFileSync(path, 'utf8'))
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' && !this.exists) throw new RunError(`${this.path} is no run: it has no run.json.`)
+      throw new RunError(`${path} cannot be read (${code ?? message}). Put a copy of it in its place.`)
+    }
+    const parsed = schema.safeParse(content)
+    if (parsed.success) return parsed.data
+    throw new RunError(`${path} is damaged or of another version.\n${z.prettifyError(parsed.error)}`)
+  }
+
+  #checkpointFolder(update: number): string {
+    return join(this.path, 'checkpoints', `update-${String(update).padStart(6, '0')}`)
+  }
+}
+
+/** `MAGIC_RUNS_DIR`, else `runs` beside the work at hand. */
+export function defaultRunsFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return environment['MAGIC_RUNS_DIR'] || 'runs'
+}
+
+/** The folder of a run by its name, or by a path to it. A name never leads out of the runs folder, not even by a link. */
+export function findRun(name: string, runs: string = defaultRunsFolder()): RunFolder {
+  if (name.includes('/') || isAbsolute(name)) return new RunFolder(name)
+  assertRunName(name)
+  const path = join(runs, name)
+  if (leadsOut(path, runs))
+    throw new RunError(`${path} leads out of the runs folder. Name the run by its path.`)
+  return new RunFolder(path)
+}
+
+function leadsOut(path: string, runs: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
+  // A link to nowhere yet: something may be put there later.
+  if (!existsSync(path)) return true
+  const inside = relative(realpathSync(runs), realpathSync(path))
+  return inside.startsWith('..') || isAbsolute(inside)
+}
+
+export function assertRunName(name: string): void {
+  if (!namePattern.test(name) || name.includes('..'))
+    throw new RunError(
+      `'${name.slice(0, 80)}' is no name of a run: 1 to 64 lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit.`,
+    )
+}
+
+/** Something about a run that a person can mend; the message says how. */
+export class RunError extends Error {
+  override name = 'RunError'
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { type GivenSandbox, programTools, sandboxRemedy, type Toolbox } from '../execution/toolbox.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
+import { SandboxPool } from '../sandbox/pool.ts'
+import {
+  BubblewrapPrograms,
+  openProgramSandbox,
+  type ProgramSandbox,
+  PyodidePrograms,
+  sandboxAvailability,
+} from '../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../sandbox/unavailable.ts'
+
+/** `tools` in `run.json`: models are told which tools there are, so another set of them leads to other answers. */
+export const runToolsSchema = z.object({
+  /** Where programs run; the same one may print another thing elsewhere. */
+  sandbox: z.enum(['bubblewrap', 'pyodide']).nullable(),
+  on: z.array(z.string()),
+  /** By name, why not. */
+  off: z.record(z.string(), z.string()),
+})
+
+export type RunTools = z.output<typeof runToolsSchema>
+
+/** Which tools of a profile a run has, and why it lacks the others. */
+export function describeTools(
+  { tools: wanted }: Pick<DatasetProfile, 'tools'>,
+  { tools, sandbox, off }: Toolbox,
+): RunTools {
+  const [on, lacking] = [true, false].map((has) => wanted.filter((name) => tools.has(name) === has))
+  const reason = (name: string) => off?.get(name) ?? 'there is no tool of this name: give it under `tools`.'
+  return {
+    sandbox: sandbox?.kind ?? null,
+    on: [...on!],
+    off: Object.fromEntries(lacking!.map((name) => [name, reason(name)])),
+  }
+}
+
+/** What stands between a run and the tools that it was begun with; undefined where nothing does. */
+export function toolDifference(begun: RunTools, now: RunTools): string | undefined {
+  const missing = begun.on.filter((name) => !now.on.includes(name))
+  if (missing.length > 0) {
+    const reasons = [...new Set(missing.map((name) => now.off[name] ?? 'the profile leaves it out.'))]
+    return `was trained with ${missing.join(' and ')}, which cannot be used here: ${reasons.join(' ')}`
+  }
+  const further = now.on.filter((name) => !begun.on.includes(name))
+  if (further.length > 0) return `was trained without ${further.join(' and ')}. Leave it out of \`tools\`.`
+  if (begun.sandbox === now.sandbox || begun.on.length === 0) return undefined
+  return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}, and now it would be ${now.sandbox ?? 'none'}.`
+}
+
+/** The best sandbox of this machine, or why there is none. */
+export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavailable> {
+  try {
+    return await openProgramSandbox()
+  } catch (error) {
+    if (error instanceof SandboxUnavailable) return error
+    throw error
+  }
+}
+
+/**
+ * The kind of sandbox that a run was begun with, even where there is a better one now. Throws `SandboxUnavailable`, with the
+ * tools that are missing, where it does not work any more. A run of an earlier version does not tell: it gets what the
+ * machine has.
+ */
+export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSandbox> {
+  if (tools === undefined) return machineSandbox()
+  const sandbox = unstartedSandbox(tools)
+  const needing = tools.on.filter((name) => programTools.includes(name))
+  if (sandbox?.pool === undefined || needing.length === 0) return sandbox
+  const { problem } = await sandboxAvailability(sandbox.pool)
+  if (problem === undefined) return sandbox
+  throw new SandboxUnavailable(
+    `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${problem.reason} ${sandboxRemedy}`,
+  )
+}
+
+/** The same without a look at whether it works: enough to compare digests. */
+export function unstartedSandbox({ sandbox }: RunTools): ProgramSandbox | null {
+  if (sandbox === null) return null
+  return sandbox === 'bubblewrap' ? new BubblewrapPrograms(new SandboxPool()) : new PyodidePrograms()
+}

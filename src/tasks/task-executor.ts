@@ -1,0 +1,130 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ExecutionClock } from '../execution/deadline.ts'
+import { executeGraph } from '../execution/execute-graph.ts'
+import type { Execution, ExecutionOptions } from '../execution/execution.ts'
+import { executorFingerprint } from '../execution/executor-fingerprint.ts'
+import type { Toolbox } from '../execution/toolbox.ts'
+import type { Tool } from '../execution/tools/tool.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import { invalidAnswer, type Score } from '../library/score.ts'
+import type { Task } from '../library/task.ts'
+import type { CallLimit } from '../models/call-limit.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import { BrokenTask } from '../sandbox/program/program-message.ts'
+import { SandboxFailedError } from '../sandbox/sandbox-failed.ts'
+import { SandboxFailure } from '../sandbox/unavailable.ts'
+import type { ExecutionSettings } from '../settings/execution.ts'
+import { splitOf, type TaskSet, TaskSetError } from './task-set.ts'
+
+export interface ExecutorParts {
+  readonly set: TaskSet
+  readonly model: ChatModel
+  readonly tools: Toolbox
+  readonly settings: ExecutionSettings
+  readonly limit: CallLimit
+  /** Time as retries and deadlines see it, so that tests need not wait. */
+  readonly clock?: ExecutionClock
+}
+
+/** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: ledgers and caches are their callers'. */
+export class TaskExecutor {
+  readonly parts: ExecutorParts
+  /** Contracts are few, tasks are many. */
+  readonly #fingerprints = new Map<AnswerContract, string>()
+
+  /** What became of the sandboxes of an execution's tools. */
+  readonly #sandboxes = new AsyncLocalStorage<{ failure?: SandboxFailure }>()
+  readonly #tools: Toolbox
+
+  constructor(parts: ExecutorParts) {
+    this.parts = parts
+    this.#tools = watchedTools(parts.tools, (problem) => {
+      const met = this.#sandboxes.getStore()
+      if (met !== undefined) met.failure ??= problem
+    })
+  }
+
+  /** Digest of all but graph and task that decides an answer. */
+  fingerprint(task: Task): string {
+    const { set, model, settings, tools } = this.parts
+    const contract = set.contractOf(task)
+    const known = this.#fingerprints.get(contract)
+    if (known !== undefined) return known
+    const { library, profile } = set
+    const made = executorFingerprint({ model, settings, library, profile, contract, tools })
+    this.#fingerprints.set(contract, made)
+    return made
+  }
+
+  /** Throws a `SandboxFailedError` where a tool's sandbox failed: an answer without the tool is another one. */
+  async run(
+    graph: AgentGraph,
+    task: Task,
+    options: Pick<ExecutionOptions, 'signal' | 'cache' | 'onEvent' | 'id'> = {},
+  ): Promise<Execution> {
+    const { set, model, settings, limit, clock } = this.parts
+    const { library, profile } = set
+    const contract = set.contractOf(task)
+    const met: { failure?: SandboxFailure } = {}
+    const given = {
+      graph,
+      task,
+      library,
+      profile,
+      contract,
+      model,
+      tools: this.#tools,
+      settings,
+      limit,
+      ...(clock === undefined ? {} : { clock }),
+      ...options,
+    }
+    const execution = await this.#sandboxes.run(met, () => executeGraph(given))
+    if (met.failure !== undefined) throw new SandboxFailedError(task.id, met.failure)
+    return execution
+  }
+
+  /** The score of an execution's answer; without one it is zero. A scorer of one's own may be wrong: that is said here. */
+  async score(
+    { answer, trace }: Pick<Execution, 'answer' | 'trace'>,
+    reference: unknown,
+    signal?: AbortSignal,
+  ): Promise<Score> {
+    if (answer === undefined) return invalidAnswer
+    const pool = this.parts.tools.sandbox?.pool
+    const { name, scorer } = this.parts.set
+    const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
+    const scored = await Promise.resolve(scorer.score(answer, reference, means)).catch((problem: unknown) => {
+      if (problem instanceof SandboxFailure) throw new SandboxFailedError(trace.task, problem)
+      if (problem instanceof BrokenTask)
+        throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
+      throw problem
+    })
+    if (scored.score >= 0 && scored.score <= 1) return scored
+    throw new TaskSetError(
+      `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,
+    )
+  }
+
+  /** A split of its task set. */
+  split(name: string) {
+    return splitOf(this.parts.set, name)
+  }
+}
+
+/** The same tools. Whoever listens hears of each sandbox that failed; the model is only told that its tool is unavailable. */
+function watchedTools(toolbox: Toolbox, onFailure: (problem: SandboxFailure) => void): Toolbox {
+  const watched = (tool: Tool): Tool => ({
+    ...{ name: tool.name, description: tool.description, payload: tool.payload },
+    async run(input, context, signal) {
+      try {
+        return await tool.run(input, context, signal)
+      } catch (problem) {
+        if (problem instanceof SandboxFailure) onFailure(problem)
+        throw problem
+      }
+    },
+  })
+  return { ...toolbox, tools: new Map([...toolbox.tools].map(([name, tool]) => [name, watched(tool)])) }
+}

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { noteSpent } from '../store/call-journal.ts'
+import { readLines } from '../store/durable-file.ts'
+import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
+import type { RunFolder } from '../store/run-folder.ts'
+import type { UpdateRecord } from './update-record.ts'
+
+/**
+ * Puts what a run has spent under an earlier version, which kept no journal, at the beginning of its journal: what its last
+ * event tells, and what the ledger's answers tell on top. What failed attempts used after that event is not known any more.
+ */
+export async function carryOverSpending(
+  folder: RunFolder,
+  ledger: Pick<EvaluationLedger, 'spending'>,
+): Promise<void> {
+  if (existsSync(folder.callsFile) && statSync(folder.callsFile).size > 0) return
+  const then = lastUpdate(folder)?.spent
+  const answered = await ledger.spending()
+  const calls = Math.max(then?.calls ?? 0, answered.calls)
+  const unknown = Math.max(then?.unknown ?? 0, answered.unknown) + inFlightBefore(folder, calls)
+  if (calls === 0 && unknown === 0) return
+  const isAllTold = then !== undefined && then.calls >= answered.calls
+  noteSpent(folder.callsFile, {
+    of: 'earlier version',
+    sum: {
+      calls,
+      input: Math.max(then?.input ?? 0, answered.input),
+      cachedInput: Math.max(then?.cachedInput ?? 0, answered.cachedInput),
+      output: Math.max(then?.output ?? 0, answered.output),
+      unknown,
+      // Unpriced, all of it is priced when it is read.
+      cost: isAllTold ? then.cost : 'unpriced',
+      minutes: then?.minutes ?? 0,
+    },
+  })
+}
+
+export function lastUpdate({ eventsFile }: RunFolder): UpdateRecord | undefined {
+  return existsSync(eventsFile) ? (readLines(eventsFile).at(-1) as UpdateRecord | undefined) : undefined
+}
+
+/** `calls.log` of earlier versions has a plus for each call that was begun and a minus for each that failed. */
+function inFlightBefore({ earlierCallsFile }: RunFolder, answered: number): number {
+  if (!existsSync(earlierCallsFile)) return 0
+  const marks = readFileSync(earlierCallsFile, 'latin1')
+  const count = (mark: string) => marks.split(mark).length - 1
+  return Math.max(0, count('+') - count('-') - answered)
+}

@@ -1,0 +1,393 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { learned, modelAround, tinyModel, tinySettings, trainTiny } from '../../test/tiny-training.ts'
+import type { ChatFailure } from '../models/chat-model.ts'
+import { ModelRefusedError } from '../models/model-refused.ts'
+import { ModelUnreachableError } from '../models/model-unreachable.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { readLines } from '../store/durable-file.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { RunError, RunFolder } from '../store/run-folder.ts'
+import { RunLock, RunLockedError } from '../store/run-lock.ts'
+import type { TrainingResult } from './train.ts'
+import type { UpdateRecord } from './update-record.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'magic-train-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+let count = 0
+const fresh = () => join(work, `run-${++count}`)
+
+const reference = fresh()
+let whole: TrainingResult
+beforeAll(async () => {
+  whole = await trainTiny(reference)
+})
+
+/** Answers as the tiny model does, after a while that nobody can foresee. */
+const slowModel = (ms: number) =>
+  modelAround(async (request, signal) => {
+    await wait(Math.random() * ms)
+    return tinyModel.ask(request, signal)
+  })
+
+function expectSameAsReference(folder: string): void {
+  const [one, other] = [learned(folder), learned(reference)]
+  expect(one.weights.equals(other.weights)).toBe(true)
+  expect(one.moments.equals(other.moments)).toBe(true)
+  expect(one.trajectories).toBe(other.trajectories)
+}
+
+describe('a run that goes well', () => {
+  test('has its record, a line per update, and its last checkpoints', () => {
+    const run = new RunFolder(reference)
+    expect(whole).toMatchObject({ status: 'finished', done: 3, updates: 3 })
+    expect(run.checkpoints()).toEqual([2, 3])
+    const lines = readLines(run.eventsFile) as UpdateRecord[]
+    expect(lines.map(({ update }) => update)).toEqual([0, 1, 2])
+    expect(lines.at(-1)!.spent.calls).toBe(whole.spent.calls)
+    // And the self-check's.
+    expect(lines.reduce((sum, { made }) => sum + made.calls, 1)).toBe(whole.spent.calls)
+    expect(run.readRecord()).toMatchObject({ name: 'run-1', updates: 3, training: { hidden: 8 } })
+  })
+
+  test('moves the weights', async () => {
+    const untrained = fresh()
+    await trainTiny(untrained, { settings: { ...tinySettings, initialisationOnly: true } })
+    expect(learned(untrained).weights.equals(learned(reference).weights)).toBe(false)
+  })
+
+  test('is not begun over, and what is none is not resumed; nothing is asked or made for it', async () => {
+    const model = slowModel(0)
+    await expect(trainTiny(reference, { model, resume: false })).rejects.toThrow(
+      /is a run already. Resume it/,
+    )
+    const none = fresh()
+    await expect(trainTiny(none, { model, resume: true })).rejects.toThrow(/is no run: there is nothing/)
+    expect(existsSync(none)).toBe(false)
+    expect(model.calls).toBe(0)
+  })
+
+  test('is not begun among the checkpoints of a run that has lost its record', async () => {
+    const folder = fresh()
+    await trainTiny(folder)
+    rmSync(join(folder, 'run.json'))
+    const settings = { ...tinySettings, seed: 7 }
+    await expect(trainTiny(folder, { settings, resume: false })).rejects.toThrow(
+      /has checkpoints but no run.json/,
+    )
+    expect(new RunFolder(folder).checkpoints()).toEqual([2, 3])
+  })
+
+  test('can be resumed when it is finished, which asks nothing and changes nothing', async () => {
+    const model = slowModel(0)
+    const { status, spent } = await trainTiny(reference, { model })
+    expect(status).toBe('finished')
+    expect(spent.calls).toBe(whole.spent.calls)
+    expect(model.calls).toBe(0)
+  })
+})
+
+describe('same seed, same answers: same weights to the bit, and equal trajectories', () => {
+  test.each([1, 8, 64])('at a concurrency of %i with random response times', async (concurrency) => {
+    const folder = fresh()
+    await trainTiny(folder, { model: slowModel(4), concurrency })
+    expectSameAsReference(folder)
+  })
+
+  test('without request reuse, which makes more calls', async () => {
+    const folder = fresh()
+    const model = slowModel(1)
+    const settings = { ...tinySettings, requestReuse: false }
+    const { spent } = await trainTiny(folder, { model, settings, concurrency: 64 })
+    expectSameAsReference(folder)
+    expect(spent.calls).toBeGreaterThan(whole.spent.calls)
+  })
+
+  test('after an interruption at any of ten moments, without a call that was answered being repeated', async () => {
+    for (let number = 0; number < 10; number += 1) {
+      const folder = fresh()
+      const at = Math.ceil(deriveRandom(3, 'interrupt', number).uniform() * (whole.spent.calls + 1))
+      const stop = new AbortController()
+      const model = modelAround((request, signal, call) => {
+        if (call === at) stop.abort()
+        return tinyModel.ask(request, signal)
+      })
+      const { status, done } = await trainTiny(folder, { model, signal: stop.signal }).catch((error) => {
+        // Before the run has begun there is nothing to resume.
+        if (at > 1) throw error
+        return { status: 'interrupted', done: 0 }
+      })
+      if (done < 3) expect(status).toBe('interrupted')
+      await trainTiny(folder, { model })
+      expectSameAsReference(folder)
+      // The self-check's call is made once more where the first one was cut short.
+      expect(model.calls).toBe(whole.spent.calls + (at === 1 ? 1 : 0))
+    }
+  })
+
+  test('after being given up in the middle of an update, when the model does not answer in time', async () => {
+    const folder = fresh()
+    const stop = new AbortController()
+    const model = modelAround(async (request, signal, call) => {
+      if (call === 30) stop.abort()
+      // From here on it never answers by itself.
+      if (call >= 30) await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      return tinyModel.ask(request, signal)
+    })
+    const { status, done } = await trainTiny(folder, { model, signal: stop.signal })
+    expect(status).toBe('interrupted')
+    expect(done).toBeLessThan(3)
+    const rest = slowModel(0)
+    const { spent } = await trainTiny(folder, { model: rest })
+    expectSameAsReference(folder)
+    expect(spent.calls).toBe(whole.spent.calls)
+    expect(spent.unknown).toBeGreaterThan(0)
+    // 29 calls were answered, the self-check's among them.
+    expect(rest.calls).toBe(whole.spent.calls - 29)
+  })
+})
+
+describe('faults of the model', () => {
+  test('with three of ten attempts failing, none is lost or counted twice', async () => {
+    const folder = fresh()
+    const kinds = ['rate_limited', 'server_error', 'network', 'bad_response', 'timeout'] as const
+    const attempts = new Map<string, number>()
+    const model = modelAround(async (request, signal) => {
+      const attempt = (attempts.get(request.user) ?? 0) + 1
+      attempts.set(request.user, attempt)
+      const random = deriveRandom(5, 'fault', request.user, attempt)
+      if (random.uniform() >= 0.3) return tinyModel.ask(request, signal)
+      const kind = kinds[Math.floor(random.uniform() * kinds.length)]!
+      return { ok: false, kind, message: 'simulated', durationMs: 1 }
+    })
+    const { status, spent } = await trainTiny(folder, { model, clock: new InstantClock() })
+    expect(status).toBe('finished')
+    expect(model.calls).toBeGreaterThan(1.2 * whole.spent.calls)
+    expect(spent.calls).toBe(whole.spent.calls)
+    expectSameAsReference(folder)
+  })
+
+  test('one that cannot be reached at all ends the run, which can be resumed', async () => {
+    const folder = fresh()
+    const dead: ChatFailure = { ok: false, kind: 'network', message: 'connection refused', durationMs: 1 }
+    const model = modelAround(async (request, signal, call) =>
+      call > 20 ? dead : tinyModel.ask(request, signal),
+    )
+    await expect(trainTiny(folder, { model, clock: new InstantClock() })).rejects.toThrow(
+      ModelUnreachableError,
+    )
+    await trainTiny(folder)
+    expectSameAsReference(folder)
+  })
+
+  test('a key that is revoked ends the run at once; with another key it goes on to the same weights', async () => {
+    const folder = fresh()
+    const refusal: ChatFailure = { ok: false, kind: 'unauthorized', message: 'no such key', durationMs: 1 }
+    let refused = 0
+    const model = modelAround(async (request, signal, call) => {
+      await wait(1)
+      if (call <= 40) return tinyModel.ask(request, signal)
+      refused += 1
+      return refusal
+    })
+    await expect(trainTiny(folder, { model, concurrency: 4 })).rejects.toThrow(ModelRefusedError)
+    expect(refused).toBeLessThanOrEqual(4)
+    await wait(20)
+    expect(refused).toBeLessThanOrEqual(4)
+    const rest = slowModel(0)
+    await trainTiny(folder, { model: rest })
+    expectSameAsReference(folder)
+    expect(rest.calls).toBe(whole.spent.calls - 40)
+  })
+})
+
+describe('budgets', () => {
+  test('one that is reached in the middle of an update ends the run after it; a higher one lets it go on', async () => {
+    const folder = fresh()
+    const lines = readLines(new RunFolder(reference).eventsFile) as UpdateRecord[]
+    const first = lines[0]!.spent
+    const middle = Math.ceil(first.calls / 2)
+    const capped = await trainTiny(folder, { budget: { calls: middle } })
+    expect(capped).toMatchObject({
+      status: 'budget-reached',
+      done: 1,
+      cap: { name: 'calls', overshoot: first.calls - middle },
+    })
+    const again = await trainTiny(folder, { budget: { calls: middle } })
+    expect(again).toMatchObject({ status: 'budget-reached', done: 1, spent: { calls: first.calls } })
+    const tokens = { tokens: first.input + first.output + 1 }
+    expect(await trainTiny(folder, { budget: tokens })).toMatchObject({ status: 'budget-reached', done: 2 })
+    expect(await trainTiny(folder)).toMatchObject({ status: 'finished', done: 3 })
+    expectSameAsReference(folder)
+  })
+
+  test('one of nothing lets no update begin', async () => {
+    const folder = fresh()
+    const model = slowModel(0)
+    const result = await trainTiny(folder, { model, budget: { calls: 0 } })
+    expect(result).toMatchObject({ status: 'budget-reached', done: 0, spent: { calls: 0 } })
+    expect(model.calls).toBe(0)
+    await trainTiny(folder, { model })
+    expectSameAsReference(folder)
+  })
+
+  test('answers that are not kept, above temperature 0, do not count as lost when the run goes on', async () => {
+    const folder = fresh()
+    const execution = { decoding: { temperature: 0.5 } }
+    await trainTiny(folder, { execution, budget: { calls: 1 } })
+    let inFlight: number | undefined
+    const { spent } = await trainTiny(folder, {
+      execution,
+      onEvent: (event) => {
+        if (event.type === 'start') inFlight = event.inFlight
+      },
+    })
+    expect(inFlight).toBe(0)
+    expect(spent.unknown).toBe(0)
+  })
+
+  test('one of exactly the sum lets the run finish', async () => {
+    const { calls, input, output } = whole.spent
+    for (const budget of [{ calls }, { tokens: input + output }]) {
+      const folder = fresh()
+      expect(await trainTiny(folder, { budget })).toMatchObject({ status: 'finished', done: 3 })
+      expectSameAsReference(folder)
+    }
+  })
+
+  test('a price makes money of it, over all resumes', async () => {
+    const folder = fresh()
+    const { provider, model } = tinyModel.identity
+    const price = { currency: 'EUR', asOf: '2026-01', input: 1000, cachedInput: 1000, output: 1000 }
+    const execution = { prices: { [`${provider}/${model}`]: price } }
+    const money = (whole.spent.input + whole.spent.output) / 1000
+    const capped = await trainTiny(folder, { execution, budget: { cost: money / 10 } })
+    expect(capped).toMatchObject({ status: 'budget-reached', cap: { name: 'cost' } })
+    const { spent } = await trainTiny(folder, { execution })
+    expect(spent.cost).toMatchObject({ currency: 'EUR' })
+    expect((spent.cost as { amount: number }).amount).toBeCloseTo(money, 6)
+    expectSameAsReference(folder)
+  })
+})
+
+describe('what would spoil the weights', () => {
+  test('a scorer that gives no number ends the run, which keeps its last good state', async () => {
+    const folder = fresh()
+    let scored = 0
+    const checks = 40 * 5
+    const set = {
+      ...tinyTaskSet,
+      scorer: {
+        ...tinyTaskSet.scorer,
+        score: async (...given: Parameters<typeof tinyTaskSet.scorer.score>) => {
+          scored += 1
+          const score = await tinyTaskSet.scorer.score(...given)
+          return scored > checks + 12 ? { ...score, score: Number.NaN } : score
+        },
+      },
+    }
+    await expect(trainTiny(folder, { set })).rejects.toThrow(/scorer of 'tiny' gave NaN .*from 0 to 1/)
+    await trainTiny(folder)
+    expectSameAsReference(folder)
+  })
+
+  test('a poisoned score in the ledger is not learned from: the update is named', async () => {
+    const folder = fresh()
+    await trainTiny(folder)
+    // The last update is made again, from a ledger in which somebody has put another score, with a fitting checksum.
+    const run = new RunFolder(folder)
+    const database = new DatabaseSync(run.ledgerFile)
+    const rows = database.prepare('SELECT * FROM evaluations').all()
+    for (const { place, graph, task, data_version, executor, status, execution, detail } of rows) {
+      const parts = [graph, task, data_version, executor, Number.POSITIVE_INFINITY, status, execution, detail]
+      const crc = crc32(JSON.stringify(parts))
+      database.prepare('UPDATE evaluations SET score = 9e999, crc = ? WHERE place = ?').run(crc, place!)
+    }
+    database.close()
+    const before = readFileSync(join(run.checkpointPath(2), 'policy.safetensors'))
+    const resumed = trainTiny(folder, { fromUpdate: 2 })
+    await expect(resumed).rejects.toThrow(RunError)
+    await expect(resumed).rejects.toThrow(/^Update 2, counted from 0, was not applied.* is Infinity/)
+    expect(run.checkpoints()).toEqual([2])
+    expect(readFileSync(join(run.checkpointPath(2), 'policy.safetensors')).equals(before)).toBe(true)
+  })
+
+  test('other settings, data or another model are refused by name', async () => {
+    const settings = { ...tinySettings, learningRate: 1 }
+    await expect(trainTiny(reference, { settings })).rejects.toThrow(
+      /training.learningRate was 0.0001 and is 1/,
+    )
+    const model = { ...tinyModel, identity: { ...tinyModel.identity, model: 'another' }, ask: tinyModel.ask }
+    await expect(trainTiny(reference, { model })).rejects.toThrow(
+      /model.model was "simulated" and is "another"/,
+    )
+  })
+
+  test('the same questions in another order are refused: the next update would learn from another one', async () => {
+    const train = tinyTaskSet.splits['train']!
+    const tasks = [train.tasks[1]!, train.tasks[0]!, ...train.tasks.slice(2)]
+    const set = { ...tinyTaskSet, splits: { ...tinyTaskSet.splits, train: { ...train, tasks } } }
+    const resumed = trainTiny(reference, { set })
+    await expect(resumed).rejects.toThrow(RunError)
+    await expect(resumed).rejects.toThrow(/another order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
+  })
+
+  test('a cap in money that comes with a resume needs a price, too', async () => {
+    const before = readFileSync(join(reference, 'run.json'), 'utf8')
+    await expect(trainTiny(reference, { budget: { cost: 1 } })).rejects.toThrow(
+      /budget in money, but no price for simulated/,
+    )
+    expect(readFileSync(join(reference, 'run.json'), 'utf8')).toBe(before)
+  })
+})
+
+describe('what else may hold the folder', () => {
+  test('a second trainer is refused and told who the first is, before anything else happens', async () => {
+    const lock = await RunLock.acquire(reference)
+    try {
+      const model = slowModel(0)
+      const second = trainTiny(reference, { model })
+      await expect(second).rejects.toThrow(RunLockedError)
+      await expect(second).rejects.toThrow(`process ${process.pid}`)
+      expect(model.calls).toBe(0)
+    } finally {
+      lock.release()
+    }
+  })
+
+  test('a run goes on from an earlier checkpoint when the newest is damaged', async () => {
+    const folder = fresh()
+    await trainTiny(folder)
+    const run = new RunFolder(folder)
+    rmSync(join(run.checkpointPath(3), 'policy.safetensors'))
+    await expect(trainTiny(folder)).rejects.toThrow(
+      /update-000003 cannot be used.*There is one of update 2: resume with --from-update 2/,
+    )
+    const model = slowModel(0)
+    expect(await trainTiny(folder, { model, fromUpdate: 2 })).toMatchObject({ status: 'finished', done: 3 })
+    expect(model.calls).toBe(0)
+    expectSameAsReference(folder)
+  })
+
+  test('a ledger that is full ends it with what it needs; with room it goes on', async () => {
+    const folder = fresh()
+    const { open } = SqliteLedger
+    SqliteLedger.open = (path, options) => open.call(SqliteLedger, path, { ...options, maxPages: 40 })
+    try {
+      await expect(trainTiny(folder)).rejects.toThrow(
+        /There is no room for \d+ bytes more in the ledger .*make room/,
+      )
+    } finally {
+      SqliteLedger.open = open
+    }
+    await trainTiny(folder)
+    expectSameAsReference(folder)
+  })
+})

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { tinyExecutor } from '../../test/tiny-task-set.ts'
+import { modelAround, tinyModel } from '../../test/tiny-training.ts'
+import { AgentGraph } from '../graph/agent-graph.ts'
+import { CallLimit } from '../models/call-limit.ts'
+import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
+import { ModelRefusedError } from '../models/model-refused.ts'
+import { ModelUnreachableError } from '../models/model-unreachable.ts'
+import { MemoryLedger } from '../store/ledger/memory.ts'
+import { TrainingEvaluator } from './training-evaluator.ts'
+
+const { parts } = tinyExecutor()
+const [first, second] = parts.set.library.roles.map(({ id }) => id) as [string, string]
+const unit = (role: string, predecessors: number[] = []) => ({
+  role,
+  realization: 'atomic' as const,
+  predecessors,
+})
+const one = AgentGraph.empty.add(unit(first))
+const two = one.add(unit(second, [0]))
+const failure = (kind: ChatFailure['kind']): ChatFailure => ({ ok: false, kind, message: 'x', durationMs: 1 })
+
+function evaluatorOn(
+  model: ChatModel,
+  {
+    requestReuse = true,
+    ledger = new MemoryLedger(),
+    signal,
+  }: Partial<{
+    requestReuse: boolean
+    ledger: MemoryLedger
+    signal: AbortSignal
+  }> = {},
+) {
+  const given = { ...parts, model, clock: new InstantClock(), limit: new CallLimit(4) }
+  const options = signal === undefined ? {} : { signal }
+  return { ledger, evaluator: new TrainingEvaluator({ parts: given, ledger, requestReuse, ...options }) }
+}
+
+test('what the ledger knows is not evaluated again, and graphs share their identical requests', async () => {
+  const model = modelAround((request, signal) => tinyModel.ask(request, signal))
+  const { evaluator } = evaluatorOn(model)
+  const short = await evaluator.evaluate(one, 'shelf-0')
+  const calls = model.calls
+  expect(await evaluator.evaluate(one, 'shelf-0')).toEqual(short)
+  expect(model.calls).toBe(calls)
+  const long = await evaluator.evaluate(two, 'shelf-0')
+  const { made, known, usage, reused } = evaluator.take()
+  expect({ made, known }).toEqual({ made: 2, known: 1 })
+  expect(usage.calls).toBe(model.calls)
+  // The first unit's calls are the same in both graphs.
+  expect(reused.calls).toBeGreaterThan(0)
+  // What a graph is said to use does not depend on who paid for it.
+  expect(long.usage!.calls).toBe(model.calls - calls + reused.calls)
+  expect(evaluator.take()).toMatchObject({ made: 0, known: 0, usage: { calls: 0 } })
+})
+
+test('without request reuse graphs share nothing, and score the same', async () => {
+  const shared = evaluatorOn(tinyModel).evaluator
+  const apart = evaluatorOn(tinyModel, { requestReuse: false }).evaluator
+  for (const graph of [one, two])
+    expect(await apart.evaluate(graph, 'shelf-0')).toEqual(await shared.evaluate(graph, 'shelf-0'))
+  expect(apart.take().reused.calls).toBe(0)
+})
+
+test('an execution that transport failures spoiled is begun again, without its answers being asked for twice', async () => {
+  const calm = modelAround((request, signal) => tinyModel.ask(request, signal))
+  const undisturbed = await evaluatorOn(calm).evaluator.evaluate(two, 'shelf-0')
+  let failing = 0
+  // The last call fails four attempts long: that is a round.
+  const model = modelAround((request, signal, number) => {
+    if (number < calm.calls || failing === 6) return tinyModel.ask(request, signal)
+    failing += 1
+    return Promise.resolve(failure('server_error'))
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  expect(await evaluator.evaluate(two, 'shelf-0')).toEqual(undisturbed)
+  expect(failing).toBe(6)
+  expect(model.calls).toBe(calm.calls + 6)
+  // The spoiled execution is no evaluation, but its trace is kept.
+  expect(await ledger.size()).toMatchObject({ evaluations: 1, traces: 2, replies: calm.calls })
+})
+
+test('one that is spoiled again and again ends with what to do', async () => {
+  const model = modelAround(() => Promise.resolve(failure('network')))
+  const { evaluator, ledger } = evaluatorOn(model)
+  const evaluated = evaluator.evaluate(AgentGraph.empty, 'shelf-0')
+  await expect(evaluated).rejects.toThrow(ModelUnreachableError)
+  await expect(evaluated).rejects.toThrow(/about task 'shelf-0'.*network: x.*resume/)
+  // Five rounds of four attempts.
+  expect(model.calls).toBe(20)
+  expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 5, replies: 0 })
+})
+
+test('graphs that share a rejected request all have their result, and it counts the same for all', async () => {
+  const model = modelAround(async (request, signal) => {
+    await new Promise(setImmediate)
+    return request.user.includes('"part":"finalizer"') || request.user !== request.user.trimEnd()
+      ? tinyModel.ask(request, signal)
+      : failure('rejected')
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  const others = parts.set.library.roles.slice(1)
+  const graphs = others.flatMap(({ id }) => [one.add(unit(id)), one.add(unit(id, [0]))])
+  const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
+  expect(new Set(evaluated.map(({ usage }) => usage!.calls))).toEqual(new Set([3]))
+  expect(await ledger.size()).toMatchObject({ evaluations: graphs.length, traces: graphs.length })
+})
+
+test('an endpoint that rejects everything stops everything, and nothing of it is stored', async () => {
+  const model = modelAround(async (request, signal, number) => {
+    await new Promise(setImmediate)
+    return number <= 6 ? tinyModel.ask(request, signal) : failure('rejected')
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  const tasks = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0', 'ferry-0', 'pages-0']
+  const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
+  await evaluator.ended()
+  const { evaluations } = await ledger.size()
+  expect(evaluated.filter(({ status }) => status === 'fulfilled').length).toBe(evaluations)
+  for (const one of evaluated)
+    if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(ModelUnreachableError)
+  for await (const { evaluation } of ledger.entries()) expect(evaluation.failures).toEqual([])
+  // Four in flight, a control call, and one for those that were rejected after it was begun.
+  expect(model.calls).toBeLessThanOrEqual(6 + 4 + 2)
+})
+
+test('a refusal stops everything at once', async () => {
+  const model = modelAround(async (request, signal, number) => {
+    await new Promise(setImmediate)
+    return number <= 6 ? tinyModel.ask(request, signal) : failure('unauthorized')
+  })
+  const { evaluator, ledger } = evaluatorOn(model)
+  const tasks = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0', 'ferry-0', 'pages-0']
+  const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
+  await evaluator.ended()
+  for (const { status, reason } of evaluated.filter(
+    ({ status }) => status === 'rejected',
+  ) as PromiseRejectedResult[])
+    expect({ status, reason }).toEqual({ status: 'rejected', reason: expect.any(ModelRefusedError) })
+  expect(evaluated.some(({ status }) => status === 'rejected')).toBe(true)
+  // Four calls may be in flight.
+  expect(model.calls).toBeLessThanOrEqual(6 + 4)
+  expect((await ledger.size()).replies).toBe(6)
+  await expect(evaluator.evaluate(one, 'shelf-1')).rejects.toThrow(ModelRefusedError)
+})
+
+test('a signal ends it with its reason, and what was answered is in the ledger when all has ended', async () => {
+  const stop = new AbortController()
+  const reason = new Error('enough')
+  const model = modelAround(async (request, signal, number) => {
+    if (number <= 4) return tinyModel.ask(request, signal)
+    await new Promise(setImmediate)
+    stop.abort(reason)
+    return tinyModel.ask(request, signal)
+  })
+  const { evaluator, ledger } = evaluatorOn(model, { signal: stop.signal })
+  const tasks = ['shelf-0', 'boxes-0', 'tickets-0']
+  const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
+  await evaluator.ended()
+  expect(evaluated.every((one) => one.status === 'rejected' && one.reason === reason)).toBe(true)
+  expect((await ledger.size()).replies).toBe(4)
+})

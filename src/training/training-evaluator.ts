@@ -1,0 +1,186 @@
+import { rememberTools } from '../execution/remembered-tools.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import type { GraphScore } from '../learning/score-construction.ts'
+import type { Task } from '../library/task.ts'
+import type { ChatAnswer } from '../models/chat-model.ts'
+import { stopError } from '../models/model-refused.ts'
+import { ModelUnreachableError } from '../models/model-unreachable.ts'
+import { addCosts, type Cost } from '../models/prices.ts'
+import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { failPoint } from '../store/fail-point.ts'
+import { evaluateOnce } from '../store/ledger/evaluate-once.ts'
+import { type EvaluationKey, evaluationDigest, evaluationOf } from '../store/ledger/evaluation.ts'
+import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
+import { ledgerObservations } from '../store/ledger/ledger-observations.ts'
+import { LedgerRequestCache } from '../store/ledger/ledger-request-cache.ts'
+import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
+import { splitOf, taskVersion } from '../tasks/task-set.ts'
+import { CallPaths } from './call-path.ts'
+
+/** An execution that transport failures spoiled is begun again so often; answers that it did get are not asked for again. */
+const rounds = 5
+
+/** What the evaluations of one update took. */
+export interface EvaluationTally {
+  readonly made: number
+  /** Found in the ledger. */
+  readonly known: number
+  readonly usage: Usage
+  /** What identical requests saved. */
+  readonly reused: Usage
+  readonly cost: Cost
+  readonly criticalMs: number
+  readonly workMs: number
+}
+
+/** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
+export class TrainingEvaluator {
+  readonly #executor: TaskExecutor
+  readonly #ledger: EvaluationLedger
+  readonly #reuse: boolean
+  readonly #stop = new AbortController()
+  readonly #tasks: ReadonlyMap<string, Task>
+  readonly #references: ReadonlyMap<string, unknown>
+  readonly #versions = new Map<string, string>()
+  readonly #shared: LedgerRequestCache
+  readonly #running = new Set<Promise<unknown>>()
+  #paths = new CallPaths()
+  #sums = emptySums()
+
+  constructor(options: {
+    readonly parts: ExecutorParts
+    readonly ledger: EvaluationLedger
+    /** Whether identical requests of different graphs are one. */
+    readonly requestReuse: boolean
+    /** Ends everything at once; what was answered is kept. */
+    readonly signal?: AbortSignal
+  }) {
+    const { parts, ledger, signal } = options
+    // A resumed run must see what its tools saw, and no program is run twice.
+    this.#executor = new TaskExecutor({
+      ...parts,
+      tools: rememberTools(parts.tools, ledgerObservations(ledger)),
+    })
+    this.#ledger = ledger
+    this.#reuse = options.requestReuse
+    const { tasks, references } = splitOf(parts.set, 'train')
+    this.#tasks = new Map(tasks.map((task) => [task.id, task]))
+    this.#references = references
+    this.#shared = this.#cache('')
+    const end = () => this.#stop.abort(signal?.reason)
+    if (signal?.aborted === true) end()
+    signal?.addEventListener('abort', end, { once: true })
+  }
+
+  readonly evaluate = async (graph: AgentGraph, id: string): Promise<GraphScore> => {
+    const task = this.#tasks.get(id)!
+    const key: EvaluationKey = {
+      graph: graphKey(graph),
+      task: id,
+      dataVersion: this.#version(task),
+      executor: this.#executor.fingerprint(task),
+    }
+    try {
+      return await this.#settled(graph, task, key)
+    } catch (error) {
+      // Nothing of this update will be used: what else is under way ends too.
+      this.#stop.abort(error)
+      throw this.#stop.signal.reason
+    }
+  }
+
+  /** What was evaluated since the last time this was asked. */
+  take(): EvaluationTally {
+    const { criticalMs, workMs } = this.#paths
+    const { cost, ...sums } = this.#sums
+    this.#paths = new CallPaths()
+    this.#sums = emptySums()
+    return { ...sums, cost: cost ?? 'unpriced', criticalMs, workMs }
+  }
+
+  /** Resolves once nothing is under way any more and all of it has been given to the ledger, which can be closed then. */
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.allSettled(this.#running)
+      // What an execution brought is handed to the ledger in the same turn of the event loop.
+      await new Promise(setImmediate)
+    }
+  }
+
+  #whileRunning<Result>(run: Promise<Result>): Promise<Result> {
+    const running = run.finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
+  }
+
+  async #settled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<GraphScore> {
+    for (let round = 1; ; round += 1) {
+      const { evaluation, origin, settled } = await evaluateOnce(
+        this.#ledger,
+        key,
+        (signal) => this.#whileRunning(this.#run(graph, task, key, signal)),
+        this.#stop.signal,
+      )
+      if (origin === 'ledger') this.#sums.known += 1
+      if (origin === 'made') failPoint('after:evaluation')
+      const { score, usage, reused, status, failures } = evaluation
+      if (settled) {
+        // What its calls are worth, whoever made them: what is penalised must not depend on what the ledger knew.
+        const calls = usage.calls + reused.calls
+        return { score, usage: { calls, tokens: usage.input + usage.output + reused.input + reused.output } }
+      }
+      this.#stop.signal.throwIfAborted()
+      if (status === 'timed_out' || round === rounds)
+        throw ModelUnreachableError.afterRetries(task.id, failures.find(({ reason }) => reason)?.reason)
+    }
+  }
+
+  async #run(graph: AgentGraph, task: Task, key: EvaluationKey, signal: AbortSignal) {
+    const scope = this.#reuse ? '' : `${evaluationDigest(key)}.`
+    const cache = this.#reuse ? this.#shared : this.#cache(scope)
+    const onEvent = this.#paths.listener(scope)
+    const execution = await this.#executor.run(graph, task, { signal, cache, onEvent })
+    this.#count(execution)
+    if (execution.status === 'stopped' && execution.stop !== undefined) {
+      await this.#ledger.keepTrace(execution.trace)
+      throw stopError(execution.stop)
+    }
+    const score = await this.#executor.score(execution, this.#references.get(task.id), signal)
+    return { evaluation: evaluationOf(execution, score), trace: execution.trace }
+  }
+
+  #cache(scope: string): LedgerRequestCache {
+    const onKept = (key: string, { durationMs }: ChatAnswer) => {
+      this.#paths.made(key, durationMs)
+      failPoint('after:call')
+    }
+    return new LedgerRequestCache(this.#ledger, { scope, onKept })
+  }
+
+  #count({ usage, reused, cost }: { usage: Usage; reused: Usage; cost: Cost }): void {
+    const sums = this.#sums
+    sums.made += 1
+    sums.usage = addUsage(sums.usage, usage)
+    sums.reused = addUsage(sums.reused, reused)
+    sums.cost = sums.cost === undefined ? cost : addCosts(sums.cost, cost)
+  }
+
+  #version(task: Task): string {
+    const known = this.#versions.get(task.id)
+    if (known !== undefined) return known
+    const made = taskVersion(this.#executor.parts.set, task, this.#references.get(task.id))
+    this.#versions.set(task.id, made)
+    return made
+  }
+}
+
+function emptySums() {
+  return {
+    made: 0,
+    known: 0,
+    usage: noUsage as Usage,
+    reused: noUsage as Usage,
+    cost: undefined as Cost | undefined,
+  }
+}

@@ -1,0 +1,109 @@
+import { returnsToGo } from '../learning/returns.ts'
+import type { FinishedUpdate } from '../learning/train-policy.ts'
+import type { Trajectory } from '../learning/trajectory.ts'
+import type { Spent } from '../store/budget.ts'
+import type { EvaluationTally } from './training-evaluator.ts'
+
+/** A line of `events.jsonl` about one update. */
+export interface UpdateRecord {
+  readonly type: 'update'
+  readonly at: string
+  /** Counted from 0. */
+  readonly update: number
+  readonly query: string
+  readonly temperature: number
+  readonly loss: {
+    readonly total: number
+    readonly policy: number
+    readonly divergence: number
+    readonly entropy: number
+  }
+  /** Of the final graphs on the query. */
+  readonly score: number
+  readonly returns: readonly (readonly number[])[]
+  readonly advantages: readonly (readonly number[])[]
+  readonly actions: ActionMix
+  readonly evaluations: { readonly asked: number; readonly made: number; readonly known: number }
+  readonly made: TokenCount
+  readonly reused: TokenCount
+  readonly cost: EvaluationTally['cost']
+  readonly wallMs: number
+  /** The shortest that the update's calls allowed at this call limit. */
+  readonly boundMs: number
+  readonly spent: Spent
+}
+
+export interface TokenCount {
+  readonly calls: number
+  readonly input: number
+  readonly cachedInput: number
+  readonly output: number
+}
+
+/** How often which role was added in which realization, and how many graphs ended with how many units. */
+export interface ActionMix {
+  readonly roles: Readonly<Record<string, { readonly atomic: number; readonly group: number }>>
+  readonly units: readonly number[]
+  /** Share of possible predecessors that were listened to. */
+  readonly edgeShare: number
+}
+
+/** A line of `trajectories.jsonl`: all that the credit of an update's trajectories can be recomputed from. */
+export interface TrajectoryRecord {
+  readonly update: number
+  readonly trajectories: readonly Trajectory[]
+}
+
+export function updateRecord(
+  { update, query, temperature, trajectories, advantages, report, evaluations }: FinishedUpdate,
+  tally: EvaluationTally,
+  around: Pick<UpdateRecord, 'wallMs' | 'boundMs' | 'spent'>,
+): UpdateRecord {
+  const scores = trajectories.map(({ terminalScore }) => terminalScore)
+  return {
+    type: 'update',
+    at: new Date().toISOString(),
+    update,
+    query,
+    temperature,
+    loss: {
+      total: report.loss,
+      policy: report.policyLoss,
+      divergence: report.meanDivergence,
+      entropy: report.meanEntropy,
+    },
+    score: scores.reduce((sum, score) => sum + score, 0) / scores.length,
+    returns: trajectories.map(returnsToGo),
+    advantages,
+    actions: actionMix(trajectories),
+    evaluations: { asked: evaluations, made: tally.made, known: tally.known },
+    made: tokenCount(tally.usage),
+    reused: tokenCount(tally.reused),
+    cost: tally.cost,
+    ...around,
+  }
+}
+
+function tokenCount({ calls, input, cachedInput, output }: TokenCount): TokenCount {
+  return { calls, input, cachedInput, output }
+}
+
+function actionMix(trajectories: readonly Trajectory[]): ActionMix {
+  const roles: Record<string, { atomic: number; group: number }> = {}
+  let edges = 0
+  let possible = 0
+  for (const { actions } of trajectories) {
+    for (const [position, action] of actions.entries()) {
+      if (action.type === 'stop') continue
+      roles[action.role] ??= { atomic: 0, group: 0 }
+      roles[action.role]![action.realization] += 1
+      edges += action.predecessors.length
+      possible += position
+    }
+  }
+  return {
+    roles,
+    units: trajectories.map(({ transitions }) => transitions.length),
+    edgeShare: possible === 0 ? 0 : edges / possible,
+  }
+}
