@@ -178,6 +178,8 @@ def facts(path):
 seen = [facts(path) for path in ["/", "/dev", "/tmp", "/run", "/run/runner", *("/dev/" + name for name in sorted(os.listdir("/dev"))),
         sys.executable, os.__file__, os.path.dirname(os.__file__)]]
 own = [sorted(os.listdir(p)) for p in ("/", "/dev", "/tmp", "/run", "/run/runner")]
+# Before the thread, which is still there for a moment after its end.
+others = [[see(lambda: os.getpgid(n)), see(lambda: os.getpriority(0, n))] for n in range(2, 40)]
 before = threading.get_native_id()
 made = []
 thread = threading.Thread(target=lambda: made.append(threading.get_native_id()))
@@ -190,7 +192,7 @@ print(json.dumps([seen, own, before, made, os.getpid(), os.getppid(), os.getpgid
     [resource.getrlimit(n) for n in range(16)], libc.prctl(30, 0, 0, 0, 0), libc.prctl(37, name, 0, 0, 0), name.value.decode(),
     signal.alarm(0), str(signal.getsignal(signal.SIGUSR1)), [see(lambda: os.get_blocking(n)) for n in range(6)],
     [see(lambda: os.getpriority(kind, 0)) for kind in (0, 1, 2)], sorted(os.sched_getaffinity(0)), os.sched_getscheduler(0),
-    os.uname().nodename, [see(lambda: os.getpgid(n)) for n in range(2, 40)], [see(lambda: os.getpriority(0, n)) for n in range(2, 40)],
+    os.uname().nodename, others,
     see(lambda: resource.getrusage(0).ru_minflt < 0), see(lambda: os.sysconf("SC_NPROCESSORS_CONF")),
     [see(lambda: kernel(number, 7, 0, 0)) for number in (29, 64, 68)]]))
 `
