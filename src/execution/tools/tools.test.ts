@@ -107,8 +107,9 @@ describe('python_exec', () => {
     expect(await run('while True:\n    print("x" * 999)')).toMatchObject({
       result: { ended: 'stopped: limit of output', exit_status: null },
     })
+    // The first process of a namespace does not hear its own SIGABRT; the C library then ends it in another way.
     expect(await run('import os\nos.abort()')).toMatchObject({
-      result: { ended: 'killed by signal 6', exit_status: 134 },
+      result: { ended: 'killed by signal 11', exit_status: 139 },
     })
   })
 
