@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { Reference } from '../../benchmarks/reference.ts'
 import type { Table } from '../../library/task.ts'
 import { builtInTools } from '../../library/tool-name.ts'
-import { SandboxPool } from '../../sandbox/pool.ts'
-import { BubblewrapPrograms, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
-import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
-import type { Reference } from '../../tasks/scoring/reference.ts'
+import { SandboxPool } from '../sandbox/pool.ts'
+import { BubblewrapPrograms, type ProgramSandbox } from '../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { cellNumber } from './cell-number.ts'
 import { type ToolContext, useTool } from './tool.ts'
 import { tools } from './tools.ts'
@@ -107,7 +107,7 @@ describe('python_exec', () => {
     expect(await run('while True:\n    print("x" * 999)')).toMatchObject({
       result: { ended: 'stopped: limit of output', exit_status: null },
     })
-    // A program is process 1 of its own namespace, where SIGABRT does nothing: abort() then ends it by a fault.
+    // The first process of a namespace does not hear its own SIGABRT; the C library then ends it in another way.
     expect(await run('import os\nos.abort()')).toMatchObject({
       result: { ended: 'killed by signal 11', exit_status: 139 },
     })
