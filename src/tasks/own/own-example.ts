@@ -54,7 +54,7 @@ export function hiddenPart(
     if (!isRight(answer)) return answer
     throw new DataError('is right. Remove it, or mend the answer.', { ...at, field: `wrong[${index}]` })
   })
-  return { reference, solution: { answer: solution, ...(wrong === undefined ? {} : { wrong }) } }
+  return { reference, solution: { answer: solution, wrong } }
 }
 
 type AnswerForm = Exclude<AnswerKind, 'code'>
@@ -132,10 +132,7 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
   ] as [string, JsonValue | undefined][])
     if (value !== undefined && typeof value !== 'string')
       throw new DataError('must be the text of a program.', { ...at, field })
-  const solution =
-    source === undefined
-      ? {}
-      : { solution: { answer: source, ...(question.wrong === undefined ? {} : { wrong }) } }
+  const solution = source === undefined ? undefined : { answer: source, wrong: question.wrong }
   const program = programOf(question)
   if (test !== undefined) {
     if (program?.mode !== 'function')
@@ -144,7 +141,7 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
         { ...at, field: 'program' },
       )
     const { starterCode: prompt, entryPoint } = program
-    return { reference: { kind: 'humaneval', prompt, entryPoint, test }, ...solution }
+    return { reference: { kind: 'humaneval', prompt, entryPoint, test }, solution }
   }
   if (tests === undefined || program === undefined)
     throw new DataError("are missing, and answers are of the kind 'code'. Give tests or test.", {
@@ -158,6 +155,6 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
       publicTests: programTests(question.publicTests ?? [], program, at, 'publicTests'),
       privateTests: JSON.stringify(programTests(tests, program, at, 'tests')),
     },
-    ...solution,
+    solution,
   }
 }

@@ -93,7 +93,7 @@ function checkedScore(result: unknown): Score {
     )
   if (parse !== 'ok' && parse !== 'invalid')
     throw new TaskSetError(`The scorer gave the parse '${parse}'; it is 'ok' or 'invalid'.`)
-  return { score, parse, ...(measures === undefined ? {} : { measures }) }
+  return { score, parse, measures }
 }
 
 function describe(result: unknown): string {

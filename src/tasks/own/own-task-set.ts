@@ -125,7 +125,7 @@ export function gatherTaskSet(
     selection: { questions: 'own', answer: decided.kind ?? null, split: divided.selection } as JsonObject,
     files,
     contractOf: () => contract,
-    ...(decided.kind === undefined ? {} : { answerKind: decided.kind }),
+    answerKind: decided.kind,
     notes: [decided.note, divided.note].filter((note) => note !== undefined),
   }
 }
@@ -170,12 +170,12 @@ function givenPart({ question, at }: NamedQuestion, contract: AnswerContract) {
     answer,
     question: question.question,
     metadata: question.metadata ?? {},
-    ...(tests === undefined ? {} : { tests: programTests(tests, programOf(question)!, at, 'tests') }),
-    ...(test === undefined ? {} : { test }),
+    tests: tests && programTests(tests, programOf(question)!, at, 'tests'),
+    test,
   }
   const right = question.solution ?? (fitsContract(answer, contract) ? answer : undefined)
   if (right === undefined) return { reference }
-  return { reference, solution: { answer: right, ...(wrong === undefined ? {} : { wrong }) } }
+  return { reference, solution: { answer: right, wrong } }
 }
 
 /** A held-out question that was learned from proves nothing. */

@@ -1,7 +1,7 @@
 import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
 import { parsePythonJson } from '../../python/json.ts'
 import { pythonStrip } from '../../python/text.ts'
-import { optionLetter as optionLabel } from '../scoring/exact-match.ts'
+import { optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import type { Question, QuestionPlace } from './question.ts'
 
@@ -12,13 +12,11 @@ export function publicTask(question: Question, id: string, at: QuestionPlace): T
   return {
     id,
     question: question.question,
-    ...(options === undefined ? {} : { options: labelled(options, at) }),
-    ...(context === undefined ? {} : { context }),
-    ...(tables === undefined ? {} : { tables }),
-    ...(program === undefined ? {} : { program }),
-    ...(publicTests === undefined
-      ? {}
-      : { publicTests: programTests(publicTests, program!, at, 'publicTests') }),
+    options: options && labelled(options, at),
+    context,
+    tables,
+    program,
+    publicTests: publicTests && programTests(publicTests, program!, at, 'publicTests'),
     metadata: question.metadata ?? {},
   }
 }
@@ -37,7 +35,7 @@ function labelled(options: NonNullable<Question['options']>, at: QuestionPlace):
       field: 'options',
     })
   const list = options.map((option, index) =>
-    typeof option === 'string' ? { label: optionLabel(index), text: option } : option,
+    typeof option === 'string' ? { label: optionLetter(index), text: option } : option,
   )
   const labels = list.map(({ label }) => label.toUpperCase())
   const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
