@@ -134,6 +134,6 @@ function decode<T>(
   try {
     return read(record[field])
   } catch (error) {
-    throw new DataError(`cannot be decoded: ${(error as Error).message}.`, { ...at, field, cause: error })
+    throw new DataError(`cannot be decoded: ${(error as Error).message}.`, { ...at, cause: error }, field)
   }
 }

@@ -37,7 +37,8 @@ export function splitQuestions(groups: readonly QuestionGroup[], seed: number): 
     if (unmarked !== undefined)
       throw new DataError(
         `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
-        { ...unmarked.at, field: 'split' },
+        unmarked.at,
+        'split',
       )
     return { splits: ordered(named, ({ question }) => question.split!), selection: { by: 'field' } }
   }
@@ -53,15 +54,17 @@ function nameQuestions(groups: readonly QuestionGroup[]): Member[] {
       if (split !== undefined && question.split !== undefined && question.split !== split)
         throw new DataError(
           `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
-          { ...at, field: 'split' },
+          at,
+          'split',
         )
       const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
       const earlier = known.get(id)
       if (earlier !== undefined)
-        throw new DataError(`the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`, {
-          ...at,
-          field: 'id',
-        })
+        throw new DataError(
+          `the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`,
+          at,
+          'id',
+        )
       const member = { id, question, at, split }
       known.set(id, member)
       return member

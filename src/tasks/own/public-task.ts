@@ -30,20 +30,18 @@ export function programOf({ program, publicTests, tests }: Question): ProgramInt
 function labelled(options: NonNullable<Question['options']>, at: QuestionPlace): Option[] {
   const letters = 26
   if (options.length > letters)
-    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, {
-      ...at,
-      field: 'options',
-    })
+    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, at, 'options')
   const list = options.map((option, index) =>
     typeof option === 'string' ? { label: optionLetter(index), text: option } : option,
   )
   const labels = list.map(({ label }) => label.toUpperCase())
   const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
   if (twice !== -1)
-    throw new DataError(`is a label for the second time: '${list[twice]!.label}'.`, {
-      ...at,
-      field: `options[${twice}].label`,
-    })
+    throw new DataError(
+      `is a label for the second time: '${list[twice]!.label}'.`,
+      at,
+      `options[${twice}].label`,
+    )
   return list
 }
 
@@ -57,7 +55,7 @@ export function programTests(
   const testtype = mode === 'function' ? 'functional' : 'stdin'
   return tests.map(({ input, output, testtype: given = testtype }, index) => {
     const refuse = (field: string, problem: string): never => {
-      throw new DataError(problem, { ...at, field: `${name}[${index}].${field}` })
+      throw new DataError(problem, at, `${name}[${index}].${field}`)
     }
     if (given !== testtype) refuse('testtype', `is ${given}, but program.mode is ${mode}; leave it out.`)
     if (testtype === 'functional') {
