@@ -62,7 +62,7 @@ function hasNumbers({ question, options = [] }: Task): boolean {
   return (text.match(/\d+/g)?.length ?? 0) >= 2
 }
 
-// The rules of library/profiles.ts: a role is in when the questions give it something to work on.
+// The rules of benchmarks/roles.ts: a role takes part when the questions give it something to work on.
 function fittingRoles({ code, options, claims, passages, tables, numbers }: Material): string[] {
   const everywhere = ['task_decomposer', 'independent_solver', 'adversarial_verifier']
   if (code) return [...everywhere, 'algorithm_designer', 'code_implementer', 'code_reviewer']
