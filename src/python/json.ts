@@ -35,7 +35,7 @@ function standardJson(text: string): string {
   })
 }
 
-/** Zero in standard JSON, written as nobody writes it. */
+/** Stands for NaN: zero, in a spelling that real files do not use. */
 const notANumber = '0.000e-000000'
 
 /** Called for inner values first, so that those of lists and objects are tagged already. */

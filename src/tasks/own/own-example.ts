@@ -43,14 +43,14 @@ export function hiddenPart(
   const solution = question.solution === undefined ? right : read(question.solution, 'solution')
   if (!isRight(solution))
     throw new DataError(
-      'is not what answer says is right. Leave it out: the answer is the solution.',
+      'does not agree with the answer. Leave it out: the answer is the solution.',
       at,
       'solution',
     )
   const wrong = question.wrong?.map((value, index) => {
     const answer = read(value, `wrong[${index}]`)
     if (!isRight(answer)) return answer
-    throw new DataError('is right. Remove it, or mend the answer.', at, `wrong[${index}]`)
+    throw new DataError('is a right answer. Remove it, or correct the answer.', at, `wrong[${index}]`)
   })
   return { reference, solution: { answer: solution, wrong } }
 }

@@ -79,7 +79,7 @@ function fittingRoles({ code, options, claims, passages, tables, numbers }: Mate
   ]
 }
 
-/** A tool is on when the questions have what it works on; a user's own always, since nobody here knows what it does. */
+/** A built-in tool is on when the questions have what it works on. A user's own tools are always on: we cannot know what they do. */
 function toolsOf(library: Library, material: Material, given: readonly ToolName[] | undefined): ToolName[] {
   const permitted = new Set(library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools))
   const own = [...permitted].filter((tool) => !(builtInTools as readonly string[]).includes(tool))

@@ -72,7 +72,7 @@ export function givenScorer(
         if (error instanceof TaskSetError || means.signal?.aborted) throw error
         throw new TaskSetError(
           `The scorer failed on the question '${given.question.slice(0, 80)}': ${(error as Error)?.message ?? error}. ` +
-            'What a model answers wrongly must score 0, not throw.',
+            'A wrong answer must score 0, not throw.',
           { cause: error },
         )
       }

@@ -82,16 +82,16 @@ function ordered(
   if (missing !== undefined)
     throw new TaskSetError(
       `No question belongs to the split '${missing}'; the splits are ${[...found.keys()].join(', ')}. ` +
-        'Training needs questions to learn from (train) and others to prove it on (test).',
+        'Training needs questions to learn from (train) and others to test on (test).',
     )
   return new Map(names.map((name) => [name, found.get(name)!]))
 }
 
-/** Each question by a draw of its own, so that questions added later leave it where it is. */
+/** Every question has its own draw, so that adding questions later does not move it. */
 function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(
-      'There is one question only. Give at least two: one to learn from and one to prove it on.',
+      'There is only one question. Give at least two: one to learn from and one to test on.',
     )
   const draws = members.map((member) => ({
     member,
