@@ -9,6 +9,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { mermaid } from '../graph/render/mermaid.ts'
 import { expandedPicture } from '../graph/render/picture.ts'
+import { type ContractKind, contractKinds } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { executionSettings } from '../settings/execution.ts'
@@ -18,7 +19,6 @@ import { askedTask } from '../simulator/model/node-request.ts'
 import { contractFor } from '../tasks/contract-for.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { describeStep, type ExplainedStep, executorLabel, explainStep } from './construction-view.ts'
-import { contractKinds } from './contract-kinds.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
 import { screenOf } from './display/screen.ts'
 import { answerText, executionCode, executionSummary } from './execution-summary.ts'
@@ -40,7 +40,7 @@ interface AskOptions extends JobOptions {
   readonly options?: readonly string[]
   readonly task?: string
   readonly context?: readonly string[]
-  readonly contract?: string
+  readonly contract?: ContractKind
   readonly seed?: number
   readonly update?: number
   readonly expanded: boolean
@@ -105,7 +105,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     const policy = await loadCheckpoint(folder, { encoder, ...(update === undefined ? {} : { update }) })
     const { task, split } = given.isBare ? knownByQuestion(job.set, given.task) : { task: given.task }
     const contract =
-      options.contract === undefined ? contractFor(job.set, task) : contractKinds[options.contract]!
+      options.contract === undefined ? contractFor(job.set, task) : contractKinds[options.contract]
     const organisation = policy.organisation(seed === undefined ? {} : { seed })
     const construction = await organisation.constructionFor(task)
     const { graph, query } = construction

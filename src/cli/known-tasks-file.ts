@@ -35,7 +35,7 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
     await readJsonLines(path, row, ({ task, ...rest }, at) => {
       const earlier = rows.get(task.id)
       if (earlier !== undefined)
-        throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, { ...at, field: 'task.id' })
+        throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, at, 'task.id')
       rows.set(task.id, at.row)
       known.push({ task: { metadata: {}, ...task }, ...rest })
     })

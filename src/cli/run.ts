@@ -4,7 +4,12 @@ import type { Execution } from '../execution/execution.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph } from '../graph/legality.ts'
-import { type AnswerContract, freeText } from '../library/answer-contract.ts'
+import {
+  type AnswerContract,
+  type ContractKind,
+  contractKinds,
+  freeText,
+} from '../library/answer-contract.ts'
 import type { Library } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
@@ -16,7 +21,6 @@ import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../tasks/benchmarks/list.ts'
-import { contractKinds } from './contract-kinds.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
 import { screenOf } from './display/screen.ts'
 import { answerText, executionCode, executionSummary } from './execution-summary.ts'
@@ -32,7 +36,7 @@ import { jsonText } from './terminal-text.ts'
 interface RunOptions extends ModelOptions {
   readonly graph?: string
   readonly task: string
-  readonly contract?: string
+  readonly contract?: ContractKind
   readonly profile?: keyof typeof benchmarkProfiles
   readonly library?: string
   readonly concurrency: number
@@ -133,7 +137,7 @@ function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOpt
 }
 
 function chooseContract({ contract, profile }: RunOptions): AnswerContract {
-  if (contract !== undefined) return contractKinds[contract]!
+  if (contract !== undefined) return contractKinds[contract]
   return profile === undefined ? freeText : benchmarkContracts[profile]
 }
 

@@ -22,7 +22,7 @@ describe('without MiniLM', () => {
     const { encoder, message } = await chooseEncoder({ environment: offline })
     expect(encoder).toBe(lexicalEncoder)
     expect(message).toBe(
-      'Text encoder: lexical, since all-MiniLM-L6-v2 cannot be had. sentence-transformers/all-MiniLM-L6-v2/tokenizer.json ' +
+      'Text encoder: lexical, because all-MiniLM-L6-v2 is not available. sentence-transformers/all-MiniLM-L6-v2/tokenizer.json ' +
         'cannot be fetched: it is not in the cache, and HF_HUB_OFFLINE is set',
     )
   })

@@ -14,7 +14,7 @@ export interface EncoderOptions extends HubOptions {
   readonly encoder?: 'auto' | 'minilm' | 'lexical'
   /** A folder with MiniLM's files; there is no fallback from it. */
   readonly modelFolder?: string
-  /** Told of problems that only make encoding slower. */
+  /** Called with problems that only make encoding slower. */
   readonly onProblem?: (problem: string) => void
 }
 
@@ -37,7 +37,7 @@ export async function chooseEncoder(options: EncoderOptions = {}): Promise<Chose
     if (choice === 'minilm' || !isLackOfThisMachine(error)) throw error
     return {
       encoder: lexicalEncoder,
-      message: `Text encoder: lexical, since all-MiniLM-L6-v2 cannot be had. ${error.message}`,
+      message: `Text encoder: lexical, because all-MiniLM-L6-v2 is not available. ${error.message}`,
     }
   }
 }
@@ -46,7 +46,7 @@ async function openCached(
   locate: () => Promise<MinilmPaths>,
   { environment = process.env, onProblem }: EncoderOptions,
 ): Promise<ChosenEncoder> {
-  // First, so that 90 MB are not downloaded in vain.
+  // Checked first: without these packages, downloading 90 MB would be pointless.
   await Promise.all([loadTokenizers(), loadOnnxRuntime()])
   const encoder = await openMinilmEncoder(await locate())
   return {

@@ -12,7 +12,7 @@ export function embeddingCacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): str
 
 /**
  * The same encoder with a cache on disk: one append-only file per encoder. A cache that cannot be read or written only
- * makes encoding slower; `onProblem` is told once.
+ * makes encoding slower; `onProblem` is called once.
  */
 export function cachedEncoder(
   encoder: FrozenTextEncoder,

@@ -112,6 +112,18 @@ function faultOfValuesAndScale(answer: JsonObject): AnswerFault | undefined {
   return undefined
 }
 
+/** The built-in contracts by the kind of answer that they ask for. */
+export const contractKinds = {
+  text: freeText,
+  option: optionLabel,
+  boolean: booleanString,
+  number: numericString,
+  code: codeString,
+  values: valuesAndScale,
+} as const
+
+export type ContractKind = keyof typeof contractKinds
+
 /**
  * A user's own contract, from a schema of zod or any other library that speaks Standard Schema. The schema only judges:
  * the answer goes on as the model gave it, without the schema's defaults or transformations.

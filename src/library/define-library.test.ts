@@ -141,17 +141,17 @@ describe('every problem is named with role, field and remedy', () => {
     [
       'empty prompt',
       withAtomic({ prompt: '' }),
-      "role 'solver', atomic.prompt is empty. Write the system prompt of this executor.",
+      "role 'solver', atomic.prompt is empty. Write the system prompt of this executor, as one text or as a list of paragraphs.",
     ],
     [
       'null prompt, as an empty YAML field is',
       withAtomic({ prompt: null }),
-      "role 'solver', atomic.prompt is empty. Write the system prompt of this executor.",
+      "role 'solver', atomic.prompt is empty. Write the system prompt of this executor, as one text or as a list of paragraphs.",
     ],
     [
       'prompt of another type',
-      withAtomic({ prompt: ['x'] }),
-      "role 'solver', atomic.prompt is a list, not text. Write the system prompt of this executor.",
+      withAtomic({ prompt: ['x', 1] }),
+      "role 'solver', atomic.prompt is a list, not text. Write the system prompt of this executor, as one text or as a list of paragraphs.",
     ],
     [
       'empty responsibility',
@@ -216,7 +216,7 @@ describe('every problem is named with role, field and remedy', () => {
     [
       'empty prompt in a group',
       withRole({ group: { ...group('g'), aggregator: { ...executor('x'), prompt: ' ' } } }),
-      "role 'solver', group.aggregator.prompt is empty. Write the system prompt of this executor.",
+      "role 'solver', group.aggregator.prompt is empty. Write the system prompt of this executor, as one text or as a list of paragraphs.",
     ],
     [
       'role id twice',

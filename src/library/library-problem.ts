@@ -14,7 +14,7 @@ export interface LibraryProblem {
   readonly line?: number
 }
 
-// A garbage file can have a problem per line; a longer list helps nobody.
+// A garbage file can have a problem on every line; a longer list would not help.
 const shownProblems = 100
 
 /** Lists all problems of a definition, not only the first. */

@@ -57,8 +57,11 @@ export interface Library {
   readonly fingerprint: string
 }
 
-/** An executor as it is written; `tools` defaults to none. */
-export type ExecutorDefinition = Omit<Executor, 'tools'> & { readonly tools?: readonly ToolName[] }
+/** An executor as it is written; `tools` defaults to none, and a prompt may be a list of paragraphs. */
+export type ExecutorDefinition = Omit<Executor, 'tools' | 'prompt'> & {
+  readonly prompt: string | readonly string[]
+  readonly tools?: readonly ToolName[]
+}
 
 /** A group as it is written. */
 export interface GroupDefinition {

@@ -39,7 +39,7 @@ function librarySchema(tools: readonly string[]) {
   const executor = fields('an executor', {
     id: identifier('Give the executor a name, unique in the library.'),
     responsibility: text('Say in one sentence what this executor answers for.'),
-    prompt: text('Write the system prompt of this executor.'),
+    prompt: paragraphs('Write the system prompt of this executor, as one text or as a list of paragraphs.'),
     tools: permissions(tools),
   })
   const aggregator = z
@@ -120,6 +120,13 @@ function text(remedy: string, furtherProblem: (text: string) => string | undefin
       const further = furtherProblem(given)
       if (further !== undefined) addIssue(further)
     })
+}
+
+/** A text, or a list of texts that become its paragraphs. */
+function paragraphs(remedy: string) {
+  const isList = (given: unknown): given is string[] =>
+    Array.isArray(given) && given.every((part) => typeof part === 'string')
+  return z.preprocess((given) => (isList(given) ? given.join('\n\n') : given), text(remedy))
 }
 
 function identifier(remedy: string) {

@@ -1,4 +1,4 @@
-/** The tools that come with the system, in the order in which executors are told of them. */
+/** The tools that come with the system, in the order in which prompts list them. */
 export const builtInTools = ['calculator', 'python_exec', 'public_code', 'table_reader'] as const
 
 export type BuiltInTool = (typeof builtInTools)[number]

@@ -87,6 +87,25 @@ roles:
   })
 })
 
+test('a prompt may be a list of paragraphs, which aliases can share', () => {
+  const library = parseLibrary(
+    `
+roles:
+  - id: a
+    description: Does something.
+    atomic: { id: a, responsibility: Does it., prompt: [You do it., &null Answer null if you cannot.] }
+  - id: b
+    description: Does something else.
+    atomic: { id: b, responsibility: Does that., prompt: [You do that., *null] }
+`,
+    'team.yaml',
+  )
+  expect(library.roles.map(({ atomic }) => atomic!.prompt)).toEqual([
+    'You do it.\n\nAnswer null if you cannot.',
+    'You do that.\n\nAnswer null if you cannot.',
+  ])
+})
+
 describe('messages name file, line, role and field', () => {
   const header = (count: number) =>
     `The library team.yaml is not valid (${count} problem${count === 1 ? '' : 's'}):\n`

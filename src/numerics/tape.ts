@@ -35,7 +35,7 @@ export class Tape {
     this.propagate().write()
   }
 
-  /** The same, but the gradients of weight matrices are left to be computed by whoever needs them. */
+  /** The same, but the gradients of weight matrices are left for the caller to compute. */
   propagate(): WeightGradients {
     for (let step = this.#steps.length - 1; step >= 0; step -= 1) this.#steps[step]!()
     this.#steps.length = 0

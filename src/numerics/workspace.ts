@@ -1,6 +1,6 @@
 import { type Arithmetic, arithmetic, instantiateKernels, type Kernels } from './kernels/kernels.ts'
 
-/** A row-major float32 matrix in a workspace. `gradient` is 0 when nobody asks for one. Views share both. */
+/** A row-major float32 matrix in a workspace. `gradient` is 0 when none is needed. Views share both. */
 export interface Tensor {
   readonly data: number
   readonly gradient: number

@@ -1,9 +1,9 @@
 import { decimalOfFloat, decimalOfInteger, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
-import type { JsonValue } from './json.ts'
+import type { PythonJson } from './json.ts'
 import type { PlainValue } from './plain-value.ts'
 
 /** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
-export function equalsExpected(actual: PlainValue, expected: JsonValue): boolean {
+export function equalsExpected(actual: PlainValue, expected: PythonJson): boolean {
   switch (expected.kind) {
     case 'none':
       return actual.kind === 'none'
@@ -27,7 +27,7 @@ export function equalsExpected(actual: PlainValue, expected: JsonValue): boolean
 
 function equalsDict(
   actual: ReadonlyArray<readonly [PlainValue, PlainValue]>,
-  expected: ReadonlyMap<string, JsonValue>,
+  expected: ReadonlyMap<string, PythonJson>,
 ): boolean {
   const seen = new Set<string>()
   for (const [key, value] of actual) {

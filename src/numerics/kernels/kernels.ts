@@ -2,176 +2,76 @@ import { readFileSync } from 'node:fs'
 
 type Pointer = number
 
+type Rows = [rows: number, columns: number]
+type Matrix = [data: Pointer, stride: number]
+/** Rows of a matrix that are named by their numbers. */
+type PickedRows = [data: Pointer, index: Pointer]
+/** A list of row numbers for each row of the result. */
+type Lists = [offsets: Pointer, members: Pointer]
+type Moments = [first: Pointer, second: Pointer]
+type AdamStep = [
+  beta1: number,
+  oneMinusBeta1: number,
+  beta2: number,
+  oneMinusBeta2: number,
+  stepSize: number,
+  rootCorrection: number,
+  epsilon: number,
+]
+/** What attention pooling reads, and the weights that it leaves for its gradient. */
+type Attention = [
+  ...sizes: Rows,
+  states: Pointer,
+  ...members: Lists,
+  ...keys: PickedRows,
+  scale: number,
+  weights: Pointer,
+]
+
 /** The exports of kernels.wasm; `assembly/` says what each does. Pointers are byte addresses, strides count floats. */
 export interface Kernels {
   readonly memory: WebAssembly.Memory
   linear(
-    m: number,
-    n: number,
-    k: number,
-    x: Pointer,
-    ldx: number,
-    w: Pointer,
-    ldw: number,
-    y: Pointer,
-    ldy: number,
-    accumulate: number,
+    ...call: [m: number, n: number, k: number, ...x: Matrix, ...w: Matrix, ...y: Matrix, accumulate: number]
   ): void
-  product(
-    m: number,
-    n: number,
-    k: number,
-    x: Pointer,
-    ldx: number,
-    w: Pointer,
-    ldw: number,
-    y: Pointer,
-    ldy: number,
-  ): void
-  outer(
-    m: number,
-    n: number,
-    k: number,
-    y: Pointer,
-    ldy: number,
-    x: Pointer,
-    ldx: number,
-    w: Pointer,
-    ldw: number,
-  ): void
+  product(...call: [m: number, n: number, k: number, ...x: Matrix, ...w: Matrix, ...y: Matrix]): void
+  outer(...call: [m: number, n: number, k: number, ...y: Matrix, ...x: Matrix, ...w: Matrix]): void
   gelu(n: number, x: Pointer, y: Pointer, slope: Pointer): void
   multiplyAdd(n: number, a: Pointer, b: Pointer, out: Pointer): void
-  layerNorm(
-    m: number,
-    h: number,
-    x: Pointer,
-    weight: Pointer,
-    bias: Pointer,
-    y: Pointer,
-    stats: Pointer,
-  ): void
+  layerNorm(...call: [...Rows, x: Pointer, weight: Pointer, bias: Pointer, y: Pointer, stats: Pointer]): void
   layerNormGradient(
-    m: number,
-    h: number,
-    x: Pointer,
-    weight: Pointer,
-    stats: Pointer,
-    dy: Pointer,
-    dx: Pointer,
-    dweight: Pointer,
-    dbias: Pointer,
+    ...call: [
+      ...[...Rows, x: Pointer, weight: Pointer, stats: Pointer],
+      ...[dy: Pointer, dx: Pointer, dweight: Pointer, dbias: Pointer],
+    ]
   ): void
-  gruGates(
-    m: number,
-    h: number,
-    gi: Pointer,
-    gh: Pointer,
-    previous: Pointer,
-    u: Pointer,
-    gates: Pointer,
-  ): void
+  gruGates(...call: [...Rows, gi: Pointer, gh: Pointer, previous: Pointer, u: Pointer, gates: Pointer]): void
   gruGatesGradient(
-    m: number,
-    h: number,
-    gh: Pointer,
-    previous: Pointer,
-    gates: Pointer,
-    du: Pointer,
-    dgi: Pointer,
-    dgh: Pointer,
-    dprevious: Pointer,
+    ...call: [
+      ...[...Rows, gh: Pointer, previous: Pointer, gates: Pointer],
+      ...[du: Pointer, dgi: Pointer, dgh: Pointer, dprevious: Pointer],
+    ]
   ): void
-  gatherAdd(m: number, h: number, source: Pointer, index: Pointer, out: Pointer): void
-  scatterAdd(m: number, h: number, source: Pointer, index: Pointer, out: Pointer): void
-  meanRows(m: number, h: number, source: Pointer, offsets: Pointer, members: Pointer, out: Pointer): void
-  meanRowsGradient(
-    m: number,
-    h: number,
-    dout: Pointer,
-    offsets: Pointer,
-    members: Pointer,
-    dsource: Pointer,
-  ): void
-  multiplyRows(m: number, h: number, a: Pointer, ia: Pointer, b: Pointer, ib: Pointer, out: Pointer): void
+  gatherAdd(...call: [...Rows, ...source: PickedRows, out: Pointer]): void
+  scatterAdd(...call: [...Rows, ...source: PickedRows, out: Pointer]): void
+  meanRows(...call: [...Rows, source: Pointer, ...Lists, out: Pointer]): void
+  meanRowsGradient(...call: [...Rows, dout: Pointer, ...Lists, dsource: Pointer]): void
+  multiplyRows(...call: [...Rows, ...a: PickedRows, ...b: PickedRows, out: Pointer]): void
   multiplyRowsGradient(
-    m: number,
-    h: number,
-    a: Pointer,
-    ia: Pointer,
-    b: Pointer,
-    ib: Pointer,
-    dout: Pointer,
-    da: Pointer,
-    db: Pointer,
+    ...call: [...Rows, ...a: PickedRows, ...b: PickedRows, dout: Pointer, da: Pointer, db: Pointer]
   ): void
-  dotRows(m: number, h: number, a: Pointer, ia: Pointer, b: Pointer, ib: Pointer, out: Pointer): void
+  dotRows(...call: [...Rows, ...a: PickedRows, ...b: PickedRows, out: Pointer]): void
   dotRowsGradient(
-    m: number,
-    h: number,
-    a: Pointer,
-    ia: Pointer,
-    b: Pointer,
-    ib: Pointer,
-    dout: Pointer,
-    da: Pointer,
-    db: Pointer,
+    ...call: [...Rows, ...a: PickedRows, ...b: PickedRows, dout: Pointer, da: Pointer, db: Pointer]
   ): void
-  attentionPool(
-    decisions: number,
-    h: number,
-    states: Pointer,
-    offsets: Pointer,
-    members: Pointer,
-    keys: Pointer,
-    keyIndex: Pointer,
-    scale: number,
-    weights: Pointer,
-    out: Pointer,
-  ): void
-  attentionPoolGradient(
-    decisions: number,
-    h: number,
-    states: Pointer,
-    offsets: Pointer,
-    members: Pointer,
-    keys: Pointer,
-    keyIndex: Pointer,
-    scale: number,
-    weights: Pointer,
-    dout: Pointer,
-    dstates: Pointer,
-    dkeys: Pointer,
-  ): void
-  adam(
-    n: number,
-    parameters: Pointer,
-    gradients: Pointer,
-    first: Pointer,
-    second: Pointer,
-    beta1: number,
-    oneMinusBeta1: number,
-    beta2: number,
-    oneMinusBeta2: number,
-    stepSize: number,
-    rootCorrection: number,
-    epsilon: number,
-  ): void
+  attentionPool(...call: [...Attention, out: Pointer]): void
+  attentionPoolGradient(...call: [...Attention, dout: Pointer, dstates: Pointer, dkeys: Pointer]): void
+  adam(...call: [n: number, parameters: Pointer, gradients: Pointer, ...Moments, ...AdamStep]): void
   outerAdam(
-    count: number,
-    terms: Pointer,
-    n: number,
-    k: number,
-    parameters: Pointer,
-    first: Pointer,
-    second: Pointer,
-    scratch: Pointer,
-    beta1: number,
-    oneMinusBeta1: number,
-    beta2: number,
-    oneMinusBeta2: number,
-    stepSize: number,
-    rootCorrection: number,
-    epsilon: number,
+    ...call: [
+      ...[count: number, terms: Pointer, n: number, k: number, parameters: Pointer],
+      ...[...Moments, scratch: Pointer, ...AdamStep],
+    ]
   ): void
   largest(m: number, k: number, x: Pointer, ld: number): number
   allFinite(n: number, x: Pointer): number

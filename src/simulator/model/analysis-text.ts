@@ -4,7 +4,7 @@ import type { AskedNode } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 import { prepares, type RoleJob } from './role-profile.ts'
 
-/** The first sentence, for a sound view and for another: it tells a careful reader how much a plan or material is worth. */
+/** The first sentence of an analysis, for a sound view and an unsound one. Later nodes read from it how good a plan or material is. */
 const openings: Readonly<Record<RoleJob | 'decide', readonly [sound: string, unsound: string]>> = {
   plan: [
     'The plan covers every condition that the question states.',

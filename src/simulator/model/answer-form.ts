@@ -44,7 +44,7 @@ export function formOfAnswer(answer: JsonValue, { options = [], program }: Offer
   return Number.isFinite(numericValue(said)) ? 'number' : 'text'
 }
 
-/** Whether somebody else's answer may be adopted. The contract of `data` is not known here. */
+/** Whether another node's answer may be adopted. The contract of `data` is not known here. */
 export function fitsForm(answer: JsonValue, form: AnswerForm): boolean {
   if (form === 'data') return answer !== null
   const { types, check } = contracts[form]

@@ -26,8 +26,8 @@ const slips: readonly (readonly [pattern: RegExp, replacement: (found: string) =
 const maxSlips = 3
 
 /**
- * Programs that look like a right one but have a slip near their end, and last a stub. A slip may happen to leave the
- * result as it was: whoever needs programs that surely fail gives them.
+ * Programs that look like a right one but have a slip near their end, and last a stub. A slip may happen not to
+ * change the result: pass programs of your own where they must fail.
  */
 export function brokenPrograms(program: string, wanted: ProgramInterface | undefined): readonly string[] {
   const code = withoutTexts(program)
@@ -42,7 +42,7 @@ export function brokenPrograms(program: string, wanted: ProgramInterface | undef
   return [...broken, stub(wanted)]
 }
 
-/** Runs, and does nothing that was asked for. */
+/** Runs, but does nothing useful. */
 export function stub(wanted: ProgramInterface | undefined): string {
   if (wanted?.mode === 'stdin') return 'print()\n'
   return `def ${wanted?.entryPoint ?? 'solve'}(*arguments):\n    return None\n`

@@ -23,7 +23,7 @@ export function usageOf(system: string, user: string, text: string): TokenUsage 
   }
 }
 
-/** Milliseconds. `latencyMs` is what a typical answer takes; 0 is none at all. */
+/** Milliseconds. `latencyMs` is what a typical answer takes; 0 means no delay. */
 export function latencyOf(latencyMs: number, outputTokens: number, system: string, user: string): number {
   if (latencyMs === 0) return 0
   const { typicalOutput, fixedShare, jitter } = costConstants

@@ -13,7 +13,7 @@ export interface Heard {
   readonly fromGroup: boolean
   /** It rests on a tool that worked. */
   readonly usedTool: boolean
-  /** Whether a plan or material is sound, where its text tells. */
+  /** Whether a plan or material is sound, if its text says so. */
   readonly sound?: boolean | undefined
 }
 
@@ -63,7 +63,7 @@ export function ownCompetence(situation: Situation): number {
   return guess + (1 - guess) * found
 }
 
-/** Probability that a plan or material is sound. Nobody guesses a plan, and preparing is what a preparer is for. */
+/** Probability that a plan or material is sound. Plans cannot be guessed, and a preparing role counts in full. */
 export function soundness(situation: Situation): number {
   return logistic(logOdds(situation, suitOf(situation, situation.role)))
 }
@@ -99,7 +99,7 @@ function checks({ role, part, heard }: Situation): boolean {
 }
 
 function talent({ executor, kind, role }: Situation): number {
-  // Nobody is talented at what the role cannot do.
+  // There is no talent for a kind of question that the role does not suit.
   if (role.suits[kind] <= 0) return 0
   return constants.workerTalent * (2 * deriveRandom('talent', executor, kind).uniform() - 1)
 }

@@ -26,7 +26,7 @@ export function readNodeRequest(user: string) {
     /** Names of the tools that it may use now. */
     tools: few(node.tools).map(({ name }) => text(name)),
     predecessors: few(node.predecessors).map(heardMessage),
-    /** The tool that it has used, and what came of it. */
+    /** The tool that it has used, and the result. */
     tool: text(fieldsOf(plain(node.tool_request)).tool),
     toolObservation: plain(node.tool_observation),
     /** One more try after a response that broke the rules or the length. */

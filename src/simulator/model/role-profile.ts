@@ -40,7 +40,7 @@ export const roleProfiles = {
 
 type KnownRole = keyof typeof roleProfiles
 
-/** Somebody of whom nothing is known; also the finalizer and the direct answer. */
+/** A role that is not known; also the finalizer and the direct answer. */
 export const anybody: RoleProfile = profile('solve', 0, 0, 0, 0, 0, 0)
 
 /** The first that fits decides. */

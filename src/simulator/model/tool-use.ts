@@ -5,7 +5,7 @@ import { toolGain } from './constants.ts'
 import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 
-/** What came of a node's own tool request. */
+/** The outcome of a node's own tool request. */
 export interface ToolTrial {
   readonly name: string
   readonly worked: boolean

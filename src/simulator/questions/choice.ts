@@ -7,7 +7,6 @@ import {
   countries,
   elements,
   events,
-  type Feature,
   features,
   instruments,
   planetSizes,
@@ -153,7 +152,7 @@ const shapes: Readonly<Record<string, (dice: Dice) => Choice | undefined>> = {
   /** A definition with two conditions and an exception: one thing meets it, the others miss it. */
   inventedWord(dice) {
     const word = dice.sample(syllables, 2).join('') + dice.pick(['', 'el', 'o', 'in'])
-    const [a, b, not] = dice.sample(Object.keys(features) as Feature[], 3)
+    const [a, b, not] = dice.sample(Object.keys(features), 3)
     const misses = (thing: string): number =>
       [a, b].filter((feature) => !things[thing].includes(feature)).length +
       (things[thing].includes(not) ? 1 : 0)

@@ -21,7 +21,7 @@ export function questionSequence(
     const shape = shapeOf(seed, family, makers.length, number)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const dice = new Dice(deriveRandom(seed, 'synthetic', family, number, attempt))
-      // A shape may run out of new texts; then any other will do.
+      // A shape may run out of new texts; then any shape is taken.
       const made = makers[attempt < attempts / 3 ? shape : dice.integer(0, makers.length - 1)](dice)
       if (made === undefined || used.has(made.task.question)) continue
       used.add(made.task.question)

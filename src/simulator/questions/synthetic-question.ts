@@ -20,7 +20,7 @@ export interface Calculation {
   readonly slips: readonly number[]
 }
 
-/** A question with a whole number as its answer. Nothing if the answer stands in the text, where a reader could copy it. */
+/** A question with a whole number as its answer. Undefined if the text contains the answer, which could then be copied. */
 export function numberQuestion(
   { text: question, answer, slips }: Calculation,
   tables?: readonly Table[],

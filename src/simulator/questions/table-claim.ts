@@ -3,7 +3,7 @@ import { drawTable, ranked, type StatisticsTable, total } from './statistics-tab
 import type { QuestionMaker } from './synthetic-question.ts'
 import { capital, listed } from './wording.ts'
 
-/** Writes a claim about the table that is as true or false as asked for. */
+/** Writes a claim about the table that is true or false, as requested. */
 type ClaimShape = (dice: Dice, table: StatisticsTable, truth: boolean) => string | undefined
 
 const numerals = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']

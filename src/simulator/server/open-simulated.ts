@@ -22,7 +22,7 @@ export async function openSimulated(settings: ServerSettings = {}): Promise<Open
   const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(file, { workerData: { ...settings, tasks } })
   const [url] = (await once(thread, 'message')) as [string]
-  // Whoever forgets to close it can still end.
+  // A process that forgets to close it can still exit.
   thread.unref()
   const endpoint = openModel({ preset: 'vllm', model: simulatedModelName, baseURL: url }, {})
   return {

@@ -170,7 +170,7 @@ function read(request: IncomingMessage): Promise<string | undefined> {
   return promise
 }
 
-/** With any other host name, a web page may have pointed a name of its own at this machine. */
+/** Refuses other host names: a web page could point its own domain at this machine (DNS rebinding). */
 function isLoopback(host: string | undefined): boolean {
   return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(host ?? '')
 }

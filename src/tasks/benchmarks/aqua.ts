@@ -52,12 +52,12 @@ export const aqua: Benchmark = {
       const options = record.options.map((option, index) => {
         const label = optionLetter(index)
         if (!option.startsWith(`${label})`))
-          throw new DataError(`does not begin with '${label})'.`, { ...at, field: `options[${index}]` })
+          throw new DataError(`does not begin with '${label})'.`, at, `options[${index}]`)
         return { label, text: option.slice(2).trim() }
       })
       const reference = choiceReference(record.correct)
       if (!options.some((option) => option.label === reference.label))
-        throw new DataError(`there is no option ${reference.label}.`, { ...at, field: 'correct' })
+        throw new DataError(`there is no option ${reference.label}.`, at, 'correct')
       examples.addTask({ id, question: record.question, options, metadata: {} })
       examples.addReference(id, reference)
     })

@@ -27,7 +27,7 @@ export interface Benchmark {
   readonly companion?: { readonly file: string; readonly holds: string }
   readonly q1: Q1Study
   readonly furtherStudies?: FurtherStudies
-  /** Where D1 asks and scores in a way of its own. */
+  /** Set where D1 asks and scores differently. */
   readonly d1?: {
     readonly metric: string
     readonly contract: AnswerContract

@@ -37,10 +37,11 @@ export class Examples {
   claim(id: string, at: RecordPlace, field: string): boolean {
     const earlier = this.#places.get(id)
     if (earlier !== undefined)
-      throw new DataError(`the id '${id}' stands in row ${earlier.row} of ${earlier.file} already.`, {
-        ...at,
+      throw new DataError(
+        `the id '${id}' stands in row ${earlier.row} of ${earlier.file} already.`,
+        at,
         field,
-      })
+      )
     this.#places.set(id, at)
     return this.#wanted(this.#places.size - 1)
   }

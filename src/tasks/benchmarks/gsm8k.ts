@@ -37,8 +37,7 @@ export const gsm8k: Benchmark = {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const reference = numberTextReference(answer)
-      if (reference === undefined)
-        throw new DataError("has no '####' before the final answer.", { ...at, field: 'answer' })
+      if (reference === undefined) throw new DataError("has no '####' before the final answer.", at, 'answer')
       examples.addTask({ id, question, metadata: {} })
       examples.addReference(id, reference)
     })

@@ -58,7 +58,7 @@ export const livecodebench: Benchmark = {
   splits: {
     train: { examples: 880, files: files.slice(0, 5) },
     test: { examples: 175, files: files.slice(5) },
-    // Eight problems in the official format, for trying things out. Nobody publishes it.
+    // Eight problems in the official format, for trying things out. Not published anywhere.
     sample: { examples: 8, files: [{ file: 'livecodebench/sample.jsonl' }] },
   },
   // The official rows have no solutions.
@@ -134,6 +134,6 @@ function decode<T>(
   try {
     return read(record[field])
   } catch (error) {
-    throw new DataError(`cannot be decoded: ${(error as Error).message}.`, { ...at, field, cause: error })
+    throw new DataError(`cannot be decoded: ${(error as Error).message}.`, { ...at, cause: error }, field)
   }
 }

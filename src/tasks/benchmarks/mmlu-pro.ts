@@ -54,10 +54,7 @@ export const mmluPro: Benchmark = {
       // The paper goes by the index; the letter in `answer` contradicts it once.
       const reference = choiceReference(record.answer_index)
       if (!options.some((option) => option.label === reference.label))
-        throw new DataError(`${record.answer_index} is the index of no option.`, {
-          ...at,
-          field: 'answer_index',
-        })
+        throw new DataError(`${record.answer_index} is the index of no option.`, at, 'answer_index')
       const metadata = { category: record.category, source: record.src }
       examples.addTask({ id, question: record.question, options, metadata })
       examples.addReference(id, reference)

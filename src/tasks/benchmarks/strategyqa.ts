@@ -44,7 +44,7 @@ export const strategyqa: Benchmark = {
     const file = await readJsonArray(paths[0]!, row, ({ qid, question, answer }, at) => {
       if (!examples.claim(qid, at, 'qid')) return
       const reference = booleanReference(answer)
-      if (reference === undefined) throw new DataError('is neither yes nor no.', { ...at, field: 'answer' })
+      if (reference === undefined) throw new DataError('is neither yes nor no.', at, 'answer')
       examples.addTask({ id: qid, question, metadata: {} })
       examples.addReference(qid, reference)
     })

@@ -61,10 +61,7 @@ export const tabfact: Benchmark = {
       const at = { file: path, row: index + 1, index }
       const [statements, labels, caption] = checkRecord(statementsOfTable, raw, at)
       if (labels.length !== statements.length)
-        throw new DataError(`has ${statements.length} statements but ${labels.length} labels.`, {
-          ...at,
-          field: tableId,
-        })
+        throw new DataError(`has ${statements.length} statements but ${labels.length} labels.`, at, tableId)
       const ids = statements.map((_, position) => `${tableId}:${position}`)
       const wanted = ids.map((id) => examples.claim(id, at, tableId))
       if (!wanted.includes(true)) continue
@@ -84,7 +81,7 @@ export const tabfact: Benchmark = {
 function readTable(folder: string, tableId: string, caption: string, at: RecordPlace): Table | undefined {
   // The id becomes a path, so it must be a plain file name.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(tableId))
-    throw new DataError(`'${tableId}' is not the name of a table file.`, { ...at, field: tableId })
+    throw new DataError(`'${tableId}' is not the name of a table file.`, at, tableId)
   const path = join(folder, tableId)
   // Synchronous: these are thousands of files of a kilobyte, and streams would take longer to set up.
   const status = statSync(path, { throwIfNoEntry: false })

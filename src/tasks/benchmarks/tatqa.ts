@@ -130,13 +130,10 @@ function referenceOf(
 ): TatqaReference | undefined {
   if (answer === undefined && answerType === undefined) return undefined
   if (answer === undefined || answerType === undefined || scale === undefined)
-    throw new DataError('answer, answer_type and scale come together or not at all.', { ...at, field })
+    throw new DataError('answer, answer_type and scale come together or not at all.', at, field)
   const answers = tatqaAnswers(answerType, answer)
   if (answers === undefined)
-    throw new DataError(`is not what an answer of type '${answerType}' looks like.`, {
-      ...at,
-      field: `${field}.answer`,
-    })
+    throw new DataError(`is not what an answer of type '${answerType}' looks like.`, at, `${field}.answer`)
   return { kind: 'tatqa', answerType, answers, scale }
 }
 

@@ -62,7 +62,7 @@ function companion(file: string): KnownFile {
   return { name: file, places, isNamed: (name) => places.includes(name) }
 }
 
-/** `path`: given alone. `only`: the person said which file it is. */
+/** `path` is a single file. `only`: the user has said with --split which file it is. */
 function nameOf(path: string, benchmark: Benchmark, known: readonly KnownFile[], only: boolean): string {
   const named = known.find(({ isNamed }) => isNamed(basename(path)))
   if (named !== undefined) return named.name

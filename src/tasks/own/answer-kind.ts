@@ -33,7 +33,7 @@ export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: A
   if (kind === undefined)
     throw new TaskSetError(
       `The answers are neither options, true or false, numbers, texts nor programs (${placesOf(questions)}). ` +
-        'Say with a contract and a scorer what is right.',
+        'Give a contract and a scorer of your own.',
     )
   const all = questions.length === 1 ? 'the only one is' : `all ${questions.length} are`
   return { kind, note: `Answers are taken as ${plurals[kind]}: ${all}. The setting answer says otherwise.` }

@@ -38,9 +38,11 @@ export function csvQuestions(text: string, file: string, longestCell: number): C
     const fields: Fields = {}
     for (const [index, cell] of record.cells.entries()) {
       if (cell.length > longestCell)
-        throw new DataError(`is longer than ${longestCell} characters. Shorten it.`, {
-          ...{ file, row: record.line, field: header.cells[index]!.trim() },
-        })
+        throw new DataError(
+          `is longer than ${longestCell} characters. Shorten it.`,
+          { file, row: record.line },
+          header.cells[index]!.trim(),
+        )
       if (cell.trim() !== '') readers[index]!(cell, fields)
     }
     return { fields, line: record.line }
@@ -51,7 +53,7 @@ function readersOf({ cells, line }: CsvRecord, file: string): CellReader[] {
   const names = cells.map((cell) => cell.trim())
   const lower = names.map((name) => name.toLowerCase())
   const refuse = (problem: string, field?: string): never => {
-    throw new DataError(problem, { file, row: line, field })
+    throw new DataError(problem, { file, row: line }, field)
   }
   for (const needed of ['question', 'answer']) {
     if (lower.includes(needed)) continue

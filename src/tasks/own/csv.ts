@@ -13,95 +13,49 @@ export interface CsvRecord {
  */
 export function parseCsv(text: string, file: string): CsvRecord[] {
   const records: CsvRecord[] = []
-  const scanner = new CsvScanner(text, file)
-  while (!scanner.atEnd) {
-    const record = scanner.record()
-    if (record.cells.length > 1 || record.cells[0] !== '' || record.quoted) records.push(record)
+  let line = 1
+  let at = text.startsWith('\ufeff') ? 1 : 0
+  const refusal = (problem: string) => new DataError(problem, { file, row: line })
+
+  const quotedCell = (): string => {
+    let end = at
+    do {
+      end = text.indexOf('"', end + 1)
+      if (end === -1) throw refusal('has a quoted cell that never ends. Close the quote.')
+      end += 1
+    } while (text[end] === '"')
+    const content = text.slice(at + 1, end - 1)
+    at = end
+    line += content.split('\n').length - 1
+    return content.replaceAll('""', '"')
+  }
+
+  const plainCell = (): string => {
+    const start = at
+    plainEnd.lastIndex = at
+    at = plainEnd.exec(text)?.index ?? text.length
+    if (text[at] === '"')
+      throw refusal('has a quote inside a cell that is not quoted. Quote the cell and double the quote.')
+    if (text[at] === '\r' && text[at + 1] !== '\n')
+      throw refusal('has a carriage return without a line feed. Save the file with LF or CR LF.')
+    return text.slice(start, at)
+  }
+
+  while (at < text.length) {
+    const first = { line, isQuoted: text[at] === '"' }
+    const cells: string[] = []
+    do {
+      if (cells.length > 0) at += 1
+      cells.push(text[at] === '"' ? quotedCell() : plainCell())
+    } while (text[at] === ',')
+    if (text.startsWith('\r\n', at)) at += 2
+    else if (text[at] === '\n') at += 1
+    else if (at < text.length)
+      throw refusal('has text after a closing quote. Double each quote inside a quoted cell.')
+    line += 1
+    if (cells.length > 1 || cells[0] !== '' || first.isQuoted) records.push({ line: first.line, cells })
   }
   return records
 }
 
-class CsvScanner {
-  readonly #text: string
-  readonly #file: string
-  #at = 0
-  #line = 1
-
-  constructor(text: string, file: string) {
-    this.#text = text.startsWith('\ufeff') ? text.slice(1) : text
-    this.#file = file
-  }
-
-  get atEnd(): boolean {
-    return this.#at >= this.#text.length
-  }
-
-  record(): CsvRecord & { readonly quoted: boolean } {
-    const line = this.#line
-    const quoted = this.#text[this.#at] === '"'
-    const cells = [this.#cell()]
-    while (this.#take(',')) cells.push(this.#cell())
-    if (!this.atEnd && !this.#take('\n') && !this.#take('\r\n'))
-      throw this.#refusal('has text after a closing quote. Double each quote inside a quoted cell.')
-    this.#line += 1
-    return { line, cells, quoted }
-  }
-
-  #cell(): string {
-    return this.#take('"') ? this.#quotedCell() : this.#plainCell()
-  }
-
-  #plainCell(): string {
-    const rest = /[",\r\n]/g
-    rest.lastIndex = this.#at
-    const end = rest.exec(this.#text)?.index ?? this.#text.length
-    if (this.#text[end] === '"')
-      throw this.#refusal(
-        'has a quote inside a cell that is not quoted. Quote the cell and double the quote.',
-      )
-    if (this.#text[end] === '\r' && this.#text[end + 1] !== '\n')
-      throw this.#refusal('has a carriage return without a line feed. Save the file with LF or CR LF.')
-    return this.#advance(end)
-  }
-
-  #quotedCell(): string {
-    const opened = this.#line
-    const parts: string[] = []
-    for (;;) {
-      const quote = this.#text.indexOf('"', this.#at)
-      if (quote === -1)
-        throw new DataError('has a quoted cell that never ends. Close the quote.', {
-          file: this.#file,
-          row: opened,
-        })
-      const part = this.#advance(quote)
-      this.#line += lineFeedsIn(part)
-      parts.push(part)
-      this.#at += 1
-      if (!this.#take('"')) return parts.join('')
-      parts.push('"')
-    }
-  }
-
-  #advance(to: number): string {
-    const passed = this.#text.slice(this.#at, to)
-    this.#at = to
-    return passed
-  }
-
-  #take(expected: string): boolean {
-    if (!this.#text.startsWith(expected, this.#at)) return false
-    this.#at += expected.length
-    return true
-  }
-
-  #refusal(problem: string): DataError {
-    return new DataError(problem, { file: this.#file, row: this.#line })
-  }
-}
-
-function lineFeedsIn(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1
-  return count
-}
+const plainEnd = /[",\r\n]/g

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
-import { scoreNumber } from '../scoring/number.ts'
-import { comparable, scoreText } from '../scoring/text.ts'
+import { comparable } from '../scoring/text.ts'
 import { DataError } from '../sources/data-error.ts'
 import type { Solution } from '../task-set.ts'
 import { type AnswerKind, booleanOf, numberOf, textsOf } from './answer-kind.ts'
-import type { OwnReference } from './own-reference.ts'
+import type { ComparedReference, OwnReference } from './own-reference.ts'
+import { scoreCompared } from './own-scorer.ts'
 import { programOf, programTests } from './public-task.ts'
 import type { Question, QuestionPlace } from './question.ts'
 
@@ -30,39 +30,40 @@ export function hiddenPart(
 ): HiddenPart {
   if (kind === 'code') return programPart(question, at)
   if (question.answer === undefined)
-    throw new DataError(`is missing, and answers are of the kind '${kind}'.`, { ...at, field: 'answer' })
+    throw new DataError(`is missing, and answers are of the kind '${kind}'.`, at, 'answer')
   const reader = readers[kind]
   const read = (value: JsonValue, field: string): string => {
     const said = reader.read(value, task, question)
     if (said !== undefined) return said
-    throw new DataError(`must be ${reader.expected(task)}; answers are of the kind '${kind}'.`, {
-      ...at,
-      field,
-    })
+    throw new DataError(`must be ${reader.expected(task)}; answers are of the kind '${kind}'.`, at, field)
   }
   const right = read(question.answer, 'answer')
-  const reference = referenceOf(kind, right, question.answer, tolerance)
-  const isRight = (answer: string) => scores(answer, reference)
+  const reference = reader.reference(right, question.answer, tolerance)
+  const isRight = (answer: string) => scoreCompared(answer, reference).score === 1
   const solution = question.solution === undefined ? right : read(question.solution, 'solution')
   if (!isRight(solution))
-    throw new DataError('is not what answer says is right. Leave it out: the answer is the solution.', {
-      ...at,
-      field: 'solution',
-    })
+    throw new DataError(
+      'does not agree with the answer. Leave it out: the answer is the solution.',
+      at,
+      'solution',
+    )
   const wrong = question.wrong?.map((value, index) => {
     const answer = read(value, `wrong[${index}]`)
     if (!isRight(answer)) return answer
-    throw new DataError('is right. Remove it, or mend the answer.', { ...at, field: `wrong[${index}]` })
+    throw new DataError('is a right answer. Remove it, or correct the answer.', at, `wrong[${index}]`)
   })
-  return { reference, solution: { answer: solution, ...(wrong === undefined ? {} : { wrong }) } }
+  return { reference, solution: { answer: solution, wrong } }
 }
 
 type AnswerForm = Exclude<AnswerKind, 'code'>
 
+/** How answers of a kind are read and compared. */
 interface AnswerReader {
   /** The answer as a model should give it, or undefined. */
   read(value: JsonValue, task: Task, question: Question): string | undefined
   expected(task: Task): string
+  /** For an answer that was read, as it was given, and a tolerance. */
+  reference(right: string, given: JsonValue, tolerance: number): ComparedReference
 }
 
 const readers: Readonly<Record<AnswerForm, AnswerReader>> = {
@@ -70,16 +71,23 @@ const readers: Readonly<Record<AnswerForm, AnswerReader>> = {
     read: labelOf,
     expected: ({ options = [] }) =>
       `the label of an option, which is one letter, or its text (${options.map(({ label }) => label).join(', ') || 'there are no options'})`,
+    reference: (label) => ({ kind: 'choice', label }),
   },
   boolean: {
     read: (value) => booleanOf(value)?.toString(),
     expected: () => 'true or false (or yes or no)',
+    reference: (right) => ({ kind: 'boolean', value: right === 'true' }),
   },
   number: {
     read: numberOf,
     expected: () => 'a decimal number without unit, with more than 15 digits as a string',
+    reference: (number, _, tolerance) => ({ kind: 'number', number, tolerance }),
   },
-  text: { read: (value) => textsOf(value)?.[0], expected: () => 'a text, or a list of accepted texts' },
+  text: {
+    read: (value) => textsOf(value)?.[0],
+    expected: () => 'a text, or a list of accepted texts',
+    reference: (_, given) => ({ kind: 'text', accepted: textsOf(given)! }),
+  },
 }
 
 /** By label, else by text. With options given as texts alone, an answer that is both would be a guess. */
@@ -94,35 +102,6 @@ function labelOf(value: JsonValue, { options = [] }: Task, question: Question): 
   return option !== undefined && /^[A-Za-z]$/.test(option.label) ? option.label.toUpperCase() : undefined
 }
 
-function referenceOf(kind: AnswerForm, right: string, given: JsonValue, tolerance: number): OwnReference {
-  switch (kind) {
-    case 'option':
-      return { kind: 'choice', label: right }
-    case 'boolean':
-      return { kind: 'boolean', value: right === 'true' }
-    case 'number':
-      return { kind: 'number', number: right, tolerance }
-    case 'text':
-      return { kind: 'text', accepted: textsOf(given)! }
-  }
-}
-
-/** Answers that were read above: labels in capitals, `true` or `false`. */
-function scores(answer: string, reference: OwnReference): boolean {
-  switch (reference.kind) {
-    case 'choice':
-      return answer === reference.label
-    case 'boolean':
-      return answer === String(reference.value)
-    case 'number':
-      return scoreNumber(answer, reference).score === 1
-    case 'text':
-      return scoreText(answer, reference).score === 1
-    default:
-      return false
-  }
-}
-
 function programPart(question: Question, at: QuestionPlace): HiddenPart {
   const { tests, test, answer, wrong = [] } = question
   const source = question.solution ?? answer
@@ -131,26 +110,21 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
     ...wrong.map((one, index): [string, JsonValue] => [`wrong[${index}]`, one]),
   ] as [string, JsonValue | undefined][])
     if (value !== undefined && typeof value !== 'string')
-      throw new DataError('must be the text of a program.', { ...at, field })
-  const solution =
-    source === undefined
-      ? {}
-      : { solution: { answer: source, ...(question.wrong === undefined ? {} : { wrong }) } }
+      throw new DataError('must be the text of a program.', at, field)
+  const solution = source === undefined ? undefined : { answer: source, wrong: question.wrong }
   const program = programOf(question)
   if (test !== undefined) {
     if (program?.mode !== 'function')
       throw new DataError(
         'is missing. Name the function that check(candidate) is given: "program": {"mode": "function", "entryPoint": "…"}.',
-        { ...at, field: 'program' },
+        at,
+        'program',
       )
     const { starterCode: prompt, entryPoint } = program
-    return { reference: { kind: 'humaneval', prompt, entryPoint, test }, ...solution }
+    return { reference: { kind: 'humaneval', prompt, entryPoint, test }, solution }
   }
   if (tests === undefined || program === undefined)
-    throw new DataError("are missing, and answers are of the kind 'code'. Give tests or test.", {
-      ...at,
-      field: 'tests',
-    })
+    throw new DataError("are missing, and answers are of the kind 'code'. Give tests or test.", at, 'tests')
   return {
     reference: {
       kind: 'livecodebench',
@@ -158,6 +132,6 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
       publicTests: programTests(question.publicTests ?? [], program, at, 'publicTests'),
       privateTests: JSON.stringify(programTests(tests, program, at, 'tests')),
     },
-    ...solution,
+    solution,
   }
 }

@@ -62,7 +62,7 @@ function hasNumbers({ question, options = [] }: Task): boolean {
   return (text.match(/\d+/g)?.length ?? 0) >= 2
 }
 
-// The rules of library/profiles.ts: a role is in when the questions give it something to work on.
+// The rules of benchmarks/roles.ts: a role takes part when the questions give it something to work on.
 function fittingRoles({ code, options, claims, passages, tables, numbers }: Material): string[] {
   const everywhere = ['task_decomposer', 'independent_solver', 'adversarial_verifier']
   if (code) return [...everywhere, 'algorithm_designer', 'code_implementer', 'code_reviewer']
@@ -79,7 +79,7 @@ function fittingRoles({ code, options, claims, passages, tables, numbers }: Mate
   ]
 }
 
-/** A tool is on when the questions have what it works on; a user's own always, since nobody here knows what it does. */
+/** A built-in tool is on when the questions have what it works on. A user's own tools are always on: we cannot know what they do. */
 function toolsOf(library: Library, material: Material, given: readonly ToolName[] | undefined): ToolName[] {
   const permitted = new Set(library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools))
   const own = [...permitted].filter((tool) => !(builtInTools as readonly string[]).includes(tool))

@@ -10,14 +10,10 @@ import type {
 import type { ExpectedText } from '../scoring/text.ts'
 
 /** What a user's own question is scored against, by its kind. */
-export type OwnReference =
-  | ChoiceReference
-  | BooleanReference
-  | NumberReference
-  | TextReference
-  | HumanevalReference
-  | LivecodebenchReference
-  | GivenReference
+export type OwnReference = ComparedReference | HumanevalReference | LivecodebenchReference | GivenReference
+
+/** Compared with the answer itself. */
+export type ComparedReference = ChoiceReference | BooleanReference | NumberReference | TextReference
 
 export interface NumberReference extends ExpectedNumber {
   readonly kind: 'number'

@@ -4,10 +4,11 @@ import { awaitGiven } from '../../library/given-promise.ts'
 import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 import { invalidAnswer, type Score } from '../../library/score.ts'
 import { scoreNumber } from '../scoring/number.ts'
-import { referenceScorer } from '../scoring/reference-scorer.ts'
+import type { ProgramReference } from '../scoring/reference.ts'
+import { referenceScorer, scoreAnswer } from '../scoring/reference-scorer.ts'
 import { scoreText } from '../scoring/text.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
-import type { GivenReference, OwnReference } from './own-reference.ts'
+import type { ComparedReference, GivenReference, OwnReference } from './own-reference.ts'
 
 /** Scores own questions by the kind of their references. Solutions are known by the reference itself, not by its content. */
 export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskScorer<OwnReference> {
@@ -15,20 +16,24 @@ export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskS
   return {
     version: `own-1, ${benchmarks.version}`,
     score(answer, reference, means) {
-      switch (reference.kind) {
-        case 'number':
-          return scoreNumber(answer, reference)
-        case 'text':
-          return scoreText(answer, reference)
-        case 'given':
-          throw new Error('A reference of a user’s own scorer went to the built-in one.')
-        default:
-          return benchmarks.score(answer, reference, means)
-      }
+      if (reference.kind === 'given')
+        throw new Error('A reference of a user’s own scorer went to the built-in one.')
+      return isProgram(reference)
+        ? benchmarks.score(answer, reference, means)
+        : scoreCompared(answer, reference)
     },
     solution: (reference) => solutions.get(reference),
-    needsSandbox: ({ kind }) => kind === 'humaneval' || kind === 'livecodebench',
+    needsSandbox: isProgram,
   }
+}
+
+function isProgram(reference: OwnReference): reference is ProgramReference {
+  return reference.kind === 'humaneval' || reference.kind === 'livecodebench'
+}
+
+export function scoreCompared(answer: JsonValue, reference: ComparedReference): Score {
+  if (reference.kind === 'number') return scoreNumber(answer, reference)
+  return reference.kind === 'text' ? scoreText(answer, reference) : scoreAnswer(answer, reference)
 }
 
 /** A user's way to score: from 0 to 1, or right and wrong, or a `Score`. `means` has the sandbox, where there is one. */
@@ -67,7 +72,7 @@ export function givenScorer(
         if (error instanceof TaskSetError || means.signal?.aborted) throw error
         throw new TaskSetError(
           `The scorer failed on the question '${given.question.slice(0, 80)}': ${(error as Error)?.message ?? error}. ` +
-            'What a model answers wrongly must score 0, not throw.',
+            'A wrong answer must score 0, not throw.',
           { cause: error },
         )
       }
@@ -93,7 +98,7 @@ function checkedScore(result: unknown): Score {
     )
   if (parse !== 'ok' && parse !== 'invalid')
     throw new TaskSetError(`The scorer gave the parse '${parse}'; it is 'ok' or 'invalid'.`)
-  return { score, parse, ...(measures === undefined ? {} : { measures }) }
+  return { score, parse, measures }
 }
 
 function describe(result: unknown): string {

@@ -37,7 +37,8 @@ export function splitQuestions(groups: readonly QuestionGroup[], seed: number): 
     if (unmarked !== undefined)
       throw new DataError(
         `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
-        { ...unmarked.at, field: 'split' },
+        unmarked.at,
+        'split',
       )
     return { splits: ordered(named, ({ question }) => question.split!), selection: { by: 'field' } }
   }
@@ -53,15 +54,17 @@ function nameQuestions(groups: readonly QuestionGroup[]): Member[] {
       if (split !== undefined && question.split !== undefined && question.split !== split)
         throw new DataError(
           `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
-          { ...at, field: 'split' },
+          at,
+          'split',
         )
       const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
       const earlier = known.get(id)
       if (earlier !== undefined)
-        throw new DataError(`the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`, {
-          ...at,
-          field: 'id',
-        })
+        throw new DataError(
+          `the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`,
+          at,
+          'id',
+        )
       const member = { id, question, at, split }
       known.set(id, member)
       return member
@@ -79,16 +82,16 @@ function ordered(
   if (missing !== undefined)
     throw new TaskSetError(
       `No question belongs to the split '${missing}'; the splits are ${[...found.keys()].join(', ')}. ` +
-        'Training needs questions to learn from (train) and others to prove it on (test).',
+        'Training needs questions to learn from (train) and others to test on (test).',
     )
   return new Map(names.map((name) => [name, found.get(name)!]))
 }
 
-/** Each question by a draw of its own, so that questions added later leave it where it is. */
+/** Every question has its own draw, so that adding questions later does not move it. */
 function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(
-      'There is one question only. Give at least two: one to learn from and one to prove it on.',
+      'There is only one question. Give at least two: one to learn from and one to test on.',
     )
   const draws = members.map((member) => ({
     member,

@@ -18,7 +18,7 @@ import type { GivenQuestion } from './question.ts'
 const load = (questions: readonly GivenQuestion[], options: OwnTaskOptions = {}) =>
   defineTasks({ name: 'mine', questions }).load(options)
 
-/** The same question in other words, so that there is one to learn from and one to prove it on. */
+/** The same question in other words, so that there is one to learn from and one to test on. */
 const pair = (row: GivenQuestion, options: OwnTaskOptions = {}) =>
   load([row, { ...row, question: `${row.question} Again.` }], options)
 
@@ -80,9 +80,9 @@ describe('the kind of answer', () => {
     ],
     [{ question: 'a', options: ['B', 'A'], answer: 'A' }, {}, 'must be the label of an option'],
     [{ question: 'a', answer: 'x' }, { answer: 'option' }, 'there are no options'],
-    [{ question: 'a', answer: '1', wrong: ['1.0'] }, {}, 'field wrong[0]: is right.'],
-    [{ question: 'a', answer: '1', solution: '2' }, {}, 'field solution: is not what answer says'],
-    [{ question: 'a', answer: { x: 1 } }, {}, 'Say with a contract and a scorer what is right.'],
+    [{ question: 'a', answer: '1', wrong: ['1.0'] }, {}, 'field wrong[0]: is a right answer.'],
+    [{ question: 'a', answer: '1', solution: '2' }, {}, 'field solution: does not agree with the answer'],
+    [{ question: 'a', answer: { x: 1 } }, {}, 'Give a contract and a scorer of your own.'],
     [
       {
         question: 'a',

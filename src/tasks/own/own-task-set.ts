@@ -1,12 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import {
-  type AnswerContract,
-  booleanString,
-  codeString,
-  freeText,
-  numericString,
-  optionLabel,
-} from '../../library/answer-contract.ts'
+import { type AnswerContract, contractKinds } from '../../library/answer-contract.ts'
 import { selectRoles } from '../../library/define-library.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../../library/json-value.ts'
 import type { Library } from '../../library/library.ts'
@@ -125,7 +118,7 @@ export function gatherTaskSet(
     selection: { questions: 'own', answer: decided.kind ?? null, split: divided.selection } as JsonObject,
     files,
     contractOf: () => contract,
-    ...(decided.kind === undefined ? {} : { answerKind: decided.kind }),
+    answerKind: decided.kind,
     notes: [decided.note, divided.note].filter((note) => note !== undefined),
   }
 }
@@ -139,14 +132,6 @@ function checkOptions(name: string, tolerance: number): void {
     throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
 }
 
-const contracts: Readonly<Record<AnswerKind, AnswerContract>> = {
-  option: optionLabel,
-  boolean: booleanString,
-  number: numericString,
-  text: freeText,
-  code: codeString,
-}
-
 interface DecidedAnswer {
   readonly contract: AnswerContract
   /** Absent where contract and scorer are the user's own and no kind is named. */
@@ -156,10 +141,10 @@ interface DecidedAnswer {
 
 function decideAnswer(groups: readonly QuestionGroup[], options: OwnTaskOptions): DecidedAnswer {
   const { answer, contract, scorer } = options
-  if (answer !== undefined) return { kind: answer, contract: contract ?? contracts[answer] }
+  if (answer !== undefined) return { kind: answer, contract: contract ?? contractKinds[answer] }
   if (contract !== undefined && scorer !== undefined) return { contract }
   const { kind, note } = inferAnswerKind(groups.flatMap(({ questions }) => questions))
-  return { kind, note, contract: contract ?? contracts[kind] }
+  return { kind, note, contract: contract ?? contractKinds[kind] }
 }
 
 /** For a user's own scorer. Only it knows what is right, so the answer counts as a solution if it is of the right form. */
@@ -170,12 +155,12 @@ function givenPart({ question, at }: NamedQuestion, contract: AnswerContract) {
     answer,
     question: question.question,
     metadata: question.metadata ?? {},
-    ...(tests === undefined ? {} : { tests: programTests(tests, programOf(question)!, at, 'tests') }),
-    ...(test === undefined ? {} : { test }),
+    tests: tests && programTests(tests, programOf(question)!, at, 'tests'),
+    test,
   }
   const right = question.solution ?? (fitsContract(answer, contract) ? answer : undefined)
   if (right === undefined) return { reference }
-  return { reference, solution: { answer: right, ...(wrong === undefined ? {} : { wrong }) } }
+  return { reference, solution: { answer: right, wrong } }
 }
 
 /** A held-out question that was learned from proves nothing. */

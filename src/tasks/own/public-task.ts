@@ -1,7 +1,7 @@
 import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
 import { parsePythonJson } from '../../python/json.ts'
 import { pythonStrip } from '../../python/text.ts'
-import { optionLetter as optionLabel } from '../scoring/exact-match.ts'
+import { optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import type { Question, QuestionPlace } from './question.ts'
 
@@ -12,13 +12,11 @@ export function publicTask(question: Question, id: string, at: QuestionPlace): T
   return {
     id,
     question: question.question,
-    ...(options === undefined ? {} : { options: labelled(options, at) }),
-    ...(context === undefined ? {} : { context }),
-    ...(tables === undefined ? {} : { tables }),
-    ...(program === undefined ? {} : { program }),
-    ...(publicTests === undefined
-      ? {}
-      : { publicTests: programTests(publicTests, program!, at, 'publicTests') }),
+    options: options && labelled(options, at),
+    context,
+    tables,
+    program,
+    publicTests: publicTests && programTests(publicTests, program!, at, 'publicTests'),
     metadata: question.metadata ?? {},
   }
 }
@@ -32,20 +30,18 @@ export function programOf({ program, publicTests, tests }: Question): ProgramInt
 function labelled(options: NonNullable<Question['options']>, at: QuestionPlace): Option[] {
   const letters = 26
   if (options.length > letters)
-    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, {
-      ...at,
-      field: 'options',
-    })
+    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, at, 'options')
   const list = options.map((option, index) =>
-    typeof option === 'string' ? { label: optionLabel(index), text: option } : option,
+    typeof option === 'string' ? { label: optionLetter(index), text: option } : option,
   )
   const labels = list.map(({ label }) => label.toUpperCase())
   const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
   if (twice !== -1)
-    throw new DataError(`is a label for the second time: '${list[twice]!.label}'.`, {
-      ...at,
-      field: `options[${twice}].label`,
-    })
+    throw new DataError(
+      `is a label for the second time: '${list[twice]!.label}'.`,
+      at,
+      `options[${twice}].label`,
+    )
   return list
 }
 
@@ -59,7 +55,7 @@ export function programTests(
   const testtype = mode === 'function' ? 'functional' : 'stdin'
   return tests.map(({ input, output, testtype: given = testtype }, index) => {
     const refuse = (field: string, problem: string): never => {
-      throw new DataError(problem, { ...at, field: `${name}[${index}].${field}` })
+      throw new DataError(problem, at, `${name}[${index}].${field}`)
     }
     if (given !== testtype) refuse('testtype', `is ${given}, but program.mode is ${mode}; leave it out.`)
     if (testtype === 'functional') {

@@ -47,7 +47,10 @@ describe('JSON Lines', () => {
     [{ ...row, options: ['one'] }, 'row 1, field options'],
     [{ ...row, metadata: { year: 3 } }, 'row 1, field metadata.year'],
     [{ ...row, split: 'Test' }, 'row 1, field split: a split is called'],
-    [{ ...row, tests: [{ input: '', output: '' }], test: 'x' }, 'row 1, field test: stands beside tests'],
+    [
+      { ...row, tests: [{ input: '', output: '' }], test: 'x' },
+      'row 1, field test: and tests are both given',
+    ],
     [[row], 'row 1: is not an object'],
   ])('%j is refused', async (value, message) => {
     await expect(readQuestionFile(file('bad.jsonl', JSON.stringify(value)))).rejects.toThrow(message)
@@ -144,7 +147,7 @@ test('a cell is no longer than a line of JSON Lines may be', async () => {
 
 test('a file is known by its ending', async () => {
   await expect(readQuestionFile(file('a.xlsx', 'x'))).rejects.toThrow(
-    'Call it .jsonl, .jsonl.gz, .csv or .csv.gz.',
+    'Rename it to .jsonl, .jsonl.gz, .csv or .csv.gz.',
   )
   await expect(readQuestionFile(join(folder, 'none.jsonl'))).rejects.toThrow('there is no such file')
 })

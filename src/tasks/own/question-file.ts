@@ -21,12 +21,12 @@ export function isQuestionFile(path: string): boolean {
   return endings.test(path)
 }
 
-/** Reads questions from JSON Lines or CSV, plain or in gzip. What is wrong is told with file, row and field. */
+/** Reads questions from JSON Lines or CSV, plain or in gzip. Errors name file, row and field. */
 export async function readQuestionFile(path: string, limits: Limits = defaultLimits): Promise<QuestionFile> {
   const format = endings.exec(path)?.[1]?.toLowerCase()
   if (format === undefined)
     throw new DataError(
-      'is neither JSON Lines nor CSV by its name. Call it .jsonl, .jsonl.gz, .csv or .csv.gz.',
+      'is neither JSON Lines nor CSV by its name. Rename it to .jsonl, .jsonl.gz, .csv or .csv.gz.',
       { file: path },
     )
   const read = format === 'csv' ? await readCsv(path, limits) : await readLines(path, limits)

@@ -91,20 +91,18 @@ export function checkQuestion(value: unknown, at: QuestionPlace): Question {
   if (unknown !== undefined)
     throw new DataError(
       `there is no such field.${didYouMean(unknown, questionFields)} The fields are ${questionFields.join(', ')}; ` +
-        'put what is your own under metadata.',
-      { ...at, field: unknown },
+        'put your own fields under metadata.',
+      at,
+      unknown,
     )
   const question = checkRecord(questionSchema, value, at)
   // In a file it was found before; questions may come from code, too.
   const fault = findJsonFault(JSON.stringify(question))
-  if (fault !== undefined) throw new DataError(fault.problem, { ...at, field: fieldName(fault.path) })
+  if (fault !== undefined) throw new DataError(fault.problem, at, fieldName(fault.path))
   const { tests, test: check } = question
   if (tests !== undefined && check !== undefined)
-    throw new DataError('stands beside tests; give one of the two.', { ...at, field: 'test' })
+    throw new DataError('and tests are both given; give one of the two.', at, 'test')
   if (question.answer === undefined && tests === undefined && check === undefined)
-    throw new DataError('is missing. Give the right answer, or tests for a program.', {
-      ...at,
-      field: 'answer',
-    })
+    throw new DataError('is missing. Give the right answer, or tests for a program.', at, 'answer')
   return question
 }

@@ -15,7 +15,7 @@ type Finite = Extract<Decimal, { kind: 'finite' }>
 const lengthLimit = 4300
 const syntax = /^-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 
-/** Own questions: equal as decimals, so 42, 42.0 and 042 are one number, as 1,000 and 1000 are; `$5` is none. */
+/** Own questions: equal as decimals, so 42, 42.0 and 042 are the same number, and so are 1,000 and 1000; `$5` is not a number. */
 export function scoreNumber(answer: unknown, { number, tolerance }: ExpectedNumber): Score {
   const given = typeof answer === 'string' ? readNumber(answer) : undefined
   const expected = readNumber(number)

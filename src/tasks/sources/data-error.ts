@@ -9,14 +9,15 @@ export class DataError extends Error {
   /** Rows count from one, as an editor does; in a JSON Lines file the row is the line. */
   constructor(
     problem: string,
-    at: { file: string; row?: number | undefined; field?: string | undefined; cause?: unknown },
+    { file, row, cause }: { readonly file: string; readonly row?: number; readonly cause?: unknown },
+    field?: string,
   ) {
-    const row = at.row === undefined ? '' : `, row ${at.row}`
-    const field = at.field === undefined || at.field === '' ? '' : `, field ${at.field}`
-    super(`${at.file}${row}${field}: ${problem}`, at.cause === undefined ? undefined : { cause: at.cause })
+    const atRow = row === undefined ? '' : `, row ${row}`
+    const atField = field === undefined || field === '' ? '' : `, field ${field}`
+    super(`${file}${atRow}${atField}: ${problem}`, cause === undefined ? undefined : { cause })
     this.problem = problem
-    this.file = at.file
-    this.row = at.row
-    this.field = at.field
+    this.file = file
+    this.row = row
+    this.field = field
   }
 }

@@ -60,7 +60,7 @@ async function readChunks(
       if (expanded > limits.expandedBytes || bomb)
         throw new DataError(
           bomb
-            ? `expands to more than ${limits.ratio} times its size, as no honest data file does.`
+            ? `expands to more than ${limits.ratio} times its size, which is too much for a data file.`
             : `expands to more than ${limits.expandedBytes} bytes.`,
           { file: path },
         )
@@ -107,7 +107,7 @@ export async function digestFile(path: string, limits: FileLimits): Promise<Data
 
 async function inspect(path: string, limits: FileLimits): Promise<{ bytes: number; head: Buffer }> {
   try {
-    // Without waiting for somebody who writes into it, should it be a pipe.
+    // Non-blocking: opening a pipe would wait for a writer.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const status = await file.stat()
     if (!status.isFile()) throw new DataError('is not a regular file. Give the path of one.', { file: path })

@@ -31,7 +31,7 @@ export function storedName(file: string, origin: string): string {
   return endings.includes(ending) ? `${stemOf(file)}${ending}` : file
 }
 
-/** Where a file of a split lies; the official name where there is none. */
+/** The path of a split's file; its official name if the file is missing. */
 export function locateFile(root: string, file: string): string {
   const paths = possibleNames(file).map((name) => join(root, name))
   return paths.find(isFile) ?? join(root, file)

@@ -9,7 +9,7 @@ const testCases = z.array(
 
 const expandedLimit = 2 ** 28
 
-/** Test cases as LiveCodeBench writes them: JSON, or base64 of zlib of a pickled JSON text. Throws what is wrong. */
+/** Test cases as LiveCodeBench writes them: JSON, or base64 of zlib of a pickled JSON text. Throws an error that says what is wrong. */
 export function decodeTests(field: string): readonly ProgramTest[] {
   const json = field.trimStart().startsWith('[') ? field : decodeText(field)
   const result = testCases.safeParse(JSON.parse(json))

@@ -104,7 +104,7 @@ export function checkRecord<S extends z.ZodType>(
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issue = result.error.issues[0]!
-  throw new DataError(`${issue.message}.`, { ...at, field: z.core.toDotPath(issue.path) })
+  throw new DataError(`${issue.message}.`, at, z.core.toDotPath(issue.path))
 }
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
@@ -128,5 +128,5 @@ function parseJson(
   }
   const fault = findJsonFault(text)
   if (fault === undefined) return value
-  throw new DataError(fault.problem, { row: fault.line, ...at, field: fieldName(fault.path) })
+  throw new DataError(fault.problem, { row: fault.line, ...at }, fieldName(fault.path))
 }

@@ -67,7 +67,7 @@ describe('splits that a person chooses', () => {
   test.each([
     [{ train: 'dev' }, /strategyqa dev and strategyqa dev \+ train overlap/],
     [{ train: 'nope' }, /strategyqa has no split 'nope'; it has train, dev/],
-    [{ train: 'gsm8k/train' }, /gsm8k has answers of another form than strategyqa/],
+    [{ train: 'gsm8k/train' }, /gsm8k has answers of a different form from strategyqa/],
     [{ train: 'constructor/dev' }, /names no benchmark/],
   ])('are refused: %j', (chosen, message) => {
     expect(() => choosePlan(folderWith(), benchmarks.strategyqa, chosen)).toThrow(message)

@@ -117,7 +117,7 @@ function namedSource(benchmark: Benchmark, written: string): Source {
     throw new TaskSetError(`'${written}' names no benchmark; there are ${benchmarkNames.join(', ')}.`)
   const owner = benchmarks[name]
   if (owner.contract !== benchmark.contract)
-    throw new TaskSetError(`${name} has answers of another form than ${benchmark.name}.`)
+    throw new TaskSetError(`${name} has answers of a different form from ${benchmark.name}.`)
   const split = written.slice(slash + 1)
   sourceOf(owner, split)
   return { benchmark: owner, split }

@@ -1,0 +1,34 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const source = fileURLToPath(new URL('../src', import.meta.url))
+
+// What AssemblyScript exports becomes an instruction of the kernel module, under the name of its plain twin.
+const files = globSync('**/*.ts', {
+  cwd: source,
+  exclude: (path) => /\.test\.ts$|^index\.ts$|^numerics\/kernels\/assembly$/.test(String(path)),
+})
+
+// Model presets and training presets share two names; the display's table of text shares one with a task's table of data.
+const knownTwice = new Set(['presets', 'PresetName', 'Table'])
+
+test('no exported name exists twice', () => {
+  const homes = new Map<string, string[]>()
+  for (const file of files)
+    for (const name of exportedNames(readFileSync(`${source}/${file}`, 'utf8')))
+      homes.set(name, [...(homes.get(name) ?? []), file])
+  const twice = [...homes].filter(([name, places]) => places.length > 1 && !knownTwice.has(name))
+  expect(Object.fromEntries(twice)).toEqual({})
+  expect(homes.size).toBeGreaterThan(1000)
+})
+
+function exportedNames(code: string): Set<string> {
+  const declared =
+    /^export (?:declare |abstract |async )*(?:class|function\*?|const|let|type|interface) ([\w$]+)/gm
+  const lists = /^export (?:type |const )?\{([^}]*)\}/gm
+  const listed = [...code.matchAll(lists)].flatMap(([, list]) =>
+    list!.split(',').map((entry) => entry.replace(/^.* as |^\s*type /, '').trim()),
+  )
+  return new Set([...[...code.matchAll(declared)].map(([, name]) => name!), ...listed.filter(Boolean)])
+}
