@@ -31,6 +31,7 @@ const files = [
   'plain_data.py',
   'program.py',
   'judge.py',
+  'local_pairs.py',
   'zygote.py',
 ]
 const startSeconds = 20

@@ -167,8 +167,9 @@ export function staticFilter(architecture: Architecture): BpfProgram {
   ])
 }
 
-// What these do to a file outlives the process, is seen by others meanwhile, or tells what others did before: times and
-// owners, attributes and locks of files, and which files of the host are in its memory.
+// What these do outlives the process, is seen by others meanwhile, or tells what others did before: times, owners,
+// attributes and locks of files; which files are in the host's memory; the numbers that the kernel gives to all pipes and
+// sockets of the machine; descriptors in flight; waiters on a page of a file.
 const leavesTraces: readonly Syscall[] = [
   'utime',
   'utimes',
@@ -194,6 +195,16 @@ const leavesTraces: readonly Syscall[] = [
   'syncfs',
   'getrusage',
   'sysinfo',
+  'mincore',
+  'pipe',
+  'pipe2',
+  'socketpair',
+  'sendmsg',
+  'sendmmsg',
+  'recvmsg',
+  'recvmmsg',
+  'getsockopt',
+  'set_tid_address',
 ]
 
 // A process that cannot fork has no grandchildren, so the limits of a process are totals. The rest of this list
@@ -221,6 +232,10 @@ const forbiddenPerCase: readonly Syscall[] = [
 
 const CLONE_THREAD = 0x10000
 const SIGKILL = 9
+const FUTEX_WAIT = 0
+const FUTEX_WAIT_BITSET = 9
+const FUTEX_PRIVATE_FLAG = 0x80
+const futexCommandBits = 0x7f
 // Others lock files, watch folders, make the kernel send a signal of one's choice to another process, or make a pipe hold
 // a mebibyte that no memory limit counts.
 const allowedFileCommands = {
@@ -247,6 +262,11 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     ...on('tgkill', 'tgkill'),
     ...on('prlimit64', 'own limits'),
     ...on('fcntl', 'fcntl'),
+    ...on('futex', 'futex'),
+    // Newer forms of futex, which glibc does not use.
+    ...(['futex_waitv', 'futex_wake', 'futex_wait', 'futex_requeue'] as const).flatMap((name) =>
+      on(name, 'missing'),
+    ),
     ...forbiddenPerCase.flatMap((name) => on(name, 'forbidden')),
     give(allow),
 
@@ -259,6 +279,16 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     label('fcntl'),
     load(field.argument(1)),
     ...Object.values(allowedFileCommands).map((command) => jumpIfEqual(command, 'allowed')),
+    give(fail(EPERM)),
+
+    // A futex that is not private may lie on a page of a file, where waking tells whether another sandbox waits on it.
+    // Waiting on one is how a thread is joined.
+    label('futex'),
+    load(field.argument(1)),
+    jumpIfAnyBit(FUTEX_PRIVATE_FLAG, 'allowed'),
+    mask(futexCommandBits),
+    jumpIfEqual(FUTEX_WAIT, 'allowed'),
+    jumpIfEqual(FUTEX_WAIT_BITSET, 'allowed'),
     give(fail(EPERM)),
 
     // So that a process which was killed was killed by the machine.
