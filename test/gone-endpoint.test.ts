@@ -142,11 +142,14 @@ describe('training', { timeout: seconds }, () => {
     },
   )
 
-  test.each<Fault>(takesAll ? ['400', '404', '408'] : ['400'])('%s before it begins has the same exit code', async (fault) => {
-    server.plan(() => fault)
-    expectGone(await training(`never-${fault}`))
-    expect(existsSync(place(`never-${fault}`))).toBe(false)
-  })
+  test.each<Fault>(takesAll ? ['400', '404', '408'] : ['400'])(
+    '%s before it begins has the same exit code',
+    async (fault) => {
+      server.plan(() => fault)
+      expectGone(await training(`never-${fault}`))
+      expect(existsSync(place(`never-${fault}`))).toBe(false)
+    },
+  )
 })
 
 describe('evaluation', { timeout: seconds }, () => {
@@ -186,10 +189,13 @@ describe('evaluation', { timeout: seconds }, () => {
 })
 
 describe('a single question', { timeout: seconds }, () => {
-  test.each<Fault>(takesAll ? ['404', '408', '418'] : ['418'])('%s: no answer, and the same exit code', async (fault) => {
-    server.plan(() => fault)
-    const { code, stdout } = await magic('ask', 'whole', 'How many?', '--json')
-    expect(JSON.parse(stdout)).toMatchObject({ answer: null })
-    expect(code).toBe(7)
-  })
+  test.each<Fault>(takesAll ? ['404', '408', '418'] : ['418'])(
+    '%s: no answer, and the same exit code',
+    async (fault) => {
+      server.plan(() => fault)
+      const { code, stdout } = await magic('ask', 'whole', 'How many?', '--json')
+      expect(JSON.parse(stdout)).toMatchObject({ answer: null })
+      expect(code).toBe(7)
+    },
+  )
 })

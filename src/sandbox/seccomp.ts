@@ -226,12 +226,15 @@ const forbiddenPerCase: readonly Syscall[] = [
   'sched_setparam',
   'sched_setattr',
   'ioprio_set',
+  // glibc uses prlimit64.
+  'setrlimit',
   // A timer may send any signal, also one that a program may not send itself.
   'timer_create',
 ]
 
 const CLONE_THREAD = 0x10000
 const SIGKILL = 9
+const RLIMIT_CPU = 0
 const FUTEX_WAIT = 0
 const FUTEX_WAIT_BITSET = 9
 const FUTEX_PRIVATE_FLAG = 0x80
@@ -301,7 +304,18 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     jumpIfEqual(SIGKILL, 'forbidden'),
     jumpIfAtLeast(0, 'own process'),
 
+    // The kernel kills a process that has reached its limit of processor time, which must not look like the machine's work:
+    // a program may read that limit and not lower it.
     label('own limits'),
+    load(field.argument(1)),
+    jumpIfEqual(RLIMIT_CPU, 'processor time'),
+    jumpIfAtLeast(0, 'limits of itself'),
+    label('processor time'),
+    load(field.argument(2)),
+    jumpIfAnyBit(0xffffffff, 'forbidden'),
+    load(field.highHalf(2)),
+    jumpIfAnyBit(0xffffffff, 'forbidden'),
+    label('limits of itself'),
     load(field.argument(0)),
     jumpIfEqual(0, 'allowed'),
     label('own process'),

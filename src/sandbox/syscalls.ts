@@ -33,6 +33,7 @@ const numbers = {
   rt_sigqueueinfo: [129, 138],
   rt_tgsigqueueinfo: [297, 240],
   prlimit64: [302, 261],
+  setrlimit: [160, 164],
   setpriority: [141, 140],
   sched_setaffinity: [203, 122],
   sched_setscheduler: [144, 119],

@@ -152,6 +152,22 @@ print("allowed")
     prints: lines(...Array(8).fill('PermissionError'), 'done'),
   },
   {
+    // At its hard limit of processor time the kernel kills a process with signal 9, as a machine without memory would.
+    name: 'being killed by a limit of its own',
+    source: tries(
+      [
+        'resource.setrlimit(resource.RLIMIT_CPU, (0, 0))',
+        'resource.setrlimit(resource.RLIMIT_CPU, (1, 1))',
+        'resource.prlimit(0, resource.RLIMIT_CPU, (1, 1))',
+        'resource.getrlimit(resource.RLIMIT_CPU)',
+        '[n * n for n in range(100_000)]',
+      ],
+      'import resource',
+    ),
+    end: 'exit',
+    prints: lines('ValueError', 'ValueError', 'PermissionError', 'done', 'done'),
+  },
+  {
     name: 'limits and priorities of the runner',
     source: tries(
       [

@@ -22,7 +22,7 @@ def provide():
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         open_now = [inode(descriptor) for descriptor in range(MOST_DESCRIPTORS)]
         for pair in pairs:
-            # Somebody who has a copy of either end still uses the pair.
+            # A pair is in use while there is a copy of either end.
             if all(open_now.count(inode(end.fileno())) == 1 for end in pair):
                 return tuple(copy(end) for end in pair)
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
