@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
-import { magic, magicWithBubblewrap, type Outcome } from './magic.ts'
+import { magic, magicWithBubblewrap, magicWithoutSandbox, type Outcome } from './magic.ts'
 
 // Many commands one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 600_000 })
@@ -56,6 +56,13 @@ test('a run begun without bubblewrap goes on without it where it is there by now
   const tools = { sandbox: 'pyodide', on: ['calculator', 'python_exec'], off: {} }
   expect(toolsOf('stand-in')).toEqual(tools)
 
+  for (const words of [resumed('stand-in'), ['ask', 'stand-in', 'What?', '--runs-dir', folder]]) {
+    const refused = await magicWithoutSandbox(...words)
+    expect(refused).toMatchObject({ code: 2 })
+    expect(refused.stderr).toContain(
+      'This run was trained with python_exec, which cannot be used here: Pyodide is not installed (`npm install pyodide`).',
+    )
+  }
   expect(await magic(...resumed('stand-in'))).toMatchObject({ code: 0 })
   expect(toolsOf('stand-in')).toEqual(tools)
   expect(await verified(magic, 'stand-in')).toMatchObject({ code: 0 })
@@ -69,6 +76,18 @@ test('a bubblewrap that does not start is as good as none, and says so', async (
   expect(begun.stderr).toMatch(
     /python_exec: in Pyodide, because bubblewrap does not start: .* ended with 1\./,
   )
+})
+
+test('without any sandbox a run goes without the tool, and is told what to install', async () => {
+  const begun = await magicWithoutSandbox(...training('bare'), '--max-calls', '0')
+  expect(begun).toMatchObject({ code: 3 })
+  expect(begun.stderr).toContain(
+    '! tools    python_exec: off, because bubblewrap (bwrap) is not installed. Pyodide is not installed (`npm install pyodide`).',
+  )
+  expect(toolsOf('bare')).toMatchObject({ sandbox: null, on: ['calculator'] })
+  const { stdout } = await magicWithoutSandbox('doctor')
+  expect(stdout).toContain('none: tools that run programs are off')
+  expect(stdout).toContain('npm install pyodide')
 })
 
 test('synthetic questions are those that the run was begun with, whatever can be scored here', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { deriveRandom } from '../numerics/random.ts'
 import { CallLimit } from './call-limit.ts'
 import { Canary } from './canary.ts'
 import { type ChatModel, type ChatReply, type ChatRequest, paperDecoding } from './chat-model.ts'
@@ -55,15 +56,15 @@ describe('a rejection is believed', () => {
     const call = caller(endpoint)
     await call('a longer one')
     await call('short')
-    expect(await call('refused content')).toEqual(['rejected', 4])
-    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a longer one'])
+    expect(await call('refused content')).toEqual(['rejected', 8])
+    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a longer one', 'a longer one'])
   })
 
   test('before anything was answered: where an ordinary request is', async () => {
     const endpoint = new Endpoint((user) => (user.length > 30_000 ? 'rejected' : undefined))
     const call = caller(endpoint)
-    expect(await call('x'.repeat(40_000))).toEqual(['rejected', 4])
-    expect(endpoint.controls.length).toBe(1)
+    expect(await call('x'.repeat(40_000))).toEqual(['rejected', 8])
+    expect(endpoint.controls.length).toBe(2)
     // As long as what nodes ask: an endpoint that only takes toy requests is not alive.
     expect(endpoint.controls[0]!.length).toBeGreaterThan(3000)
   })
@@ -126,6 +127,20 @@ describe('an endpoint that rejects now and then', () => {
     },
   )
 
+  test.each([0.3, 0.5, 0.6, 0.8])('at random, a share of %s: hardly ever believed', async (share) => {
+    const random = deriveRandom(7, 'rejections')
+    let believed = 0
+    for (let trial = 0; trial < 500; trial += 1) {
+      const call = caller(
+        new Endpoint((_user, number) => (number > 0 && random.uniform() < share ? 'rejected' : undefined)),
+      )
+      await call('one')
+      for (const user of ['two', 'three']) if ((await call(user))[0] === 'rejected') believed += 1
+    }
+    // With half the attempts and one control call it would be some fifty.
+    expect(believed).toBeLessThan(10)
+  })
+
   test('answers at a later attempt: that counts, and its rejections are transport failures from then on', async () => {
     const endpoint = new Endpoint((user, number) =>
       number === 1 || user === 'refused' ? 'rejected' : undefined,
@@ -143,7 +158,7 @@ describe('an endpoint that rejects now and then', () => {
     })
     const call = caller(endpoint)
     await call('one')
-    expect(await call('two')).toEqual(['erratic', 4])
+    expect(await call('two')).toEqual(['erratic', 8])
   })
 })
 

@@ -84,7 +84,7 @@ export function ordinaryRequest(decoding: Decoding): ChatRequest {
 /** The same to a model, but not to a cache on the way, which would answer for an endpoint that is gone. */
 function withBlanks(request: ChatRequest): ChatRequest {
   const blanks = Array.from({ length: 48 }, () => (randomInt(2) === 0 ? ' ' : '\n')).join('')
-  return { ...request, user: request.user + blanks }
+  return { ...request, user: request.user + blanks, isControl: true }
 }
 
 function lengthOf({ system, user }: ChatRequest): number {

@@ -24,6 +24,8 @@ export interface ChatRequest {
   readonly system: string
   readonly user: string
   readonly decoding: Decoding
+  /** Only asks whether the endpoint is alive; nobody keeps the answer. */
+  readonly isControl?: true
 }
 
 export interface Decoding {

@@ -46,6 +46,8 @@ export async function callModel(
 ): Promise<Call> {
   const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
   const { canary } = options
+  // Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free.
+  const confirmations = 2 * (waits.length + 1)
   const attempts: Attempt[] = []
   const done = (reply: ChatReply): Call => ({
     reply,
@@ -57,10 +59,11 @@ export async function callModel(
     if (release === undefined) return done(cancelled)
     const startedAt = clock.now()
     const wasRejected = attempts.some(isRejected)
+    const isLastConfirmation = attempts.length + 1 === confirmations
     let reply: ChatReply
     try {
       reply = await model.ask(request, signal)
-      if (!wasRejected && canary !== undefined)
+      if (canary !== undefined && (!wasRejected || isLastConfirmation))
         reply = await canary.judge(request, reply, (control) => model.ask(control, signal), signal)
     } finally {
       release()
@@ -68,11 +71,11 @@ export async function callModel(
     attempts.push({ reply, startedAt })
     if (reply.ok && wasRejected) canary?.doubt()
     const wait = waits[attempts.length - 1]
-    const isUnconfirmed = canary !== undefined && isRejected({ reply })
-    if (wait === undefined)
-      return done(isUnconfirmed && !attempts.every(isRejected) ? erratic(reply as ChatFailure) : reply)
-    if (isUnconfirmed) continue
-    if (reply.ok || !isRetryable(reply.kind)) return done(reply)
+    if (canary !== undefined && isRejected({ reply })) {
+      if (attempts.length < confirmations) continue
+      return done(attempts.every(isRejected) ? reply : erratic(reply as ChatFailure))
+    }
+    if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)
     await clock.sleep(readRetryAfter(reply.retryAfter, clock.now()) ?? wait, signal)
     if (signal?.aborted === true) return done(cancelled)
   }

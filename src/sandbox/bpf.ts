@@ -6,6 +6,8 @@ export const field = {
   architecture: 4,
   /** The low half of an argument: all that the kernel itself looks at where the parameter is an int. */
   argument: (index: number) => 16 + 8 * index,
+  /** The other half, of a pointer. */
+  highHalf: (index: number) => 20 + 8 * index,
 } as const
 
 interface Operation {

@@ -80,7 +80,7 @@ export function sandboxCommand({
       String(descriptor.firstFile + index),
       join(runnerFolder, file),
     ]),
-    // Last: whatever is mounted by now stays as it is.
+    // Last: nothing can be added to either after this.
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', '/tmp', '--seccomp', String(descriptor.filter), '--info-fd', String(descriptor.info)],
     ...['--', interpreter.executable, '-B', '-S', '-s', join(runnerFolder, files[0]!)],
@@ -93,7 +93,7 @@ export function sandboxCommand({
 export async function findBubblewrap(searchPath: string): Promise<Bubblewrap | undefined> {
   const path = findProgram('bwrap', searchPath)
   if (path === undefined) return undefined
-  const asked = promisify(execFile)(path, ['--version'], { env: {}, timeout: 10_000 })
+  const asked = promisify(execFile)(path, ['--version'], { env: {}, timeout: 60_000 })
   const { stdout } = await asked.catch(({ code, signal }) => {
     throw new SandboxUnavailable(
       `bubblewrap does not start: \`${path} --version\` ended with ${code ?? signal}.`,

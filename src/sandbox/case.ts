@@ -53,7 +53,7 @@ export type CaseEvent =
   | { readonly kind: 'message'; readonly message: unknown }
   | { readonly kind: 'end'; readonly report: CaseReport }
 
-/** One case under way: messages until its end, then the end for ever. */
+/** One case under way. `next` gives its messages, then its end, and the end again whenever it is asked after that. */
 export interface RunningCase {
   next(): Promise<CaseEvent>
   /** Answers the last message. Only in a dialogue, and only when it is our turn. */
@@ -82,7 +82,7 @@ export function caseCommand(work: CaseWork, limits: Limits): string {
 
 const deepestMessage = 300
 
-/** Undefined for what is no JSON, or nested so deep that nobody means it. The program may have written it by hand. */
+/** Undefined for what is not JSON, or is nested too deep to parse safely: the program may have written it. */
 export function parseMessage(payload: Buffer): unknown {
   let depth = 0
   let inString = false

@@ -73,7 +73,7 @@ async function ask(candidate: string, dropsPrivileges: boolean): Promise<Interpr
   try {
     const { stdout } = await promisify(execFile)(candidate, ['-I', '-B', '-c', question], {
       env: {},
-      timeout: 20_000,
+      timeout: 60_000,
     })
     answer = JSON.parse(stdout) as Answer
   } catch (problem) {

@@ -10,7 +10,7 @@ import { InfrastructureTimeout, SandboxFailure, SandboxLost } from './unavailabl
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
-/** A job whose sandbox failed is begun again so often, each time in fresh ones. */
+/** How often a job is tried when its sandbox fails; from the second time on in fresh sandboxes. */
 const mostAttempts = 3
 const pauseSeconds = 0.3
 
@@ -74,7 +74,7 @@ export class SandboxPool {
         } catch (problem) {
           if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
         }
-        // Whatever took its memory or its processes may be gone in a moment.
+        // A machine that was short of memory or processes may have some again in a moment.
         await wait(attempt * pauseSeconds * 1000)
         signal?.throwIfAborted()
       }
@@ -97,7 +97,7 @@ export class SandboxPool {
       if (timedOut) throw new InfrastructureTimeout(this.#seconds)
       if (started.some((sandbox) => sandbox.hasFailed)) throw new SandboxLost()
     }
-    // A sandbox that closes ends its cases, so the work comes to its end too, on facts that no longer matter.
+    // Closing a sandbox ends its cases, so the work ends too; `check` then throws away what it found.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))
     const onAbort = () => void closeAll()
     const timer = setTimeout(() => {
@@ -163,7 +163,7 @@ export class SandboxPool {
     })
   }
 
-  /** The place goes to who waits longest, without being free in between. */
+  /** Hands the place straight to the job that has waited longest. */
   #leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1

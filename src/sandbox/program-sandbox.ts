@@ -1,10 +1,8 @@
 // Where model-written programs run: bubblewrap, else Pyodide, else nowhere. There is no way without a sandbox.
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { CaseReport } from './case.ts'
 import { type Limits, paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
-import { PyodideSandbox } from './pyodide/pyodide-sandbox.ts'
+import { PyodideSandbox, pyodideFolder, pyodideMissing } from './pyodide/pyodide-sandbox.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
 export interface ProgramSandbox {
@@ -76,9 +74,9 @@ export async function sandboxAvailability(pool: SandboxPool): Promise<SandboxAva
     }
   } catch (problem) {
     if (!(problem instanceof SandboxUnavailable)) throw problem
-    return hasPyodide()
-      ? { kind: 'pyodide', found: ['Pyodide'], problem }
-      : { kind: 'none', found: [], problem }
+    if (pyodideFolder() !== undefined) return { kind: 'pyodide', found: ['Pyodide'], problem }
+    const both = new SandboxUnavailable(`${problem.reason} ${pyodideMissing}`)
+    return { kind: 'none', found: [], problem: both }
   }
 }
 
@@ -88,12 +86,4 @@ export async function openProgramSandbox(pool: SandboxPool = new SandboxPool()):
   if (kind === 'bubblewrap') return new BubblewrapPrograms(pool)
   if (kind === 'pyodide') return new PyodidePrograms(problem)
   throw problem
-}
-
-function hasPyodide(): boolean {
-  try {
-    return existsSync(fileURLToPath(import.meta.resolve('pyodide')))
-  } catch {
-    return false
-  }
 }

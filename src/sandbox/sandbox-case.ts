@@ -7,7 +7,7 @@ interface Line {
   kill(): void
 }
 
-// The program went by itself, or went when it was told to. After any other end its sandbox goes too, to be safe.
+// The program exited, or we stopped it. After any other end the sandbox is not used again.
 const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
 
 const SIGKILL = 9
@@ -39,7 +39,8 @@ export class SandboxCase implements RunningCase {
     return this.#report !== undefined && quietEnds.includes(this.#report.end) && this.#allRepliesRead
   }
 
-  /** Whether somebody else than the program or the runner ended it. No program can kill itself: that leaves the machine. */
+  /** Whether something outside the sandbox ended it. The filter keeps a program from killing itself with signal 9, so a
+   * process that died of it was killed by the system. */
   get wasEndedFromOutside(): boolean {
     const { end, code } = this.#report ?? {}
     return end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
@@ -118,7 +119,7 @@ function readFacts(payload: Buffer): { readonly report: CaseReport; readonly rep
   const facts = parseMessage(payload.subarray(0, line)) as
     | (CaseReport & { stdoutBytes: number; ready: boolean; replies: number })
     | undefined
-  // Without the first line of its code, a program cannot have ended, but for our asking.
+  // A case that ended before its program began has no result, unless we stopped it.
   if (facts === undefined || !(facts.ready || facts.end === 'stopped')) return undefined
   const { stdoutBytes, replies, ready: _, ...report } = facts
   const output = payload.subarray(line + 1)

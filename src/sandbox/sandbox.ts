@@ -1,5 +1,5 @@
 // The supervisor's side of one sandbox: starts it, hands it cases, reads its reports, and makes sure that it ends. Whether
-// it may serve another program is decided here too: only if everything, to the last byte, went by the book.
+// it may serve another program is decided here too: only if every byte that it sent was expected.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
@@ -31,10 +31,11 @@ const files = [
   'plain_data.py',
   'program.py',
   'judge.py',
+  'local_pairs.py',
   'zygote.py',
 ]
 const startSeconds = 20
-// A runner that waits for work answers within a millisecond; one that does not is not worth waiting for.
+// An idle runner answers within a millisecond. After a second, starting another sandbox is quicker than waiting.
 const wakeSeconds = 1
 // How much longer than the program's own limit we wait for a runner that should have stopped it.
 const graceSeconds = 2
@@ -183,7 +184,7 @@ export class Sandbox {
     return this.#failed || (this.#case?.wasEndedFromOutside ?? false)
   }
 
-  /** While somebody works with it, this process stays alive for it; while nobody does, it does not. */
+  /** An idle sandbox must not keep the Node process from ending; one in use must. */
   keepsProcessAlive(does: boolean): void {
     const streams = this.#process.stdio as unknown as ReadonlyArray<Socket | null | undefined>
     const open = streams.filter((stream) => stream != null && !stream.destroyed)
@@ -208,7 +209,7 @@ export class Sandbox {
   #stream(index: number): Readable & Writable {
     // Without descriptors left there is no stdio at all, whatever the types say.
     const stream = (this.#process.stdio as ChildProcess['stdio'] | undefined)?.[index] as Readable & Writable
-    // A sandbox that is gone shows as its end; the broken pipe says nothing more.
+    // A broken pipe means that the sandbox has ended, which its exit tells us too.
     stream.on('error', () => {})
     return stream
   }

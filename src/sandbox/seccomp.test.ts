@@ -144,6 +144,28 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(ask('prlimit64', 0)).toBe('allow')
   })
 
+  test('let a process read its limit of processor time, and not set it: at that limit the kernel kills', () => {
+    const [CPU, OPEN_FILES] = [0, 7]
+    expect(inCase('prlimit64', 0, CPU, 0, 0x7fff1000)).toBe('allow')
+    expect(inCase('prlimit64', 0, CPU, 0x7fff1000)).toBe('EPERM')
+    expect(inCase('prlimit64', 0, CPU, 2 ** 32)).toBe('EPERM')
+    expect(inCase('prlimit64', 0, OPEN_FILES, 0x7fff1000)).toBe('allow')
+    expect(inCase('setrlimit', CPU, 0x7fff1000)).toBe('EPERM')
+  })
+
+  test('forbid new pipes and pairs of sockets, whose numbers others could read', () => {
+    for (const name of ['pipe2', 'socketpair', 'sendmsg', 'getsockopt', 'mincore'] as const)
+      expect(inCase(name, 1, 1)).toBe('EPERM')
+  })
+
+  test('let a thread wait for another, and wake nobody outside its process', () => {
+    const [WAIT, WAKE, REQUEUE, WAIT_BITSET, PRIVATE, REALTIME] = [0, 1, 3, 9, 128, 256]
+    for (const command of [WAIT, WAIT_BITSET | REALTIME, WAKE | PRIVATE, REQUEUE | PRIVATE])
+      expect(inCase('futex', 0, command)).toBe('allow')
+    for (const command of [WAKE, REQUEUE, 4, 5, 10]) expect(inCase('futex', 0, command)).toBe('EPERM')
+    expect(inCase('futex_wake')).toBe('ENOSYS')
+  })
+
   test('forbid signals by way of a file', () => {
     for (const command of [8, 10, 15, 1031]) expect(inCase('fcntl', 3, command)).toBe('EPERM')
     expect(inCase('fcntl', 3, 4)).toBe('allow')

@@ -167,8 +167,9 @@ export function staticFilter(architecture: Architecture): BpfProgram {
   ])
 }
 
-// What these do to a file outlives the process, is seen by others meanwhile, or tells what others did before: times and
-// owners, attributes and locks of files, and which files of the host are in its memory.
+// What these do outlives the process, is seen by others meanwhile, or tells what others did before: times, owners,
+// attributes and locks of files; which files are in the host's memory; the numbers that the kernel gives to all pipes and
+// sockets of the machine; descriptors in flight; waiters on a page of a file.
 const leavesTraces: readonly Syscall[] = [
   'utime',
   'utimes',
@@ -194,6 +195,16 @@ const leavesTraces: readonly Syscall[] = [
   'syncfs',
   'getrusage',
   'sysinfo',
+  'mincore',
+  'pipe',
+  'pipe2',
+  'socketpair',
+  'sendmsg',
+  'sendmmsg',
+  'recvmsg',
+  'recvmmsg',
+  'getsockopt',
+  'set_tid_address',
 ]
 
 // A process that cannot fork has no grandchildren, so the limits of a process are totals. The rest of this list
@@ -215,12 +226,19 @@ const forbiddenPerCase: readonly Syscall[] = [
   'sched_setparam',
   'sched_setattr',
   'ioprio_set',
+  // glibc uses prlimit64.
+  'setrlimit',
   // A timer may send any signal, also one that a program may not send itself.
   'timer_create',
 ]
 
 const CLONE_THREAD = 0x10000
 const SIGKILL = 9
+const RLIMIT_CPU = 0
+const FUTEX_WAIT = 0
+const FUTEX_WAIT_BITSET = 9
+const FUTEX_PRIVATE_FLAG = 0x80
+const futexCommandBits = 0x7f
 // Others lock files, watch folders, make the kernel send a signal of one's choice to another process, or make a pipe hold
 // a mebibyte that no memory limit counts.
 const allowedFileCommands = {
@@ -247,6 +265,11 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     ...on('tgkill', 'tgkill'),
     ...on('prlimit64', 'own limits'),
     ...on('fcntl', 'fcntl'),
+    ...on('futex', 'futex'),
+    // Newer forms of futex, which glibc does not use.
+    ...(['futex_waitv', 'futex_wake', 'futex_wait', 'futex_requeue'] as const).flatMap((name) =>
+      on(name, 'missing'),
+    ),
     ...forbiddenPerCase.flatMap((name) => on(name, 'forbidden')),
     give(allow),
 
@@ -261,6 +284,16 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     ...Object.values(allowedFileCommands).map((command) => jumpIfEqual(command, 'allowed')),
     give(fail(EPERM)),
 
+    // A futex that is not private may lie on a page of a file, where waking tells whether another sandbox waits on it.
+    // Waiting on one is how a thread is joined.
+    label('futex'),
+    load(field.argument(1)),
+    jumpIfAnyBit(FUTEX_PRIVATE_FLAG, 'allowed'),
+    mask(futexCommandBits),
+    jumpIfEqual(FUTEX_WAIT, 'allowed'),
+    jumpIfEqual(FUTEX_WAIT_BITSET, 'allowed'),
+    give(fail(EPERM)),
+
     // So that a process which was killed was killed by the machine.
     label('kill'),
     load(field.argument(1)),
@@ -271,7 +304,18 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     jumpIfEqual(SIGKILL, 'forbidden'),
     jumpIfAtLeast(0, 'own process'),
 
+    // The kernel kills a process that has reached its limit of processor time, which must not look like the machine's work:
+    // a program may read that limit and not lower it.
     label('own limits'),
+    load(field.argument(1)),
+    jumpIfEqual(RLIMIT_CPU, 'processor time'),
+    jumpIfAtLeast(0, 'limits of itself'),
+    label('processor time'),
+    load(field.argument(2)),
+    jumpIfAnyBit(0xffffffff, 'forbidden'),
+    load(field.highHalf(2)),
+    jumpIfAnyBit(0xffffffff, 'forbidden'),
+    label('limits of itself'),
     load(field.argument(0)),
     jumpIfEqual(0, 'allowed'),
     label('own process'),

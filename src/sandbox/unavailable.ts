@@ -30,7 +30,7 @@ export class InfrastructureTimeout extends SandboxFailure {
   }
 }
 
-/** Somebody else than the program ended it: its sandbox was killed, or its process by a system that is out of memory. */
+/** Something outside ended a program: its sandbox was killed, or a system out of memory killed its process. */
 export class SandboxLost extends SandboxFailure {
   override readonly name = 'SandboxLost'
   readonly reason = 'A sandbox was killed from outside or did not answer; the machine may be out of memory.'

@@ -65,7 +65,7 @@ print(json.dumps({
 `
 
 const meddling = `
-import atexit, builtins, decimal, gc, json, locale, math, os, random, resource, signal, sys, threading, time
+import atexit, builtins, decimal, gc, json, locale, math, os, random, resource, signal, socket, sys, threading, time
 builtins.planted = 1
 sys.modules["planted"] = math
 math.sqrt = lambda x: 42
@@ -103,8 +103,8 @@ for folder in ("/tmp", "/", "/dev", "/dev/shm", "/dev/pts", "/run", "/run/runner
         open(folder + "/planted", "w").write("1")
     except OSError:
         pass
-held = [os.pipe() for _ in range(3)]
-os.write(held[0][1], b"planted")
+held = [socket.socketpair() for _ in range(3)]
+held[0][1].send(b"planted")
 os.write(1, b"meddled")
 os._exit(0)
 `

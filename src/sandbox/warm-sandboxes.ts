@@ -3,7 +3,7 @@
 import type { Served } from './case.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** Numbers of processes grow, and whatever else nobody has thought of: a sandbox does not live for ever. */
+/** A bound on how long programs share a sandbox, against traces that we do not know of. */
 const mostCases = 250
 
 export class WarmSandboxes {
@@ -22,7 +22,7 @@ export class WarmSandboxes {
   /** One that has just shown that it is well, or undefined. */
   async take(serves: Served): Promise<Sandbox | undefined> {
     for (;;) {
-      // The one used last: the others may grow old and go.
+      // The one used last, so that those not needed any more reach their idle limit.
       const sandbox = this.#idle[serves].pop()
       if (sandbox === undefined) return undefined
       clearTimeout(this.#timers.get(sandbox))
@@ -33,7 +33,7 @@ export class WarmSandboxes {
     }
   }
 
-  /** Keeps a sandbox that is as good as new, and ends any other; resolves when that is done. */
+  /** Keeps a sandbox that another program may use, and ends any other; resolves when that is done. */
   async give(sandbox: Sandbox): Promise<void> {
     const idle = this.#idle[sandbox.serves]
     const welcome = !this.#closed && sandbox.isClean && sandbox.cases < mostCases && idle.length < this.#most

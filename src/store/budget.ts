@@ -65,7 +65,7 @@ export class Budget {
   }
 
   /** To be settled with the reply, once. */
-  reserve({ system, user, decoding }: ChatRequest): (reply: ChatReply) => void {
+  reserve({ system, user, decoding, isControl }: ChatRequest): (reply: ChatReply) => void {
     const most: TokenUsage = {
       input: Math.ceil((system.length + user.length) / charactersPerToken),
       cachedInput: 0,
@@ -78,7 +78,7 @@ export class Budget {
       this.#reserve(held, -1)
       const ended = this.#ended(reply, most)
       this.#addAttempt(ended)
-      if (id !== undefined) this.#journal!.end(id, ended)
+      if (id !== undefined) this.#journal!.end(id, { ...ended, control: isControl })
     }
   }
 

@@ -68,6 +68,17 @@ test('answers that came and were not kept are told as lost once, and so are call
   expect(new CallJournal(path, price).take({ replies: 1, updated: 0 })).toBe(0)
 })
 
+test('answers to control calls are not lost: nobody keeps them', () => {
+  const path = fresh()
+  const first = open(path)
+  for (const control of [undefined, true, true] as const)
+    first.budget.reserve({ ...request, isControl: control })(answer)
+  first.journal.close()
+  const second = open(path)
+  expect(second.budget.spent.calls).toBe(3)
+  expect(second.journal.take({ replies: 1, updated: 0 })).toBe(0)
+})
+
 test('answers that an update has used up are not lost, although no ledger keeps them', () => {
   const path = fresh()
   noteSpent(path, { sum: { ...new Budget({}, undefined).spent, calls: 1 }, of: 'self-check' })

@@ -12,6 +12,8 @@ export interface EndedAttempt {
   readonly atMost?: TokenUsage
   /** Of what it used, or of the most that it can have used. */
   readonly cost: Cost
+  /** Nobody waits for its answer to be kept. */
+  readonly control?: true
   /** How long the run had worked by then, over all its resumes. */
   readonly minutes: number
 }
@@ -51,6 +53,8 @@ export class CallJournal {
   #selfChecked = 0
   /** Attempts that the last process did not wait for: those that it gave up, and those under way when it was killed. */
   #abandoned = 0
+  /** Control calls that were answered since then. */
+  #controls = 0
   #next = 0
 
   constructor(path: string, price: Price | undefined) {
@@ -62,6 +66,7 @@ export class CallJournal {
       if ('taken' in line) {
         this.#taken = line.taken
         this.#abandoned = 0
+        this.#controls = 0
       } else if ('begin' in line) {
         underWay.set(line.begin, line)
         this.#next = line.begin + 1
@@ -102,7 +107,7 @@ export class CallJournal {
    */
   take({ replies, updated }: { readonly replies: number; readonly updated: number }): number {
     const { answered, replies: before } = this.#taken
-    const kept = Math.max(0, replies - before, updated - this.#selfChecked - answered)
+    const kept = Math.max(0, replies - before + this.#controls, updated - this.#selfChecked - answered)
     const lost = this.#abandoned + Math.max(0, this.#answered - answered - kept)
     this.#note({ taken: { answered: this.#answered, replies } })
     return lost
@@ -120,8 +125,10 @@ export class CallJournal {
     if ('sum' in line) {
       if (line.of === 'self-check') this.#selfChecked += line.sum.calls
       else this.#answered += line.sum.calls
-    } else if (line.kind === 'answered') this.#answered += 1
-    else if (line.kind === 'lost' || line.kind === 'cancelled') this.#abandoned += 1
+    } else if (line.kind === 'answered') {
+      this.#answered += 1
+      if (line.control === true) this.#controls += 1
+    } else if (line.kind === 'lost' || line.kind === 'cancelled') this.#abandoned += 1
   }
 
   #note(line: JournalLine): void {

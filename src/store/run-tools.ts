@@ -9,6 +9,7 @@ import {
   PyodidePrograms,
   sandboxAvailability,
 } from '../sandbox/program-sandbox.ts'
+import { pyodideFolder, pyodideMissing } from '../sandbox/pyodide/pyodide-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 
 /** `tools` in `run.json`: models are told which tools there are, so another set of them leads to other answers. */
@@ -68,12 +69,18 @@ export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSa
   if (tools === undefined) return machineSandbox()
   const sandbox = unstartedSandbox(tools)
   const needing = tools.on.filter((name) => programTools.includes(name))
-  if (sandbox?.pool === undefined || needing.length === 0) return sandbox
-  const { problem } = await sandboxAvailability(sandbox.pool)
-  if (problem === undefined) return sandbox
+  if (sandbox === null || needing.length === 0) return sandbox
+  const missing = await whatIsMissing(sandbox)
+  if (missing === undefined) return sandbox
   throw new SandboxUnavailable(
-    `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${problem.reason} ${sandboxRemedy}`,
+    `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${missing}`,
   )
+}
+
+async function whatIsMissing({ pool }: ProgramSandbox): Promise<string | undefined> {
+  if (pool === undefined) return pyodideFolder() === undefined ? pyodideMissing : undefined
+  const { problem } = await sandboxAvailability(pool)
+  return problem === undefined ? undefined : `${problem.reason} ${sandboxRemedy}`
 }
 
 /** The same without a look at whether it works: enough to compare digests. */

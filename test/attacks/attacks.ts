@@ -59,7 +59,7 @@ export const attacks: readonly Attack[] = [
       'BlockingIOError',
       'FileNotFoundError',
       'BlockingIOError',
-      'BlockingIOError',
+      'PermissionError',
       'PermissionError',
       'ZeroDivisionError',
     ),
@@ -142,14 +142,30 @@ print("allowed")
         'os.kill(0, 9)',
         'os.killpg(os.getpgid(0), 9)',
         'os.pidfd_open(os.getppid())',
-        'fcntl.fcntl(pipe[0], fcntl.F_SETOWN, os.getppid())',
-        'fcntl.fcntl(pipe[0], fcntl.F_SETSIG, 9)',
+        'fcntl.fcntl(pair[0], fcntl.F_SETOWN, os.getppid())',
+        'fcntl.fcntl(pair[0], fcntl.F_SETSIG, 9)',
         'os.kill(os.getpid(), 0)',
       ],
-      'import fcntl, os\npipe = os.pipe()',
+      'import fcntl, os, socket\npair = socket.socketpair()',
     ),
     end: 'exit',
     prints: lines(...Array(8).fill('PermissionError'), 'done'),
+  },
+  {
+    // At its hard limit of processor time the kernel kills a process with signal 9, as a machine without memory would.
+    name: 'being killed by a limit of its own',
+    source: tries(
+      [
+        'resource.setrlimit(resource.RLIMIT_CPU, (0, 0))',
+        'resource.setrlimit(resource.RLIMIT_CPU, (1, 1))',
+        'resource.prlimit(0, resource.RLIMIT_CPU, (1, 1))',
+        'resource.getrlimit(resource.RLIMIT_CPU)',
+        '[n * n for n in range(100_000)]',
+      ],
+      'import resource',
+    ),
+    end: 'exit',
+    prints: lines('ValueError', 'ValueError', 'PermissionError', 'done', 'done'),
   },
   {
     name: 'limits and priorities of the runner',
@@ -273,7 +289,8 @@ for number in range(256):
 print(held)
 `,
     end: 'exit',
-    prints: '[0, 1, 2, 3, 4]\n',
+    // Its five pipes, and three pairs of sockets for asyncio.
+    prints: '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n',
   },
   {
     name: 'a forged report on every descriptor',
@@ -326,13 +343,13 @@ while True:
     prints: '',
   },
   {
-    name: 'memory by shared mappings and pipes',
+    name: 'memory by shared mappings and sockets',
     source: `
-import mmap, os
+import mmap, socket
 held = []
 for make in (
     lambda: held.append(mmap.mmap(-1, 8 << 20)) or held[-1].write(bytes(8 << 20)),
-    lambda: held.append(os.pipe()) or os.set_blocking(held[-1][1], False) or os.write(held[-1][1], bytes(1 << 20)),
+    lambda: held.append(socket.socketpair()) or held[-1][1].setblocking(False) or held[-1][1].send(bytes(1 << 20)),
 ):
     try:
         for _ in range(100):
@@ -491,6 +508,23 @@ print(asyncio.run(main()), Point(1), sqlite3.connect(":memory:").execute("select
 `,
     end: 'exit',
     prints: '0.3333333333333333333333333333 Point(x=1) (42,)\n',
+  },
+  {
+    name: 'event loops one after the other, and in threads',
+    source: `
+import asyncio, threading
+async def main():
+    await asyncio.sleep(0.001)
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: 7)
+print(sum(asyncio.run(main()) for _ in range(20)))
+seen = []
+threads = [threading.Thread(target=lambda: seen.append(asyncio.run(main()))) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(seen)
+`,
+    end: 'exit',
+    prints: '140\n[7, 7]\n',
   },
   {
     name: 'a file object of its own, never closed, beside print',

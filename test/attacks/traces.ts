@@ -26,6 +26,20 @@ def kernel(*numbers):
     if libc.syscall(*[ctypes.c_long(n) for n in numbers]) < 0:
         raise OSError(ctypes.get_errno(), "")
 
+buffer = ctypes.create_string_buffer(64)
+libc.mmap.restype = ctypes.c_void_p
+
+def page():
+    """Of a file that all sandboxes have, as shared memory that cannot be written."""
+    return opened(os.__file__, os.O_RDONLY, lambda d: libc.mmap(None, 4096, 1, 1, d, 0))
+
+def wake(command):
+    kernel(202, page(), command, 1, 1, 0, 1)
+
+def send_descriptor(n):
+    one, _ = socket.socketpair()
+    one.sendmsg([bytes([n])], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", 1))])
+
 def append(descriptor, n):
     os.write(descriptor, bytes([n]))
     # What a device swallows is not kept.
@@ -100,6 +114,17 @@ def states(n):
     yield "namespace", lambda: kernel(272, 0x20000000)
     yield "timer", lambda: kernel(222, 1, 0, id(bytes(8)) + 32)
     yield "clock", lambda: kernel(227, 0, 0)
+    yield "pipe", lambda: os.pipe()
+    yield "pair of sockets", lambda: kernel(53, 1, 1, 0, ctypes.addressof(buffer))
+    yield "descriptor in flight", lambda: send_descriptor(n)
+    yield "number of a socket", lambda: socket.socketpair()[0].getsockopt(socket.SOL_SOCKET, 57, 8)
+    yield "number of a network", lambda: socket.socketpair()[0].getsockopt(socket.SOL_SOCKET, 71, 8)
+    yield "waking at a page of a file", lambda: wake(1)
+    yield "moving waiters of a page of a file", lambda: wake(3)
+    yield "waking by bits", lambda: wake(10)
+    yield "new waking", lambda: kernel(454, page(), 1, 1, 2)
+    yield "waking by the end of a thread", lambda: kernel(218, page())
+    yield "pages in memory", lambda: kernel(27, page(), 4096, ctypes.addressof(buffer))
     yield "terminal", lambda: os.openpty()
     yield "reading without waiting", lambda: opened(os.__file__, os.O_RDONLY, lambda d: os.preadv(d, [bytearray(1)], 0, os.RWF_NOWAIT))
     yield "read ahead", lambda: opened(os.__file__, os.O_RDONLY, lambda d: kernel(187, d, 0, 4096))

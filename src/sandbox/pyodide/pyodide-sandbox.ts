@@ -1,7 +1,7 @@
 // Where bubblewrap is missing: CPython in WebAssembly, in a locked-down Node process, one per program. Slower, without
 // a limit on processor time of its own, and only for whole programs.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -22,6 +22,18 @@ const reportSchema = z.object({
   stdout: z.string(),
   stderr: z.string(),
 })
+
+export const pyodideMissing = 'Pyodide is not installed (`npm install pyodide`).'
+
+/** Where the package is, which is not installed unless somebody wants it. */
+export function pyodideFolder(): string | undefined {
+  try {
+    const file = fileURLToPath(import.meta.resolve('pyodide'))
+    return existsSync(file) ? realpathSync(dirname(file)) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export class PyodideSandbox {
   /** Loading takes seconds, so the next process loads while this one is in use. */
@@ -74,7 +86,8 @@ class PyodideProcess {
   #saidTooMuch = false
 
   constructor(memoryBytes: number) {
-    const pyodide = realpathSync(dirname(fileURLToPath(import.meta.resolve('pyodide'))))
+    const pyodide = pyodideFolder()
+    if (pyodide === undefined) throw new SandboxUnavailable(pyodideMissing)
     // Compiled, this file and its neighbour end in another way.
     const neighbour = fileURLToPath(new URL('./pyodide-child.ts', import.meta.url))
     const child = realpathSync(neighbour.replace(/\.ts$/, extname(import.meta.url)))

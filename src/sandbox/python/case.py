@@ -60,7 +60,7 @@ class Case:
             self.kill()
         last = processes.farewell()
         wall = self.wall()
-        # Nobody else holds the other ends, so what is in the pipes now is all there will ever be.
+        # The program has ended and nobody else has the other ends: no more can come.
         for descriptor in list(self.readers):
             while descriptor in self.readers and self.read(descriptor):
                 pass
@@ -69,7 +69,7 @@ class Case:
         self.report(last, wall)
 
     def watch(self, farewell, inbox):
-        """Serves the pipes until the process has gone (True) or has to go (False)."""
+        """Serves the pipes until the process has ended (True) or must be ended (False)."""
         # A command may have come along with the case.
         self.obey(inbox)
         while self.end is None:
@@ -85,7 +85,7 @@ class Case:
                     self.read(descriptor)
                 elif descriptor in self.outbox:
                     self.flush(descriptor)
-            # A process that is gone has used what wait4 says; only a live one is to be stopped.
+            # What an ended process has used is what wait4 says; clocks are checked only while it lives.
             if gone:
                 return True
             if self.end is None:
@@ -221,7 +221,7 @@ class Case:
             "wallSeconds": max(wall, 0.0),
             "peakBytes": last.peak_kibibytes * 1024,
             "stdoutBytes": len(out),
-            # Whether all that was sent to this case was read by it, or lies there for the next one to find.
+            # How many replies arrived: if some did not, they would reach the next case.
             "replies": self.replies,
         }
         frames.send(self.nonce, b"E", json.dumps(facts).encode() + b"\n" + out + err)

@@ -89,7 +89,7 @@ def scalar(value, kind):
         return ["c", float.__repr__(parts[0]), float.__repr__(parts[1])]
     if issubclass(kind, bytes):
         return ["b", bytes.hex(value)]
-    # Where nobody has imported these modules there can be no value of their types.
+    # Without the module there can be no value of its types.
     decimal = sys.modules.get("decimal")
     if decimal is not None and issubclass(kind, decimal.Decimal):
         return ["D", decimal.Decimal.__str__(value)]

@@ -109,7 +109,7 @@ def serve_function(case):
 def new_module(name):
     module = types.ModuleType(name)
     sys.modules[name] = module
-    for ours in ("case", "confine", "frames", "judge", "plain_data", "program", "zygote"):
+    for ours in ("case", "confine", "frames", "judge", "local_pairs", "plain_data", "program", "zygote"):
         sys.modules.pop(ours, None)
     return module
 

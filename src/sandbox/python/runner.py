@@ -24,7 +24,7 @@ def main():
     inbox = frames.Inbox()
     nonce, _, boot = inbox.wait()
     ours, theirs = _socket.socketpair()
-    # Whoever starts a namespace may change to it later, which the zygote does between two forks.
+    # The zygote is the first process of a namespace of its own, to which it returns between two forks.
     confine.give_next_fork_numbers_of_its_own()
     if os.fork() == 0:
         ours.close()
@@ -42,7 +42,7 @@ def main():
         elif kind == b"P" and not payload and processes.is_there():
             frames.send(nonce, b"R", b"")
         elif kind != b"S" or payload:
-            # S: a case was told to stop when it had just ended by itself. For anything else there is nobody.
+            # S may come late, for a case that has just ended by itself. Nothing else is expected between cases.
             raise SystemExit("a command that cannot be obeyed")
     return None
 

@@ -18,6 +18,7 @@ import _socket
 import confine
 import frames
 import judge
+import local_pairs
 import program
 
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
@@ -152,6 +153,7 @@ def become(line, boot):
     for target, source in enumerate([os.dup2(end, 40 + index) for index, end in enumerate(ends)]):
         os.dup2(source, target, inheritable=True)
     os.closerange(program.DOWN + 1, 256)
+    local_pairs.provide()
     program.prepare()
     spec = program.receive()
     run = MODES[boot["serves"]][spec["mode"]](spec)
