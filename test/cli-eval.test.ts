@@ -155,6 +155,43 @@ describe('magic ask', { timeout: seconds }, () => {
     })
   })
 
+  test('needs nothing but the run folder: its question file may be gone', async () => {
+    const file = join(runs, 'questions.jsonl')
+    const questions = [1, 2, 3, 4].map((n) => ({
+      id: `q${n}`,
+      question: `What is ${n} plus 1?`,
+      answer: String(n + 1),
+    }))
+    writeFileSync(file, questions.map((one) => JSON.stringify(one)).join('\n'))
+    const job = await openJob({ tasks: file }, { simulatedSeed: 0 }, () => {})
+    const { set, model, sandbox, source } = job
+    await train({
+      ...{ set, model, sandbox, source, encoder: lexicalEncoder },
+      folder: join(runs, 'own'),
+      settings: { hidden: 16, updates: 1, probes: 1 },
+    })
+    await job.close()
+    const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
+    rmSync(file)
+    const { code, stdout, stderr } = await magic('ask', 'own', 'What is 2 plus 2?', '--json')
+    expect(stderr).toContain("The run's questions cannot be opened")
+    expect(stderr).toContain('the simulated model knows no answers')
+    const { contract, key, guess } = JSON.parse(stdout)
+    expect({ code, contract, key, guess }).toEqual({
+      ...{ code: 0, contract: 'numeric-string', key: before.key, guess: true },
+    })
+  })
+
+  test('asks a run that was begun from code', async () => {
+    copyOfSmall('from-code', { source: undefined })
+    expect(await magic('ask', 'from-code', 'What is 2 plus 2?')).toMatchObject({ code: 0 })
+    const model = { provider: 'elsewhere', model: 'm', options: {} }
+    copyOfSmall('from-code', { source: undefined, model })
+    const { code, stderr } = await magic('ask', 'from-code', 'What is 2 plus 2?')
+    expect(code).toBe(2)
+    expect(stderr).toContain('Name the model to ask with --model')
+  })
+
   test.each([
     [['ask', 'small'], 'There is no question'],
     [['ask', 'small', ' '], 'The question is empty'],

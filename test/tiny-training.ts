@@ -6,7 +6,8 @@ import type { GivenTrainingSettings } from '../src/settings/training.ts'
 import { knownTasks } from '../src/simulator/model/known-task.ts'
 import { SimulatedModel } from '../src/simulator/model/simulated-model.ts'
 import { RunFolder } from '../src/store/run-folder.ts'
-import { type TrainingResult, type TrainOptions, train } from '../src/training/train.ts'
+import { train } from '../src/training/train.ts'
+import type { TrainingResult, TrainOptions } from '../src/training/train-options.ts'
 import { tinyTaskSet } from './tiny-task-set.ts'
 
 export const tinySettings: GivenTrainingSettings = {

@@ -12,8 +12,8 @@ import type { ParameterValues } from '../../src/policy/parameters.ts'
 import { defaultSettings } from '../../src/settings/execution.ts'
 import { trainingSettings } from '../../src/settings/training.ts'
 import type { SimulatorSettings } from '../../src/simulator/model/simulator.ts'
-import { evaluateOnce } from '../../src/store/ledger/evaluate-once.ts'
-import { evaluationOf } from '../../src/store/ledger/evaluation.ts'
+import { evaluationOf, isSettled } from '../../src/store/ledger/evaluation.ts'
+import { memoryIn } from '../../src/store/ledger/ledger-memory.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { TaskExecutor } from '../../src/tasks/task-executor.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
@@ -85,6 +85,7 @@ function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLe
   })
   const { tasks, references } = splitOf(set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
+  const { evaluations } = memoryIn(ledger)
   return async (graph, id) => {
     const task = byId.get(id)!
     const reference = references.get(id)
@@ -94,11 +95,13 @@ function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLe
       dataVersion: taskVersion(set, task, reference),
       executor: executor.fingerprint(task),
     }
-    const { evaluation } = await evaluateOnce(ledger, key, async () => {
+    const { value } = await evaluations.once(key, async () => {
       const execution = await executor.run(graph, task)
       const score = await executor.score(execution, reference)
-      return { evaluation: evaluationOf(execution, score), trace: execution.trace }
+      const { trace } = execution
+      return { value: { evaluation: evaluationOf(execution, score), trace }, keep: isSettled(trace) }
     })
+    const { evaluation } = value
     const { calls, input, output } = evaluation.usage
     return { score: evaluation.score, usage: { calls, tokens: input + output } }
   }

@@ -12,11 +12,10 @@ import { expandedPicture } from '../graph/render/picture.ts'
 import { type ContractKind, contractKinds } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { CallLimit } from '../models/call-limit.ts'
-import { executionSettings } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { KnownTasks } from '../simulator/model/known-tasks.ts'
 import { askedTask } from '../simulator/model/node-request.ts'
-import { contractFor } from '../tasks/contract-for.ts'
+import { contractFor, recordedContract } from '../tasks/contract-for.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { describeStep, type ExplainedStep, executorLabel, explainStep } from './construction-view.ts'
 import { graphDrawing } from './display/graph-drawing.ts'
@@ -26,7 +25,7 @@ import { exitCodeHelp } from './exit-code.ts'
 import { readOptions } from './given-options.ts'
 import { readTaskFile } from './input-file.ts'
 import { interruptSignal } from './interrupt.ts'
-import { type Job, type JobOptions, reopenJob } from './job.ts'
+import { type JobOptions, reopenToAsk } from './job.ts'
 import { LiveNodes } from './live-nodes.ts'
 import { addModelOptions } from './model-options.ts'
 import { encoderOfRun, existingRun } from './open-run.ts'
@@ -82,7 +81,8 @@ The answer goes to standard output, all else to standard error. The same questio
 Without --contract the answer looks as the run's tasks ask for it; where those are of several kinds, as the synthetic
 ones are, options ask for one of them, a program for code, and anything else for a number. A question that stands in
 the run's tasks word for word is taken from there, with its options and tables. The simulated model knows the
-answers of those only: at anything else it guesses, and this command says so.
+answers of those only: at anything else it guesses, and this command says so. The run's folder is enough: where its
+questions are gone, it is asked without them.
 ${exitCodeHelp}`,
     )
     .action(async (run: string, question: string | undefined, options: AskOptions) => {
@@ -98,32 +98,40 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   const say = (text: string) => view.notice(printable(text))
   const signal = interruptSignal(say)
   const endTelemetry = await startTelemetry()
-  const job = await reopenJob(run, options, say)
+  const job = await reopenToAsk(run, options, say)
   try {
-    const { seed, update } = options
+    const { set, isSimulated } = job
+    const { seed, update, expanded } = options
     const encoder = await encoderOfRun(run, say)
-    const policy = await loadCheckpoint(folder, { encoder, ...(update === undefined ? {} : { update }) })
-    const { task, split } = given.isBare ? knownByQuestion(job.set, given.task) : { task: given.task }
+    const policy = await loadCheckpoint(folder, { encoder, update })
+    const { task, split } = given.isBare
+      ? knownByQuestion(set, given.task)
+      : { task: given.task, split: undefined }
     const contract =
-      options.contract === undefined ? contractFor(job.set, task) : contractKinds[options.contract]
-    const organisation = policy.organisation(seed === undefined ? {} : { seed })
-    const construction = await organisation.constructionFor(task)
-    const { graph, query } = construction
-    const steps = construction.steps.map((step) => explainStep(policy.policy, query, step, construction))
-    if (!options.json) showConstruction({ policy, task, split, steps, graph, expanded: options.expanded })
+      options.contract !== undefined
+        ? contractKinds[options.contract]
+        : set === undefined
+          ? recordedContract(Object.keys(run.executors), task)
+          : contractFor(set, task)
+    let steps: readonly ExplainedStep[] = []
     const execution = await solve({
       policy,
       task,
       contract,
+      seed,
       model: job.model,
       tools: openToolbox(job.sandbox, job.tools),
-      settings: executionSettings.parse(job.execution ?? {}),
       limit: new CallLimit(job.concurrency),
       signal,
-      ...(seed === undefined ? {} : { seed }),
+      onConstruction: (construction) => {
+        const { query, graph } = construction
+        steps = construction.steps.map((step) => explainStep(policy.policy, query, step, construction))
+        if (!options.json) showConstruction({ policy, task, split, steps, graph, expanded })
+      },
       onEvent: options.json ? () => {} : view.listen,
     })
-    const isGuess = job.isSimulated && !isKnown(job.set, task)
+    const { graph } = execution
+    const isGuess = isSimulated && !isKnown(set, task)
     if (options.json) {
       const { status, answer, usage, cost, durationMs, failures } = execution
       process.stdout.write(
@@ -131,12 +139,12 @@ async function ask(name: string, question: string | undefined, options: AskOptio
           ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
           ...{ task, split: split ?? null, contract: contract.name },
           ...{ graph, key: graphKey(graph), steps },
-          ...{ status, answer: answer ?? null, simulated: job.isSimulated, guess: isGuess },
+          ...{ status, answer: answer ?? null, simulated: isSimulated, guess: isGuess },
           ...{ usage, cost, durationMs },
           failures: failures.map(({ executor, status, reason }) => ({ executor, status, reason })),
         })}\n`,
       )
-    } else showAnswer(execution, job, isGuess)
+    } else showAnswer(execution, isSimulated, isGuess)
     return executionCode(execution)
   } finally {
     await job.close()
@@ -165,15 +173,15 @@ async function readTask(question: string | undefined, options: AskOptions): Prom
     id: text,
     question: text,
     metadata: {},
-    ...(choices === undefined ? {} : { options: readOptions(choices) }),
-    ...(context === undefined ? {} : { context }),
+    options: choices && readOptions(choices),
+    context,
   }
   return { task, isBare: choices === undefined && context === undefined }
 }
 
 /** The task of the set that asks exactly this, whole. Where several do, none is meant. */
-function knownByQuestion(set: TaskSet, task: Task): { task: Task; split?: string } {
-  const same = Object.entries(set.splits).flatMap(([split, { tasks }]) =>
+function knownByQuestion(set: TaskSet | undefined, task: Task): { task: Task; split?: string } {
+  const same = Object.entries(set?.splits ?? {}).flatMap(([split, { tasks }]) =>
     tasks
       .filter(({ question }) => question.trim() === task.question.trim())
       .map((one) => ({ task: one, split })),
@@ -182,7 +190,8 @@ function knownByQuestion(set: TaskSet, task: Task): { task: Task; split?: string
 }
 
 /** Whether the simulated model can tell right from wrong here. */
-function isKnown(set: TaskSet, task: Task): boolean {
+function isKnown(set: TaskSet | undefined, task: Task): boolean {
+  if (set === undefined) return false
   return new KnownTasks(knownTasks(set)).find(askedTask(taskView(task))) !== undefined
 }
 
@@ -216,7 +225,7 @@ function showConstruction({
   process.stderr.write(`${lines.join('\n')}\n`)
 }
 
-function showAnswer(execution: Execution, { isSimulated }: Job, isGuess: boolean): void {
+function showAnswer(execution: Execution, isSimulated: boolean, isGuess: boolean): void {
   const guess = 'The simulated model does not know this question: its answer is a guess.'
   const summary = executionSummary(execution, isSimulated)
   process.stderr.write(`\n${[...summary, ...(isGuess ? [guess] : [])].join('\n')}\n`)

@@ -12,6 +12,7 @@ import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { isSimulatedModel } from './evaluation-table.ts'
+import { exitCode } from './exit-code.ts'
 import {
   type ModelOptions,
   type ModelSource,
@@ -19,7 +20,7 @@ import {
   openChosenModel,
   sourceOfRun,
 } from './model-options.ts'
-import { UsageError } from './problem.ts'
+import { explain, UsageError } from './problem.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './task-options.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
@@ -66,7 +67,8 @@ export async function openJob(
   const model = modelSource(options, modelOf(configuration))
   const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
   return {
-    ...surroundings(set, configuration, options),
+    ...surroundings(configuration, options),
+    set,
     sandbox: options.sandbox === null ? null : await machineSandbox(),
     tools: configuration?.tools ?? [],
     model: answering,
@@ -85,38 +87,75 @@ export async function reopenJob(
   options: JobOptions,
   say: (text: string) => void,
 ): Promise<Job> {
-  if (run.source === undefined)
-    throw new UsageError(
-      `The run ${run.name} was begun from code, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
+  const source = sourceOf(run)
+  const opened = await openTasks(source.tasks)
+  return { ...(await reopen(run, opened, sourceOfRun(source.model, options), options, say)), set: opened.set }
+}
+
+export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
+
+/** The same for a question of one's own: where the run's tasks cannot be opened any more, it goes without them. */
+export async function reopenToAsk(
+  run: RunRecord,
+  options: JobOptions,
+  say: (text: string) => void,
+): Promise<JobToAsk> {
+  const source = run.source as unknown as JobSource | undefined
+  if (source === undefined) {
+    const isNamed = options.model !== undefined || options.replay !== undefined
+    if (!isNamed && run.model.provider !== 'simulated')
+      throw new UsageError(`The run ${run.name} was begun from code. Name the model to ask with --model.`)
+    return reopen(run, {}, modelSource(options), options, say)
+  }
+  const opened = await openTasks(source.tasks).catch((error: unknown) => {
+    const { code, message } = explain(error)
+    if (code !== exitCode.usage) throw error
+    say(
+      `The run's questions cannot be opened: tools of your own are off, and the simulated model knows no answers. ${message}`,
     )
-  const source = run.source as unknown as JobSource
+    return {}
+  })
+  return reopen(run, opened, sourceOfRun(source.model, options), options, say)
+}
+
+async function reopen(
+  run: RunRecord,
+  { set, configuration }: Partial<OpenedTasks>,
+  model: ModelSource,
+  options: JobOptions,
+  say: (text: string) => void,
+): Promise<JobToAsk> {
   const sandbox = await sandboxOfRun(run.tools)
   if (sandbox instanceof SandboxUnavailable) say(`Tools that run programs are off: ${sandbox.message}`)
-  const opened = await openTasks(source.tasks)
-  const { set, configuration } = opened
-  const model = sourceOfRun(source.model, options)
-  const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
+  const known = set === undefined ? [] : knownTasks(set)
+  const { model: answering, close } = await openChosenModel(options, known, model)
   return {
-    ...surroundings(set, configuration, { concurrency: run.concurrency, ...options }),
+    ...surroundings(configuration, { concurrency: run.concurrency, ...options }),
+    set,
     sandbox,
     tools: (configuration?.tools ?? []).filter(({ name }) => run.tools?.off[name] === undefined),
     execution: run.execution,
     model: answering,
     isSimulated: isSimulated(answering),
-    source: source as unknown as JsonObject,
+    source: (run.source ?? {}) as JsonObject,
     close,
   }
 }
 
+function sourceOf({ name, source }: RunRecord): JobSource {
+  if (source !== undefined) return source as unknown as JobSource
+  throw new UsageError(
+    `The run ${name} was begun from code, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
+  )
+}
+
 function surroundings(
-  set: TaskSet,
   configuration: Configuration | undefined,
   options: Pick<JobOptions, 'concurrency' | 'runsDir'>,
 ) {
   const configured = configuration?.model
   const prices = configured === undefined || configured === 'simulated' ? undefined : configured.prices
   return {
-    set,
     execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
     concurrency: options.concurrency ?? configuration?.concurrency ?? 8,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
@@ -150,8 +189,5 @@ export async function openEncoder(
 
 /** The tasks of a run and the configuration that they came from, for commands that ask no model. */
 export async function openTasksOfRun(folder: RunFolder): Promise<OpenedTasks> {
-  const run = folder.readRecord()
-  if (run.source === undefined)
-    throw new UsageError(`The run ${run.name} was begun from code, so its tasks are not known here.`)
-  return openTasks((run.source as unknown as JobSource).tasks)
+  return openTasks(sourceOf(folder.readRecord()).tasks)
 }

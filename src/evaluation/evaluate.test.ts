@@ -1,18 +1,21 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel, trainTiny } from '../../test/tiny-training.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { numericString } from '../library/answer-contract.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
 import { ModelRefusedError } from '../models/model-refused.ts'
+import { ConstructionPolicy } from '../policy/policy.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { type EvaluateOptions, evaluate, storedEvaluations } from './evaluate.ts'
 import { directOrganisation } from './organisation.ts'
+import type { PolicyConstruction } from './policy-organisation.ts'
 import { solve } from './solve.ts'
 import { loadPolicy } from './trained-policy.ts'
 
@@ -142,6 +145,37 @@ test('a trained policy is evaluated on held-out questions and answers a new one'
   // The graph is fixed by seed and id, and the answer by the graph.
   expect(solved.graph.toJSON()).toEqual(record.graph)
   expect(solved.answer).toEqual(record.answer)
+})
+
+test('the run folder is enough to solve: contract, tools and settings are its own, and nothing is made twice', async () => {
+  const drawn = vi.spyOn(ConstructionPolicy, 'initialize')
+  const embedded: string[] = []
+  const encoder: FrozenTextEncoder = {
+    ...lexicalEncoder,
+    encode: (texts) => {
+      embedded.push(...texts)
+      return lexicalEncoder.encode(texts)
+    },
+  }
+  const policy = await loadPolicy(trained, { encoder })
+  expect(drawn).not.toHaveBeenCalled()
+  drawn.mockRestore()
+  embedded.length = 0
+  const decided = vi.spyOn(policy.policy, 'decide')
+  const constructions: PolicyConstruction[] = []
+  const { id: _, ...task } = set.splits['test']!.tasks[0]!
+  const solved = await solve({
+    policy,
+    task,
+    model: tinyModel,
+    onConstruction: (construction) => constructions.push(construction),
+  })
+  expect(solved.trace.contract).toBe(numericString.name)
+  expect(constructions.map(({ graph }) => graph)).toEqual([solved.graph])
+  // One decision per step; at the unit limit there is none to make.
+  expect(decided.mock.calls.length).toBeLessThanOrEqual(solved.graph.size + 1)
+  expect(embedded.filter((text) => text.includes(task.question))).toHaveLength(1)
+  expect(new Set(embedded).size).toBe(embedded.length)
 })
 
 test('checkpoint 0 is the untrained policy, and another encoder than the run had is refused', async () => {

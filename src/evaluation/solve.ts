@@ -1,19 +1,25 @@
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
+import { openToolbox } from '../execution/toolbox.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
+import { executionSettings } from '../settings/execution.ts'
+import { sandboxOfRun } from '../store/run-tools.ts'
+import { recordedContract } from '../tasks/contract-for.ts'
+import type { PolicyConstruction } from './policy-organisation.ts'
 import type { TrainedPolicy } from './trained-policy.ts'
 
+/** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
   extends Pick<ExecutionOptions, 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'onEvent'> {
   readonly policy: TrainedPolicy
   /** Its id fixes, with the seed, the graph that is built for it; the question itself is taken where there is none. */
   readonly task: Partial<Task> & Pick<Task, 'question'>
-  readonly contract: AnswerContract
+  readonly contract?: AnswerContract
   readonly seed?: number
-  /** Hears of the graph before it is run. */
-  readonly onGraph?: (graph: AgentGraph) => void
+  /** Told how the graph comes about, before it is run. */
+  readonly onConstruction?: (construction: PolicyConstruction) => void
 }
 
 export interface Solved extends Execution {
@@ -24,15 +30,28 @@ export interface Solved extends Execution {
  * Answers one question by Procedure A2: the policy builds a graph for it, and the graph is run.
  *
  * @example
- * const { answer, graph, usage } = await solve({ policy, task: { question: 'Is the sky blue?' }, model, contract: booleanString })
+ * const { answer, graph, usage } = await solve({ policy, task: { question: 'Is the sky blue?' }, model })
  */
 export async function solve(options: SolveOptions): Promise<Solved> {
-  const { policy, contract, seed, onGraph, task: given, ...execution } = options
-  const task: Task = { metadata: {}, ...given, id: given.id ?? given.question }
-  const organisation = policy.organisation(seed === undefined ? {} : { seed })
-  const graph = await organisation.graphFor(task)
-  onGraph?.(graph)
+  const { policy, seed, onConstruction, task: given, ...execution } = options
   const { library, run } = policy
-  const solved = await executeGraph({ ...execution, graph, task, library, profile: run.profile, contract })
+  const { profile } = run
+  const task: Task = { metadata: {}, ...given, id: given.id ?? given.question }
+  const contract = options.contract ?? recordedContract(Object.keys(run.executors), task)
+  const tools = options.tools ?? openToolbox(await sandboxOfRun(run.tools))
+  const settings = options.settings ?? executionSettings.parse(run.execution)
+  const construction = await policy.organisation(seed === undefined ? {} : { seed }).constructionFor(task)
+  onConstruction?.(construction)
+  const { graph } = construction
+  const solved = await executeGraph({
+    ...execution,
+    graph,
+    task,
+    library,
+    profile,
+    contract,
+    tools,
+    settings,
+  })
   return { ...solved, graph }
 }

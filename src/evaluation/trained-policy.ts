@@ -3,9 +3,9 @@ import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Restriction } from '../graph/legality.ts'
-import { untrainedPolicy } from '../learning/untrained-policy.ts'
+import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
-import type { ConstructionPolicy } from '../policy/policy.ts'
+import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { type PolicyOrganisation, policyOrganisation } from './policy-organisation.ts'
@@ -42,7 +42,7 @@ export interface LoadOptions {
  *
  * @example
  * const policy = await loadPolicy('runs/my-task')
- * const { answer } = await solve({ policy, task: { question: 'What is 6 times 7?' }, model, contract: numericString })
+ * const { answer } = await solve({ policy, task: { question: 'What is 6 times 7?' }, model })
  */
 export async function loadPolicy(
   folder: string | RunFolder,
@@ -56,8 +56,15 @@ export async function loadPolicy(
     throw new RunError(
       `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
     )
-  const policy = await untrainedPolicy(library, run.training, encoder)
-  const update = options.update === 0 ? 0 : readWeights(from, run, policy, options.update)
+  const shape = await policyOptions(library, run.training, encoder)
+  // The weights come straight from the checkpoint; only the untrained policy draws its own.
+  const isUntrained = options.update === 0
+  const checkpoint = isUntrained ? undefined : readWeights(from, run, shape, options.update)
+  const update = checkpoint?.update ?? 0
+  const policy =
+    checkpoint === undefined
+      ? ConstructionPolicy.initialize(shape, run.training.seed)
+      : new ConstructionPolicy(shape, checkpoint.parameters)
   const { seed, restriction, temperatureEnd: temperature } = run.training
   const set: Pick<TaskSet, 'name' | 'library' | 'profile'> = {
     name: run.tasks.name,
@@ -88,19 +95,12 @@ export async function loadPolicy(
   }
 }
 
-function readWeights(
-  from: RunFolder,
-  run: RunRecord,
-  policy: ConstructionPolicy,
-  update: number | undefined,
-): number {
-  const { dimensions } = policy.options
+function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {
   // The arithmetic of this machine may be another: what was trained can be used all the same.
   const expected = { dimensions, library: run.library, encoder: run.encoder.fingerprint }
   const checkpoint = from.readCheckpoint(expected, update)
   if (checkpoint === undefined) throw new RunError(`The run ${run.name} has no checkpoint yet.`)
-  policy.parameters.write(checkpoint.parameters)
-  return checkpoint.update
+  return checkpoint
 }
 
 async function encoderOf({ encoder: { name } }: RunRecord): Promise<FrozenTextEncoder> {

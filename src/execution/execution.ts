@@ -7,12 +7,13 @@ import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import type { Cost } from '../models/prices.ts'
+import type { Call } from '../models/retry.ts'
 import type { Usage } from '../models/usage.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import type { ExecutionClock } from './deadline.ts'
 import type { ExecutionEvent, ExecutionStatus } from './events.ts'
+import type { Memory } from './once.ts'
 import type { Packet } from './packet.ts'
-import type { RequestCache } from './request-cache.ts'
 import type { Toolbox } from './toolbox.ts'
 import type { Trace } from './trace.ts'
 
@@ -32,7 +33,7 @@ export interface ExecutionOptions {
   readonly limit?: CallLimit
   readonly clock?: ExecutionClock
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
-  readonly cache?: RequestCache
+  readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void
   /** Its name in events, traces and spans; made up by default. */
   readonly id?: string

@@ -4,15 +4,16 @@ import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { Canary } from '../models/canary.ts'
 import { type ChatAnswer, type ChatModel, requestDigest } from '../models/chat-model.ts'
-import { callModel } from '../models/retry.ts'
+import { type Call, callModel } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
+import { type Asked, askOnce } from './ask-once.ts'
 import type { ExecutionClock } from './deadline.ts'
 import type { Announcer } from './events.ts'
+import type { Memory } from './once.ts'
 import type { NodeStatus, Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
 import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
-import { type Asked, askOnce, type RequestCache } from './request-cache.ts'
 import type { Tally } from './tally.ts'
 import type { NodeTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
@@ -31,7 +32,7 @@ export interface NodeSurroundings {
   readonly clock: ExecutionClock
   readonly signal: AbortSignal
   readonly toolContext: ToolContext
-  readonly cache: RequestCache | undefined
+  readonly replies: Memory<Call> | undefined
   readonly tally: Tally
   readonly announcer: Announcer
   /** Monotonic milliseconds since the execution's start. */
@@ -108,20 +109,20 @@ export class NodeExecution {
   }
 
   async #ask(): Promise<Asked> {
-    const { texts, model, canary, limit, clock, signal, settings, cache, tally, announcer, elapsed } =
+    const { texts, model, canary, limit, clock, signal, settings, replies, tally, announcer, elapsed } =
       this.#around
     const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
     const chat = { system: request.system.text, user, decoding: settings.decoding }
     const startMs = elapsed()
     const span = this.#telemetry?.startCall(chat)
-    const call = () =>
-      callModel(model, chat, { limit, priority: this.#node.remaining, signal, clock, canary })
-    const ask = span === undefined ? call : () => span.within(call)
-    const digest = cache === undefined ? undefined : requestDigest(model.identity, chat)
+    const call = (until: AbortSignal) =>
+      callModel(model, chat, { limit, priority: this.#node.remaining, signal: until, clock, canary })
+    const ask = (until: AbortSignal) => (span === undefined ? call(until) : span.within(() => call(until)))
+    const digest = replies === undefined ? undefined : requestDigest(model.identity, chat)
     const asked =
-      cache === undefined || digest === undefined
-        ? { call: await ask(), reused: false }
-        : await askOnce(cache, digest, signal, ask)
+      replies === undefined || digest === undefined
+        ? { call: await ask(signal), reused: false }
+        : await askOnce(replies, digest, signal, ask)
     const durationMs = elapsed() - startMs
     tally.add(asked.call, asked.reused)
     span?.end(asked)

@@ -1,32 +1,25 @@
 import { hash } from 'node:crypto'
 import { canonicalJson, type JsonObject, type JsonValue } from '../library/json-value.ts'
-import { SingleFlight } from './single-flight.ts'
+import type { Memory } from './once.ts'
 import type { Toolbox } from './toolbox.ts'
 import type { Tool, ToolContext, ToolObservation } from './tools/tool.ts'
 import { tools as builtInTools } from './tools/tools.ts'
 
-/** What tools observed earlier, by digest. The first observation under a digest stays. */
-export interface ObservationMemory {
-  find(digest: string): JsonValue | undefined | Promise<JsonValue | undefined>
-  /** The observation is handed on when this has ended. */
-  keep(digest: string, observation: JsonValue): void | Promise<void>
-}
-
-/** These follow from payload and task alone, at less than a look-up costs. They are meant themselves, not their names. */
+/** These follow from payload and task alone, and cost less than a look-up. A user's tool of the same name is not one of them. */
 const pureTools: ReadonlySet<Tool> = new Set([builtInTools.calculator, builtInTools.table_reader])
 
 /**
  * The same tools, except that a second request for the same thing gets what the first one observed: a program may print
  * something else the next time, and the calls after it would be others. Everything is remembered but the built-in tools
  * that cannot differ, `calculator` and `table_reader`; so `python_exec`, `public_code` and all of a user's own are.
- * For training only, like `RequestCache`: an evaluation of a policy looks for itself.
+ * For training only: an evaluation of a policy looks for itself.
  */
-export function rememberTools(toolbox: Toolbox, memory: ObservationMemory): Toolbox {
+export function rememberTools(toolbox: Toolbox, memory: Memory<ToolObservation>): Toolbox {
   const tools = [...toolbox.tools].map(([name, tool]) => [name, remembering(tool, memory)] as const)
   return { ...toolbox, tools: new Map(tools) }
 }
 
-function remembering(tool: Tool, memory: ObservationMemory): Tool {
+function remembering(tool: Tool, memory: Memory<ToolObservation>): Tool {
   if (pureTools.has(tool)) return tool
   const { name, description, payload } = tool
   return {
@@ -36,9 +29,12 @@ function remembering(tool: Tool, memory: ObservationMemory): Tool {
     async run(input, context, signal) {
       // A schema of a user's own may make something of a payload that JSON cannot tell from other things.
       if (!isJson(input)) return tool.run(input, context, signal)
-      const key = observationKey(tool, input, context)
-      const observe = (until: AbortSignal) => tool.run(input, context, until)
-      return findTogether(memory, key, (until) => findOrObserve(memory, key, observe, until), signal)
+      const observe = async (until: AbortSignal) => {
+        const observation = await tool.run(input, context, until)
+        // A tool that was told to stop may have given half of what it would have seen.
+        return { value: observation, keep: !until.aborted && !mayBeTheMachinesFault(observation) }
+      }
+      return (await memory.once(observationKey(tool, input, context), observe, signal)).value
     },
   }
 }
@@ -49,23 +45,6 @@ function observationKey({ name, description }: Tool, payload: JsonValue, context
   const seen = [tables, program, publicTests] as unknown as JsonValue
   const parts = ['observation-1', name, description, payload, seen, sandbox?.kind ?? null]
   return hash('sha256', canonicalJson(parts), 'hex')
-}
-
-async function findOrObserve(
-  memory: ObservationMemory,
-  key: string,
-  observe: (signal: AbortSignal) => Promise<ToolObservation>,
-  signal: AbortSignal,
-): Promise<ToolObservation> {
-  const known = await memory.find(key)
-  if (known !== undefined) return known as unknown as ToolObservation
-  const observation = await observe(signal)
-  // A tool that was told to stop may have given half of what it would have seen.
-  if (signal.aborted || mayBeTheMachinesFault(observation)) return observation
-  const json = JSON.parse(JSON.stringify(observation)) as JsonValue
-  await memory.keep(key, json)
-  // Somebody else may have been first: what is handed on is what will be found.
-  return ((await memory.find(key)) ?? json) as unknown as ToolObservation
 }
 
 /**
@@ -102,19 +81,4 @@ function isJson(value: unknown): value is JsonValue {
   return (
     (prototype === null || prototype === Object.prototype) && Object.values(value as JsonObject).every(isJson)
   )
-}
-
-const flights = new WeakMap<ObservationMemory, SingleFlight<ToolObservation>>()
-
-/** Lets all who want the same at the same time wait for one observation. */
-async function findTogether(
-  memory: ObservationMemory,
-  key: string,
-  find: (signal: AbortSignal) => Promise<ToolObservation>,
-  signal: AbortSignal | undefined,
-): Promise<ToolObservation> {
-  signal?.throwIfAborted()
-  const inFlight = flights.get(memory) ?? new SingleFlight<ToolObservation>()
-  flights.set(memory, inFlight)
-  return (await inFlight.run(key, find, signal)).value
 }

@@ -11,11 +11,11 @@ import {
 import type { JsonValue } from '../library/json-value.ts'
 import type { ChatRequest, ModelIdentity } from '../models/chat-model.ts'
 import type { Usage } from '../models/usage.ts'
+import type { Asked } from './ask-once.ts'
 import type { ExecutionStatus } from './events.ts'
 import { attributes as named, operations, ownAttributes as own, schemaUrl } from './genai-conventions.ts'
 import { isFailure, type NodeStatus } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import type { Asked } from './request-cache.ts'
 import type { Tool } from './tools/tool.ts'
 
 export interface TelemetryOptions {

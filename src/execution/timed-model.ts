@@ -9,21 +9,19 @@ export class TimedModel implements ChatModel {
   readonly identity: ModelIdentity
   readonly #model: ChatModel
   readonly #ms: number
-  readonly #signal: AbortSignal
   readonly #clock: ExecutionClock
 
-  constructor(model: ChatModel, seconds: number, signal: AbortSignal, clock: ExecutionClock) {
+  constructor(model: ChatModel, seconds: number, clock: ExecutionClock) {
     this.identity = model.identity
     this.#model = model
     this.#ms = seconds * 1000
-    this.#signal = signal
     this.#clock = clock
   }
 
-  async ask(request: ChatRequest): Promise<ChatReply> {
+  async ask(request: ChatRequest, signal = new AbortController().signal): Promise<ChatReply> {
     const start = performance.now()
-    const ask = (signal: AbortSignal) => this.#model.ask(request, signal)
-    const reply = await withDeadline(this.#ms, this.#signal, ask, this.#clock)
+    const ask = (until: AbortSignal) => this.#model.ask(request, until)
+    const reply = await withDeadline(this.#ms, signal, ask, this.#clock)
     if (typeof reply === 'object') return reply
     const durationMs = performance.now() - start
     return reply === 'timeout'

@@ -10,7 +10,8 @@ import type { ChatModel } from '../models/chat-model.ts'
 import { presets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { type TrainingEvent, type TrainingResult, train } from '../training/train.ts'
+import { train } from '../training/train.ts'
+import type { TrainingEvent, TrainingResult } from '../training/train-options.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
 export const demoSizes = { train: 75, test: 500 } as const

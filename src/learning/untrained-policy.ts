@@ -1,21 +1,30 @@
 import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Library } from '../library/library.ts'
-import { ConstructionPolicy } from '../policy/policy.ts'
+import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import type { TrainingSettings } from '../settings/training.ts'
 
-/** The policy that a training begins with: fixed by library, settings and encoder. */
-export async function untrainedPolicy(
+type PolicySettings = Pick<TrainingSettings, 'hidden' | 'maxUnits' | 'maxDepth' | 'dropout' | 'seed'>
+
+/** All of a policy but its weights. */
+export async function policyOptions(
   library: Library,
-  settings: Pick<TrainingSettings, 'hidden' | 'maxUnits' | 'maxDepth' | 'dropout' | 'seed'>,
+  { hidden, maxUnits, maxDepth, dropout }: PolicySettings,
   encoder: FrozenTextEncoder,
-): Promise<ConstructionPolicy> {
-  const { hidden, maxUnits, maxDepth, dropout, seed } = settings
-  const options = {
+): Promise<PolicyOptions> {
+  return {
     dimensions: { semantic: encoder.dims, hidden, maxUnits, maxDepth },
     roles: library.space,
     vectors: await libraryEmbeddings(library.texts, encoder),
     dropoutRate: dropout,
   }
-  return ConstructionPolicy.initialize(options, seed)
+}
+
+/** The policy that a training begins with: fixed by library, settings and encoder. */
+export async function untrainedPolicy(
+  library: Library,
+  settings: PolicySettings,
+  encoder: FrozenTextEncoder,
+): Promise<ConstructionPolicy> {
+  return ConstructionPolicy.initialize(await policyOptions(library, settings, encoder), settings.seed)
 }

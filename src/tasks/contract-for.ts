@@ -2,8 +2,10 @@ import {
   type AnswerContract,
   booleanString,
   codeString,
+  freeText,
   numericString,
   optionLabel,
+  valuesAndScale,
 } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { type TaskSet, TaskSetError } from './task-set.ts'
@@ -18,9 +20,28 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
     return set.contractOf(task)
   } catch (error) {
     if (!(error instanceof TaskSetError)) throw error
-    if (task.options !== undefined && task.options.length > 0) return optionLabel
-    if (task.program !== undefined) return codeString
-    const isClaim = (task.tables ?? []).length > 0 && !task.question.includes('?')
-    return isClaim ? booleanString : numericString
+    return likelyContract(task)
   }
+}
+
+/**
+ * The same from the contracts' names, as a run's record keeps them, without its task set. A contract that a user's code
+ * defines is not in the record.
+ */
+export function recordedContract(names: readonly string[], task: Task): AnswerContract {
+  if (names.length !== 1) return likelyContract(task)
+  const known = builtIn.find(({ name }) => name === names[0])
+  if (known !== undefined) return known
+  throw new TaskSetError(
+    `The run's answers have the form '${names[0]}', which its folder does not define. Name another with --contract, or give \`contract\` in code.`,
+  )
+}
+
+const builtIn = [optionLabel, booleanString, numericString, codeString, freeText, valuesAndScale]
+
+function likelyContract(task: Task): AnswerContract {
+  if (task.options !== undefined && task.options.length > 0) return optionLabel
+  if (task.program !== undefined) return codeString
+  const isClaim = (task.tables ?? []).length > 0 && !task.question.includes('?')
+  return isClaim ? booleanString : numericString
 }

@@ -27,7 +27,7 @@ export interface ExecutorParts {
   readonly clock?: ExecutionClock
 }
 
-/** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: ledgers and caches are their callers'. */
+/** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: what is remembered is its caller's business. */
 export class TaskExecutor {
   readonly parts: ExecutorParts
   /** Contracts are few, tasks are many. */
@@ -61,7 +61,7 @@ export class TaskExecutor {
   async run(
     graph: AgentGraph,
     task: Task,
-    options: Pick<ExecutionOptions, 'signal' | 'cache' | 'onEvent' | 'id'> = {},
+    options: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'id'> = {},
   ): Promise<Execution> {
     const { set, model, settings, limit, clock } = this.parts
     const { library, profile } = set
@@ -77,7 +77,7 @@ export class TaskExecutor {
       tools: this.#tools,
       settings,
       limit,
-      ...(clock === undefined ? {} : { clock }),
+      clock,
       ...options,
     }
     const execution = await this.#sandboxes.run(met, () => executeGraph(given))
@@ -94,13 +94,14 @@ export class TaskExecutor {
     if (answer === undefined) return invalidAnswer
     const pool = this.parts.tools.sandbox?.pool
     const { name, scorer } = this.parts.set
-    const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
-    const scored = await Promise.resolve(scorer.score(answer, reference, means)).catch((problem: unknown) => {
-      if (problem instanceof SandboxFailure) throw new SandboxFailedError(trace.task, problem)
-      if (problem instanceof BrokenTask)
-        throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
-      throw problem
-    })
+    const scored = await Promise.resolve(scorer.score(answer, reference, { pool, signal })).catch(
+      (problem: unknown) => {
+        if (problem instanceof SandboxFailure) throw new SandboxFailedError(trace.task, problem)
+        if (problem instanceof BrokenTask)
+          throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
+        throw problem
+      },
+    )
     if (scored.score >= 0 && scored.score <= 1) return scored
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,

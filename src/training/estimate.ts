@@ -1,6 +1,6 @@
 import { queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import type { RequestCache } from '../execution/request-cache.ts'
+import { MemoryShelf, Once } from '../execution/once.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { PolicyLearner } from '../learning/policy-learner.ts'
@@ -9,12 +9,12 @@ import { untrainedPolicy } from '../learning/untrained-policy.ts'
 import type { Task } from '../library/task.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { type Cost, costOf, type Price } from '../models/prices.ts'
+import type { Call } from '../models/retry.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulated-model.ts'
-import { MemoryLedger } from '../store/ledger/memory.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 
@@ -105,7 +105,7 @@ export async function estimate(options: {
 class Trial {
   readonly #executor: TaskExecutor
   readonly #tasks: ReadonlyMap<string, Task>
-  readonly #cache: RequestCache | undefined
+  readonly #replies: Once<Call> | undefined
   readonly #known = new Set<string>()
   #evaluations = 0
   #all: Usage = noUsage
@@ -120,25 +120,15 @@ class Trial {
       limit: new CallLimit(1000),
     })
     this.#tasks = new Map(splitOf(set, 'train').tasks.map((task) => [task.id, task]))
-    const ledger = new MemoryLedger()
-    this.#cache = requestReuse
-      ? {
-          get: (digest) => ledger.findReply(digest),
-          set: (digest, answer) => ledger.keepReply(digest, answer),
-        }
-      : undefined
+    if (requestReuse) this.#replies = new Once(new MemoryShelf<Call>())
   }
 
   readonly evaluate = async (graph: Parameters<TaskExecutor['run']>[0], id: string) => {
     const key = JSON.stringify([graphKey(graph), id])
     if (!this.#known.has(key)) {
       this.#known.add(key)
-      const cache = this.#cache
-      const { usage, reused } = await this.#executor.run(
-        graph,
-        this.#tasks.get(id)!,
-        cache === undefined ? {} : { cache },
-      )
+      const task = this.#tasks.get(id)!
+      const { usage, reused } = await this.#executor.run(graph, task, { replies: this.#replies })
       this.made = addUsage(this.made, usage)
       this.#all = addUsage(this.#all, usage, reused)
       this.#evaluations += 1

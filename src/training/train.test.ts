@@ -16,7 +16,7 @@ import { readLines } from '../store/durable-file.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../store/run-lock.ts'
-import type { TrainingResult } from './train.ts'
+import type { TrainingResult } from './train-options.ts'
 import type { UpdateRecord } from './update-record.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-train-'))

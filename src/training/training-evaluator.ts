@@ -1,19 +1,18 @@
+import type { Memory } from '../execution/once.ts'
 import { rememberTools } from '../execution/remembered-tools.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/score-construction.ts'
 import type { Task } from '../library/task.ts'
-import type { ChatAnswer } from '../models/chat-model.ts'
 import { stopError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts, type Cost } from '../models/prices.ts'
+import type { Call } from '../models/retry.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
-import { evaluateOnce } from '../store/ledger/evaluate-once.ts'
-import { type EvaluationKey, evaluationDigest, evaluationOf } from '../store/ledger/evaluation.ts'
+import { type EvaluationKey, evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
-import { ledgerObservations } from '../store/ledger/ledger-observations.ts'
-import { LedgerRequestCache } from '../store/ledger/ledger-request-cache.ts'
+import { type LedgerMemory, memoryIn } from '../store/ledger/ledger-memory.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -43,8 +42,8 @@ export class TrainingEvaluator {
   readonly #tasks: ReadonlyMap<string, Task>
   readonly #references: ReadonlyMap<string, unknown>
   readonly #versions = new Map<string, string>()
-  readonly #shared: LedgerRequestCache
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #memory: LedgerMemory
+  readonly #underWay = new Set<Promise<unknown>>()
   #paths = new CallPaths()
   #sums = emptySums()
 
@@ -57,37 +56,29 @@ export class TrainingEvaluator {
     readonly signal?: AbortSignal
   }) {
     const { parts, ledger, signal } = options
-    // A resumed run must see what its tools saw, and no program is run twice.
-    this.#executor = new TaskExecutor({
-      ...parts,
-      tools: rememberTools(parts.tools, ledgerObservations(ledger)),
-    })
     this.#ledger = ledger
+    this.#memory = memoryIn(ledger, (digest, { durationMs }) => {
+      this.#paths.made(digest, durationMs)
+      failPoint('after:call')
+    })
+    // A resumed run must see what its tools saw, and no program is run twice.
+    const tools = rememberTools(parts.tools, this.#memory.observations)
+    this.#executor = new TaskExecutor({ ...parts, tools })
     this.#reuse = options.requestReuse
     const { tasks, references } = splitOf(parts.set, 'train')
     this.#tasks = new Map(tasks.map((task) => [task.id, task]))
     this.#references = references
-    this.#shared = this.#cache('')
     const end = () => this.#stop.abort(signal?.reason)
     if (signal?.aborted === true) end()
     signal?.addEventListener('abort', end, { once: true })
   }
 
-  readonly evaluate = async (graph: AgentGraph, id: string): Promise<GraphScore> => {
-    const task = this.#tasks.get(id)!
-    const key: EvaluationKey = {
-      graph: graphKey(graph),
-      task: id,
-      dataVersion: this.#version(task),
-      executor: this.#executor.fingerprint(task),
-    }
-    try {
-      return await this.#settled(graph, task, key)
-    } catch (error) {
-      // Nothing of this update will be used: what else is under way ends too.
-      this.#stop.abort(error)
-      throw this.#stop.signal.reason
-    }
+  readonly evaluate = (graph: AgentGraph, id: string): Promise<GraphScore> => {
+    const evaluated = this.#evaluate(graph, this.#tasks.get(id)!).finally(() =>
+      this.#underWay.delete(evaluated),
+    )
+    this.#underWay.add(evaluated)
+    return evaluated
   }
 
   /** What was evaluated since the last time this was asked. */
@@ -99,38 +90,41 @@ export class TrainingEvaluator {
     return { ...sums, cost: cost ?? 'unpriced', criticalMs, workMs }
   }
 
-  /** Resolves once nothing is under way any more and all of it has been given to the ledger, which can be closed then. */
+  /** Resolves once nothing is under way any more and all of it is in the ledger, which can be closed then. */
   async ended(): Promise<void> {
-    while (this.#running.size > 0) {
-      await Promise.allSettled(this.#running)
-      // What an execution brought is handed to the ledger in the same turn of the event loop.
-      await new Promise(setImmediate)
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+  }
+
+  async #evaluate(graph: AgentGraph, task: Task): Promise<GraphScore> {
+    const key: EvaluationKey = {
+      graph: graphKey(graph),
+      task: task.id,
+      dataVersion: this.#version(task),
+      executor: this.#executor.fingerprint(task),
+    }
+    try {
+      return await this.#untilSettled(graph, task, key)
+    } catch (error) {
+      // Nothing of this update will be used: what else is under way ends too.
+      this.#stop.abort(error)
+      throw this.#stop.signal.reason
     }
   }
 
-  #whileRunning<Result>(run: Promise<Result>): Promise<Result> {
-    const running = run.finally(() => this.#running.delete(running))
-    this.#running.add(running)
-    return running
-  }
-
-  async #settled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<GraphScore> {
+  async #untilSettled(graph: AgentGraph, task: Task, key: EvaluationKey): Promise<GraphScore> {
+    const { signal } = this.#stop
+    const run = (until: AbortSignal) => this.#run(graph, task, key, until)
     for (let round = 1; ; round += 1) {
-      const { evaluation, origin, settled } = await evaluateOnce(
-        this.#ledger,
-        key,
-        (signal) => this.#whileRunning(this.#run(graph, task, key, signal)),
-        this.#stop.signal,
-      )
-      if (origin === 'ledger') this.#sums.known += 1
+      const { value, origin, isKept } = await this.#memory.evaluations.once(key, run, signal)
+      if (origin === 'kept') this.#sums.known += 1
       if (origin === 'made') failPoint('after:evaluation')
-      const { score, usage, reused, status, failures } = evaluation
-      if (settled) {
+      signal.throwIfAborted()
+      const { score, usage, reused, status, failures } = value.evaluation
+      if (isKept) {
         // What its calls are worth, whoever made them: what is penalised must not depend on what the ledger knew.
         const calls = usage.calls + reused.calls
         return { score, usage: { calls, tokens: usage.input + usage.output + reused.input + reused.output } }
       }
-      this.#stop.signal.throwIfAborted()
       if (status === 'timed_out' || round === rounds)
         throw ModelUnreachableError.afterRetries(task.id, failures.find(({ reason }) => reason)?.reason)
     }
@@ -138,24 +132,18 @@ export class TrainingEvaluator {
 
   async #run(graph: AgentGraph, task: Task, key: EvaluationKey, signal: AbortSignal) {
     const scope = this.#reuse ? '' : `${evaluationDigest(key)}.`
-    const cache = this.#reuse ? this.#shared : this.#cache(scope)
+    const { replies: shared } = this.#memory
+    const replies: Memory<Call> = { once: (digest, ...rest) => shared.once(scope + digest, ...rest) }
     const onEvent = this.#paths.listener(scope)
-    const execution = await this.#executor.run(graph, task, { signal, cache, onEvent })
+    const execution = await this.#executor.run(graph, task, { signal, replies, onEvent })
     this.#count(execution)
-    if (execution.status === 'stopped' && execution.stop !== undefined) {
-      await this.#ledger.keepTrace(execution.trace)
-      throw stopError(execution.stop)
-    }
+    const { status, stop, trace } = execution
+    const keep = isSettled(trace)
+    // No result, yet it has cost something.
+    if (!keep) await this.#ledger.keepTrace(trace)
+    if (status === 'stopped' && stop !== undefined) throw stopError(stop)
     const score = await this.#executor.score(execution, this.#references.get(task.id), signal)
-    return { evaluation: evaluationOf(execution, score), trace: execution.trace }
-  }
-
-  #cache(scope: string): LedgerRequestCache {
-    const onKept = (key: string, { durationMs }: ChatAnswer) => {
-      this.#paths.made(key, durationMs)
-      failPoint('after:call')
-    }
-    return new LedgerRequestCache(this.#ledger, { scope, onKept })
+    return { value: { evaluation: evaluationOf(execution, score), trace }, keep }
   }
 
   #count({ usage, reused, cost }: { usage: Usage; reused: Usage; cost: Cost }): void {

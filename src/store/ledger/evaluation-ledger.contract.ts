@@ -4,9 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../../test/ledger/samples.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import type { TokenUsage } from '../../models/usage.ts'
-import { evaluateOnce } from './evaluate-once.ts'
 import type { Evaluation, EvaluationKey } from './evaluation.ts'
 import type { EvaluationLedger, LedgerEntry } from './evaluation-ledger.ts'
+import { memoryIn } from './ledger-memory.ts'
 
 /** What every ledger does. `make` opens an empty one. */
 export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
@@ -261,70 +261,69 @@ export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
   })
 
   describe('evaluated once', () => {
-    const evaluated = (number: number) => ({
-      evaluation: sampleEvaluation(number),
-      trace: sampleTrace(number),
+    const made = (number: number) => ({
+      value: { evaluation: sampleEvaluation(number), trace: sampleTrace(number) },
+      keep: true,
     })
 
-    test('identical work at the same time is shared, then known', async () => {
+    test('identical work at the same time is shared, then known to every process', async () => {
       const ledger = await open()
-      let made = 0
+      const { evaluations } = memoryIn(ledger)
+      let times = 0
       const evaluate = async () => {
-        made += 1
-        return evaluated(1)
+        times += 1
+        return made(1)
       }
-      const ask = () => evaluateOnce(ledger, sampleKey(1), evaluate)
+      const ask = () => evaluations.once(sampleKey(1), evaluate)
       const together = await Promise.all([ask(), ask(), ask()])
       expect(together.map(({ origin }) => origin)).toEqual(['made', 'shared', 'shared'])
-      expect(await ask()).toEqual({ evaluation: sampleEvaluation(1), origin: 'ledger', settled: true })
-      expect(made).toBe(1)
+      expect(await memoryIn(ledger).evaluations.once(sampleKey(1), evaluate)).toEqual({
+        value: { evaluation: sampleEvaluation(1) },
+        origin: 'kept',
+        isKept: true,
+      })
+      expect(times).toBe(1)
     })
 
-    test('what threw is not stored, and the next asker tries again', async () => {
+    test('of two processes the first one counts, and both traces are kept', async () => {
       const ledger = await open()
-      const failing = () => Promise.reject(new Error('broken tool'))
-      const both = [1, 2].map(() => evaluateOnce(ledger, sampleKey(1), failing))
-      for (const one of both) await expect(one).rejects.toThrow('broken tool')
-      const next = await evaluateOnce(ledger, sampleKey(1), async () => evaluated(1))
-      expect(next.origin).toBe('made')
+      const go = Promise.withResolvers<ReturnType<typeof made>>()
+      const slow = memoryIn(ledger).evaluations.once(sampleKey(1), () => go.promise)
+      await memoryIn(ledger).evaluations.once(sampleKey(1), async () => made(1))
+      go.resolve({ value: retried(1), keep: true })
+      expect((await slow).value.evaluation).toEqual(sampleEvaluation(1))
+      expect(await ledger.size()).toEqual({ evaluations: 1, replies: 0, traces: 2 })
     })
 
-    test('what was cut short is told but not stored; its trace is', async () => {
-      const ledger = await open()
+    test('what was cut short cannot be kept', async () => {
       const status = 'stopped'
       const cut = {
         evaluation: { ...sampleEvaluation(1), status },
         trace: { ...sampleTrace(1), status },
       } as const
-      const first = await evaluateOnce(ledger, sampleKey(1), async () => cut)
-      expect(first).toEqual({ evaluation: cut.evaluation, origin: 'made', settled: false })
-      expect(await ledger.size()).toEqual({ evaluations: 0, replies: 0, traces: 1 })
-      expect(await evaluateOnce(ledger, sampleKey(1), async () => retried(1))).toMatchObject({
-        settled: true,
-      })
-      expect(await ledger.size()).toEqual({ evaluations: 1, replies: 0, traces: 2 })
-    })
-
-    test('an asker who leaves does not take the others along', async () => {
       const ledger = await open()
-      const { promise: go, resolve } = Promise.withResolvers<void>()
-      let stopped = false
-      const evaluate = async (signal: AbortSignal) => {
-        signal.addEventListener('abort', () => {
-          stopped = true
-        })
-        await go
-        return evaluated(1)
-      }
-      const leaving = new AbortController()
-      const first = evaluateOnce(ledger, sampleKey(1), evaluate, leaving.signal)
-      const second = evaluateOnce(ledger, sampleKey(1), evaluate)
-      leaving.abort(new Error('called off'))
-      await expect(first).rejects.toThrow('called off')
-      resolve()
-      expect(await second).toMatchObject({ origin: 'shared', settled: true })
-      expect(stopped).toBe(false)
-      expect(await ledger.find(sampleKey(1))).toEqual(sampleEvaluation(1))
+      const { evaluations } = memoryIn(ledger)
+      const kept = evaluations.once(sampleKey(1), async () => ({ value: cut, keep: true }))
+      await expect(kept).rejects.toThrow(/no result to store/)
+      const told = await evaluations.once(sampleKey(1), async () => ({ value: cut, keep: false }))
+      expect(told).toEqual({ value: cut, origin: 'made', isKept: false })
+      expect(await ledger.size()).toEqual({ evaluations: 0, replies: 0, traces: 0 })
+    })
+  })
+
+  test('an observation is handed on as it will be found', async () => {
+    const ledger = await open()
+    const see = (result: Record<string, unknown>) => async () => ({
+      value: { status: 'ok', result } as const,
+      keep: true,
+    })
+    const first = memoryIn(ledger).observations
+    const { value } = await first.once('k', see({ seen: 1, absent: undefined }))
+    expect(Object.keys((value as { result: object }).result)).toEqual(['seen'])
+    expect(await memoryIn(ledger).observations.once('k', see({ seen: 2 }))).toEqual({
+      value: { status: 'ok', result: { seen: 1 } },
+      origin: 'kept',
+      isKept: true,
     })
   })
 }

@@ -7,8 +7,7 @@ import type { Evaluation, EvaluationKey } from './evaluation.ts'
 /**
  * What was paid for once and can be used again: evaluations, replies by request, tool observations, and traces. Whatever a
  * promise of `keep…` has acknowledged is there after a crash, whole. It never evaluates or asks by itself:
- * `evaluate-once.ts` does; `ledger-request-cache.ts` and `ledger-observations.ts` hand replies and observations to the
- * executor.
+ * `ledger-memory.ts` does.
  */
 export interface EvaluationLedger {
   find(key: EvaluationKey): Promise<Evaluation | undefined>

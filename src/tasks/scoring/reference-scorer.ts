@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { MemoryShelf, Once } from '../../execution/once.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Score } from '../../library/score.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
@@ -9,11 +10,11 @@ import { scoreTatqa } from './tatqa.ts'
 
 /** Scores every kind of reference. Programs run in the sandbox. */
 export function referenceScorer(): TaskScorer<Reference> {
-  const verdicts = new Verdicts()
+  const verdicts = new Once(new MemoryShelf<ProgramScore>(keptVerdicts))
   return {
     version: 'references-1',
     score: (answer, reference, means) =>
-      isProgram(reference) ? verdicts.find(answer, reference, means) : scoreAnswer(answer, reference),
+      isProgram(reference) ? judge(verdicts, answer, reference, means) : scoreAnswer(answer, reference),
     solution: solutionOf,
     needsSandbox: isProgram,
   }
@@ -61,29 +62,23 @@ function solutionOf(reference: Reference): Solution | undefined {
 
 const keptVerdicts = 10_000
 
-/** Remembers verdicts, so that the same program is not run twice. Those that a busy machine may have caused are dropped. */
-class Verdicts {
-  readonly #known = new Map<string, Promise<ProgramScore>>()
-
-  find(
-    answer: JsonValue,
-    reference: ProgramReference,
-    { pool, signal }: ScoringMeans,
-  ): Promise<ProgramScore> {
-    if (pool === undefined)
-      throw new TaskSetError(
-        'Programs cannot be scored here: there is no sandbox. Install bubblewrap and python3; `magic doctor` checks them.',
-      )
-    const key = hash('sha256', JSON.stringify([answer, reference]))
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const judged = scoreProgram(pool, answer, reference, signal)
-    if (this.#known.size >= keptVerdicts) this.#known.delete(this.#known.keys().next().value!)
-    this.#known.set(key, judged)
-    const forget = () => this.#known.get(key) === judged && this.#known.delete(key)
-    judged.then(({ status }) => !dependable.has(status) && forget(), forget)
-    return judged
+/** Judges each program once. A verdict that a busy machine may have caused is not kept. */
+function judge(
+  verdicts: Once<ProgramScore>,
+  answer: JsonValue,
+  reference: ProgramReference,
+  { pool, signal }: ScoringMeans,
+): Promise<ProgramScore> {
+  if (pool === undefined)
+    throw new TaskSetError(
+      'Programs cannot be scored here: there is no sandbox. Install bubblewrap and python3; `magic doctor` checks them.',
+    )
+  const score = async (until: AbortSignal) => {
+    const value = await scoreProgram(pool, answer, reference, until)
+    return { value, keep: dependable.has(value.status) }
   }
+  const key = hash('sha256', JSON.stringify([answer, reference]))
+  return verdicts.once(key, score, signal).then((found) => found.value)
 }
 
 const dependable = new Set<ProgramScore['status']>([

@@ -4,22 +4,16 @@ import { failed, fitting, type Scripted, ScriptedModel } from '../../test/script
 import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { freeText } from '../library/answer-contract.ts'
-import type { ChatAnswer } from '../models/chat-model.ts'
+import type { Call } from '../models/retry.ts'
 import { noUsage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 import type { ExecutionOptions } from './execution.ts'
-import type { RequestCache } from './request-cache.ts'
+import { type Memory, MemoryShelf, Once } from './once.ts'
 
-class MemoryCache implements RequestCache {
-  readonly answers = new Map<string, ChatAnswer>()
-  get(digest: string): ChatAnswer | undefined {
-    return this.answers.get(digest)
-  }
-  async set(digest: string, answer: ChatAnswer): Promise<void> {
-    await settled()
-    this.answers.set(digest, answer)
-  }
+const memory = () => {
+  const shelf = new MemoryShelf<Call>()
+  return { shelf, replies: new Once(shelf) }
 }
 
 const chain = AgentGraph.of([
@@ -30,7 +24,7 @@ const chain = AgentGraph.of([
 function run(
   graph: AgentGraph,
   model: ScriptedModel,
-  cache: RequestCache,
+  replies: Memory<Call>,
   more: Partial<ExecutionOptions> = {},
 ) {
   return executeGraph({
@@ -40,7 +34,7 @@ function run(
     profile: tinyProfile,
     contract: freeText,
     model,
-    cache,
+    replies,
     clock: { now: () => 0, sleep: async () => {} },
     ...more,
   })
@@ -50,10 +44,10 @@ const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.e
 
 describe('an answer that is known', () => {
   test('is used again, and counted apart', async () => {
-    const cache = new MemoryCache()
+    const { replies } = memory()
     const model = answering()
-    const first = await run(chain, model, cache)
-    const again = await run(chain, model, cache)
+    const first = await run(chain, model, replies)
+    const again = await run(chain, model, replies)
     expect(first).toMatchObject({ usage: { calls: 3, input: 30 }, reused: noUsage })
     expect(again).toMatchObject({
       answer: first.answer,
@@ -65,20 +59,20 @@ describe('an answer that is known', () => {
   })
 
   test('serves the common part of another graph', async () => {
-    const cache = new MemoryCache()
+    const { replies } = memory()
     const model = answering()
-    await run(chain, model, cache)
+    await run(chain, model, replies)
     const longer = chain.add({ role: 'c', realization: 'atomic', predecessors: [1] })
-    expect(await run(longer, model, cache)).toMatchObject({ usage: { calls: 2 }, reused: { calls: 2 } })
+    expect(await run(longer, model, replies)).toMatchObject({ usage: { calls: 2 }, reused: { calls: 2 } })
   })
 
   test('is not used above temperature 0', async () => {
-    const cache = new MemoryCache()
+    const { replies, shelf } = memory()
     const settings = executionSettings.parse({ decoding: { temperature: 0.7 } })
     const model = answering()
     for (let time = 0; time < 2; time += 1)
-      expect(await run(chain, model, cache, { settings })).toMatchObject({ usage: { calls: 3 } })
-    expect(cache.answers.size).toBe(0)
+      expect(await run(chain, model, replies, { settings })).toMatchObject({ usage: { calls: 3 } })
+    expect(shelf.size).toBe(0)
   })
 })
 
@@ -90,8 +84,8 @@ describe('identical requests at the same time', () => {
       await settled()
       return fitting(heard, 'x', 'y')
     })
-    const cache = new MemoryCache()
-    const executions = await Promise.all([run(twins, model, cache), run(twins, model, cache)])
+    const { replies } = memory()
+    const executions = await Promise.all([run(twins, model, replies), run(twins, model, replies)])
     expect(model.heard.length).toBe(2)
     const sum = (pick: 'usage' | 'reused') => executions.reduce((all, one) => all + one[pick].calls, 0)
     expect([sum('usage'), sum('reused')]).toEqual([2, 6])
@@ -103,42 +97,58 @@ describe('identical requests at the same time', () => {
       await settled()
       return broken && heard.executor.id === 'a' ? failed('rejected') : fitting(heard, 'x', 'y')
     })
-    const cache = new MemoryCache()
-    const execution = await run(twins, model, cache)
+    const { replies } = memory()
+    const execution = await run(twins, model, replies)
     expect(execution.failures.length).toBe(3)
     expect(execution.usage).toMatchObject({ calls: 2, failedAttempts: 4 })
     broken = false
-    expect((await run(twins, model, cache)).failures).toEqual([])
+    expect((await run(twins, model, replies)).failures).toEqual([])
   })
 
-  test('of which the one that was made is cancelled: another takes its place', async () => {
+  test('of which the first asker is cancelled: the call goes on for the other, who counts it', async () => {
+    const said = Promise.withResolvers<Scripted>()
+    const model = new ScriptedModel(() => said.promise)
+    const { replies } = memory()
+    const abort = new AbortController()
+    const leader = run(AgentGraph.empty, model, replies, { signal: abort.signal })
+    await settled()
+    const follower = run(AgentGraph.empty, model, replies)
+    await settled()
+    abort.abort()
+    expect(await leader).toMatchObject({ status: 'aborted', usage: noUsage })
+    said.resolve('{"analysis":"x","answer":"y"}')
+    expect(await follower).toMatchObject({ status: 'answered', usage: { calls: 1 } })
+    expect(model.heard.length).toBe(1)
+  })
+
+  test('that all askers have left: the call is cancelled, and what it took is counted', async () => {
     let asked = 0
-    const model = new ScriptedModel((heard, signal) => {
+    const model = new ScriptedModel((_, signal) => {
       asked += 1
-      if (asked > 1) return fitting(heard, 'x', 'y')
+      if (asked === 1) return failed('server_error')
       return new Promise<Scripted>((resolve) =>
         signal!.addEventListener('abort', () => resolve(failed('cancelled'))),
       )
     })
-    const cache = new MemoryCache()
+    const { replies, shelf } = memory()
     const abort = new AbortController()
-    const leader = run(AgentGraph.empty, model, cache, { signal: abort.signal })
-    await settled()
-    const follower = run(AgentGraph.empty, model, cache)
+    const both = [1, 2].map(() => run(AgentGraph.empty, model, replies, { signal: abort.signal }))
     await settled()
     abort.abort()
-    expect((await leader).status).toBe('aborted')
-    expect(await follower).toMatchObject({ status: 'answered', usage: { calls: 1 } })
+    const executions = await Promise.all(both)
+    expect(executions.map(({ status }) => status)).toEqual(['aborted', 'aborted'])
+    expect(executions.reduce((sum, { usage }) => sum + usage.failedAttempts, 0)).toBe(2)
+    expect(shelf.size).toBe(0)
   })
 
   test('of which one that waits is cancelled: it ends at once', async () => {
     let finish: (said: Scripted) => void = () => {}
     const model = new ScriptedModel(() => new Promise<Scripted>((resolve) => (finish = resolve)))
-    const cache = new MemoryCache()
-    const leader = run(AgentGraph.empty, model, cache)
+    const { replies } = memory()
+    const leader = run(AgentGraph.empty, model, replies)
     await settled()
     const abort = new AbortController()
-    const follower = run(AgentGraph.empty, model, cache, { signal: abort.signal })
+    const follower = run(AgentGraph.empty, model, replies, { signal: abort.signal })
     await settled()
     abort.abort()
     expect(await follower).toMatchObject({ status: 'aborted', usage: noUsage })

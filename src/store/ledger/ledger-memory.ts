@@ -1,0 +1,63 @@
+import { withoutAttempts } from '../../execution/ask-once.ts'
+import { Once } from '../../execution/once.ts'
+import type { ToolObservation } from '../../execution/tools/tool.ts'
+import type { Trace } from '../../execution/trace.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import type { ChatAnswer } from '../../models/chat-model.ts'
+import type { Call } from '../../models/retry.ts'
+import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
+import type { EvaluationLedger } from './evaluation-ledger.ts'
+
+/** An evaluation; with its trace while it is new. */
+export interface TracedEvaluation {
+  readonly evaluation: Evaluation
+  readonly trace?: Trace
+}
+
+/** What a run pays for once. For training only: an evaluation of a policy asks afresh. */
+export interface LedgerMemory {
+  readonly evaluations: Once<TracedEvaluation, EvaluationKey>
+  readonly replies: Once<Call>
+  readonly observations: Once<ToolObservation>
+}
+
+/** One per ledger: identical work in flight is shared within it. `onReply` is told of each new answer once it is safe. */
+export function memoryIn(
+  ledger: EvaluationLedger,
+  onReply?: (digest: string, answer: ChatAnswer) => void,
+): LedgerMemory {
+  const evaluations = new Once<TracedEvaluation, EvaluationKey>(
+    {
+      async find(key) {
+        const evaluation = await ledger.find(key)
+        return evaluation && { evaluation }
+      },
+      keep: async (key, { evaluation, trace }) => ({
+        evaluation: await ledger.keep(key, evaluation, trace!),
+      }),
+    },
+    evaluationDigest,
+  )
+  const replies = new Once<Call>({
+    async find(digest) {
+      const answer = await ledger.findReply(digest)
+      return answer && withoutAttempts(answer)
+    },
+    async keep(digest, call) {
+      const answer = call.reply as ChatAnswer
+      await ledger.keepReply(digest, answer)
+      onReply?.(digest, answer)
+      return call
+    },
+  })
+  const observations = new Once<ToolObservation>({
+    find: (digest) => ledger.findObservation(digest) as Promise<ToolObservation | undefined>,
+    async keep(digest, observation) {
+      const json = JSON.parse(JSON.stringify(observation)) as JsonValue
+      await ledger.keepObservation(digest, json)
+      // Another process may have been first: what is handed on is what will be found.
+      return ((await ledger.findObservation(digest)) ?? json) as unknown as ToolObservation
+    },
+  })
+  return { evaluations, replies, observations }
+}

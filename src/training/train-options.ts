@@ -1,0 +1,73 @@
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import type { ExecutionClock } from '../execution/deadline.ts'
+import type { GivenSandbox } from '../execution/toolbox.ts'
+import type { Tool } from '../execution/tools/tool.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import type { executionSettings } from '../settings/execution.ts'
+import type { GivenTrainingSettings } from '../settings/training.ts'
+import type { Cap, Spent } from '../store/budget.ts'
+import type { RunRecord } from '../store/run-folder.ts'
+import type { TaskSet } from '../tasks/task-set.ts'
+import type { Check } from './self-check.ts'
+import type { UpdateRecord } from './update-record.ts'
+
+export interface TrainOptions {
+  /** What is learned from, and for. */
+  readonly set: TaskSet
+  readonly model: ChatModel
+  /** The run's folder. It must not be a run yet, unless this one is resumed. */
+  readonly folder: string
+  /** The paper's where nothing is given. */
+  readonly settings?: GivenTrainingSettings
+  readonly budget?: BudgetSettings
+  /** Model calls in flight at most; the paper's 8 by default. */
+  readonly concurrency?: number
+  readonly execution?: Parameters<typeof executionSettings.parse>[0]
+  /** MiniLM where it can be had, else the lexical one. */
+  readonly encoder?: FrozenTextEncoder
+  /** The machine's where it is not given, and for a resume the one that the run was begun with; `null` for none. */
+  readonly sandbox?: GivenSandbox
+  /** Tools of one's own, which the profile may switch on. */
+  readonly tools?: Iterable<Tool>
+  /** Goes on with a run that was interrupted, with the settings that it was begun with. */
+  readonly resume?: boolean
+  /** Resumes from this checkpoint instead of the newest. */
+  readonly fromUpdate?: number
+  /** Kept in the run's record, for whoever wants to find tasks and model again. */
+  readonly source?: JsonObject
+  readonly onEvent?: (event: TrainingEvent) => void
+  /** Time as retries and deadlines see it. */
+  readonly clock?: ExecutionClock
+  /** Ends the run at the next safe point, within five seconds; it can be resumed. */
+  readonly signal?: AbortSignal
+}
+
+export type TrainingEvent =
+  | { readonly type: 'note'; readonly text: string }
+  | ({ readonly type: 'check' } & Check)
+  | {
+      readonly type: 'start'
+      readonly record: RunRecord
+      readonly done: number
+      /**
+       * Calls that were in flight when the run was last killed or stopped, at most: their answers are lost, and those
+       * still needed are asked for again.
+       */
+      readonly inFlight: number
+    }
+  /** About once a second while calls are made. */
+  | { readonly type: 'working'; readonly spent: Spent }
+  | UpdateRecord
+
+export interface TrainingResult {
+  readonly status: 'finished' | 'interrupted' | 'budget-reached'
+  readonly folder: string
+  /** Updates done, of those that the run has. */
+  readonly done: number
+  readonly updates: number
+  readonly spent: Spent
+  /** The cap that was reached, and by how much it was passed, in its own unit. */
+  readonly cap?: { readonly name: Cap; readonly overshoot: number }
+}
