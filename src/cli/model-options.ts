@@ -9,8 +9,8 @@ import { ReplayModel } from '../models/replay.ts'
 import type { KnownTask } from '../simulator/model/known-task.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
 import type { FaultRates } from '../simulator/server/faults.ts'
+import { parseFaultRates } from '../simulator/server/faults.ts'
 import { openSimulated } from '../simulator/server/open-simulated.ts'
-import { readFaultRates } from './fault-rates.ts'
 import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
@@ -88,7 +88,7 @@ export function modelSource(options: ModelOptions, configured?: 'simulated' | Mo
   if (preset !== simulatedModelName) return endpointSource({ preset: preset as PresetName }, options)
   refuseEndpointFlags(options)
   const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
-  return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
+  return { kind: 'simulated', seed, latencyMs, faults: parseFaultRates(simulatedFault) }
 }
 
 /** The model of a run, unless flags name another one. What they say about the run's own endpoint counts, such as another key. */

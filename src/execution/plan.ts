@@ -154,16 +154,15 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
 function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
   const executor =
     part === 'atomic' ? role.atomic : part === 'worker' ? role.group?.workers[worker] : role.group?.aggregator
-  if (executor === undefined) throw new MissingRealizationError(role, part === 'atomic' ? 'atomic' : 'group')
+  if (executor === undefined) throw missingRealization(role, part === 'atomic' ? 'atomic' : 'group')
   return executor
 }
 
-export class MissingRealizationError extends Error {
-  override name = 'MissingRealizationError'
-  constructor(role: Role, realization: Unit['realization']) {
-    const has = role.atomic === undefined ? 'group' : 'atomic'
-    super(`The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`)
-  }
+function missingRealization(role: Role, realization: Unit['realization']): Error {
+  const has = role.atomic === undefined ? 'group' : 'atomic'
+  return new Error(
+    `The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`,
+  )
 }
 
 function idOf({ unit, part, worker }: ExpandedNode): string {

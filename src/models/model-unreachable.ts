@@ -1,10 +1,11 @@
-/** The endpoint is gone or not to be reached. Nothing is lost: the run can be resumed when it answers again. */
-export class ModelUnreachableError extends Error {
-  override name = 'ModelUnreachableError'
+import { exitCode, Problem } from '../problem.ts'
 
+/** The endpoint is gone or not to be reached. Nothing is lost: the run can be resumed when it answers again. */
+export class ModelUnreachableError extends Problem {
   constructor(problem: string) {
     super(
       `${problem.replace(/[.!?]?$/, '.')} Check the endpoint (\`magic doctor\`) and resume, or repeat the command: what was answered is kept.`,
+      { exitCode: exitCode.unavailable },
     )
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
+import { Problem } from '../problem.ts'
 import { checkBaseURL } from './base-url.ts'
 import { OpenAICompatibleModel } from './openai-compatible.ts'
 import { type Preset, type PresetName, presets } from './presets.ts'
@@ -82,16 +83,13 @@ function findKey(
   // A variable that was asked for by name is missed even where the provider does not need one. The name is not repeated:
   // it may be the key, given by mistake.
   if (apiKeyEnv !== undefined)
-    throw new MissingKeyError(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
-  if (preset.needsKey) throw new MissingKeyError(name, `Set ${preset.apiKeyEnv}`)
+    throw missingKey(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
+  if (preset.needsKey) throw missingKey(name, `Set ${preset.apiKeyEnv}`)
   return undefined
 }
 
-class MissingKeyError extends Error {
-  override name = 'MissingKeyError'
-  constructor(preset: string, remedy: string) {
-    super(
-      `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
-    )
-  }
+function missingKey(preset: string, remedy: string): Problem {
+  return new Problem(
+    `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
+  )
 }
