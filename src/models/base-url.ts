@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { Problem } from '../problem.ts'
 
 /**
- * Where a model is asked. It comes from configuration only. Plain `http:` leaves the machine unread only on loopback, and
- * link-local addresses are where clouds keep their credentials: both need the explicit flag.
+ * Checks a model's address, which comes from configuration only. Two kinds need the explicit flag: `http:` beyond loopback,
+ * which anyone on the way can read, and link-local addresses, where clouds keep their credentials.
  */
 export function checkBaseURL(text: string, allowUnsafe = false): URL {
   if (!URL.canParse(text)) throw unusable(undefined, 'it is not a URL, such as https://host/v1')
@@ -28,7 +28,7 @@ export function checkBaseURL(text: string, allowUnsafe = false): URL {
   return url
 }
 
-/** Names the origin only: people put keys into the other parts. */
+/** Names only the origin: people put keys into the other parts. */
 function unusable(url: URL | undefined, problem: string): Problem {
   return new Problem(
     `The base URL${url === undefined ? '' : ` at ${url.origin}`} cannot be used: ${problem}.`,

@@ -1,6 +1,6 @@
 import { exitCode, Problem } from '../problem.ts'
 
-/** The endpoint is gone or not to be reached. Nothing is lost: the run can be resumed when it answers again. */
+/** The endpoint is gone or cannot be reached. Nothing is lost: the run can be resumed when it answers again. */
 export class ModelUnreachableError extends Problem {
   constructor(problem: string) {
     super(
@@ -9,7 +9,7 @@ export class ModelUnreachableError extends Problem {
     )
   }
 
-  /** All attempts of all rounds failed on the way. */
+  /** All attempts of all rounds failed in transport. */
   static afterRetries(task: string, reason: string | undefined): ModelUnreachableError {
     const why = reason === undefined ? '' : ` The last failure: ${reason}`
     return new ModelUnreachableError(

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ExecutionClock } from '../execution/deadline.ts'
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
@@ -11,6 +10,7 @@ import { invalidAnswer, type Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
@@ -24,7 +24,7 @@ export interface ExecutorParts {
   readonly settings: ExecutionSettings
   readonly limit: CallLimit
   /** Time as retries and deadlines see it, so that tests need not wait. */
-  readonly clock?: ExecutionClock
+  readonly clock?: Clock
 }
 
 /** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: ledgers and caches are their callers'. */

@@ -3,7 +3,6 @@ import { basename } from 'node:path'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import type { ExecutionClock } from '../execution/deadline.ts'
 import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import { NonFiniteError } from '../learning/finite.ts'
@@ -13,6 +12,7 @@ import { untrainedPolicy } from '../learning/untrained-policy.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
 import { type Price, priceOf } from '../models/prices.ts'
 import { paperAdam } from '../numerics/adam.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
@@ -71,7 +71,7 @@ export interface TrainOptions {
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void
   /** Time as retries and deadlines see it. */
-  readonly clock?: ExecutionClock
+  readonly clock?: Clock
   /** Ends the run at the next safe point, within five seconds; it can be resumed. */
   readonly signal?: AbortSignal
 }

@@ -1,5 +1,5 @@
 import { SingleFlight } from '../../execution/single-flight.ts'
-import type { Trace } from '../../execution/trace.ts'
+import type { Trace } from '../../execution/trace/trace.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest, isSettled } from './evaluation.ts'
 import type { EvaluationLedger } from './evaluation-ledger.ts'
 
