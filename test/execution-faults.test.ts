@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ExecutionEvent } from '../src/execution/events.ts'
 import { executeGraph } from '../src/execution/execute-graph.ts'
 import type { Execution } from '../src/execution/execution.ts'
+import type { ExecutionEvent } from '../src/execution/trace/events.ts'
 import { AgentGraph } from '../src/graph/agent-graph.ts'
 import { optionLabel } from '../src/library/answer-contract.ts'
 import { CallLimit } from '../src/models/call-limit.ts'
@@ -278,7 +278,7 @@ describe('what stops a run', () => {
       await model.close()
       await refusing.close()
       expect(execution.status).toBe('stopped')
-      expect(execution).not.toHaveProperty('answer')
+      expect(execution.answer).toBeUndefined()
       expect(execution.packets[0]!.status).toBe('ok')
       expect(refusing.attempts.length).toBeLessThanOrEqual(4)
       expect(execution.usage).toMatchObject({ attempts: 4, failedAttempts: 3 })

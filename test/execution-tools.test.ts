@@ -51,7 +51,7 @@ describe('tools in a graph', () => {
     const observation = { tool: 'python_exec', status: 'ok', result: { exit_status: 0, stdout: '20.0\n' } }
     expect(execution).toMatchObject({ status: 'answered', usage: { calls: 8 }, failures: [] })
     expect(execution.packets.slice(0, 3)).toMatchObject(Array(3).fill({ toolObservation: observation }))
-    expect(execution.packets[3]).not.toHaveProperty('toolObservation')
+    expect(execution.packets[3]!.toolObservation).toBeUndefined()
   })
 
   test('public_code sees the public tests', async () => {

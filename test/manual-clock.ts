@@ -1,7 +1,7 @@
-import type { ExecutionClock } from '../src/execution/deadline.ts'
+import type { Clock } from '../src/models/clock.ts'
 
 /** Time that stands still until it is moved on. */
-export class ManualClock implements ExecutionClock {
+export class ManualClock implements Clock {
   #now = 0
   readonly #alarms = new Set<{ readonly at: number; readonly action: () => void }>()
 

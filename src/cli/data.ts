@@ -1,19 +1,17 @@
 import { Argument, Command } from 'commander'
+import { Problem } from '../problem.ts'
 import { DownloadError } from '../store/download.ts'
 import { loadSplit } from '../tasks/benchmarks/benchmark.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../tasks/benchmarks/list.ts'
 import { type CatalogueEntry, describeBenchmark } from '../tasks/data/catalogue.ts'
 import { recogniseFiles } from '../tasks/data/given-files.ts'
 import { importFiles } from '../tasks/data/import-files.ts'
-import { OfflineError, pullBenchmark } from '../tasks/data/pull.ts'
-import { DataError } from '../tasks/sources/data-error.ts'
+import { pullBenchmark } from '../tasks/data/pull.ts'
 import { defaultDataFolder } from '../tasks/sources/data-folder.ts'
-import { TaskSetError } from '../tasks/task-set.ts'
 import { describeEntry, describeImported, describeList, describeTask, PullDisplay } from './data-display.ts'
 import { exitCode } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
 import { wholeNumber } from './option-values.ts'
-import { UsageError } from './problem.ts'
 
 interface CommonOptions {
   readonly dataDir?: string
@@ -173,8 +171,7 @@ async function told(action: () => void | Promise<void>, signal?: AbortSignal): P
   try {
     await action()
   } catch (error) {
-    if (error instanceof DataError || error instanceof TaskSetError || error instanceof OfflineError)
-      throw new UsageError(error.message, { cause: error })
+    if (error instanceof Problem) throw error
     const { code } = error as NodeJS.ErrnoException
     const isDisk = code === 'ENOSPC' || code === 'EACCES' || code === 'EROFS' || code === 'EDQUOT'
     if (signal?.aborted) {

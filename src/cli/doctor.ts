@@ -5,8 +5,8 @@ import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { visibleText } from '../graph/render/visible-text.ts'
 import { paperDecoding } from '../models/chat-model.ts'
 import { type FailureKind, isRefusal } from '../models/failure.ts'
-import { presets } from '../models/presets.ts'
 import { priceOf } from '../models/prices.ts'
+import { providers } from '../models/providers.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { sandboxAvailability } from '../sandbox/program-sandbox.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
@@ -76,7 +76,7 @@ function isWritable(folder: string): boolean {
 
 /** Which providers could be asked, by their key variables; a key is never shown. */
 function keys(): Finding {
-  const hosted = Object.entries(presets).filter(([, { needsKey }]) => needsKey)
+  const hosted = Object.entries(providers).filter(([, { needsKey }]) => needsKey)
   const set = hosted.filter(([, { apiKeyEnv }]) => process.env[apiKeyEnv]?.trim())
   if (set.length > 0) {
     return {

@@ -1,5 +1,5 @@
 import type { Execution } from '../execution/execution.ts'
-import type { Trace } from '../execution/trace.ts'
+import type { Trace } from '../execution/trace/trace.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { isRefusal } from '../models/failure.ts'
 import type { Cost } from '../models/prices.ts'

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import type { ExecutionEvent } from '../execution/events.ts'
+import type { ExecutionEvent } from '../execution/trace/events.ts'
 import { chooseDisplay } from './display/choose-display.ts'
 import { LiveArea } from './display/live-area.ts'
 import { drawn, padText, type Screen, screenOf, shownText } from './display/screen.ts'

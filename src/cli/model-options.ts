@@ -3,14 +3,14 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { ChatModel } from '../models/chat-model.ts'
 import { type ModelSettings, modelSettings, openModel } from '../models/open-model.ts'
-import { type PresetName, presets } from '../models/presets.ts'
+import { type ProviderName, providers } from '../models/providers.ts'
 import { RecordingModel } from '../models/recording.ts'
 import { ReplayModel } from '../models/replay.ts'
 import type { KnownTask } from '../simulator/model/known-task.ts'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
 import type { FaultRates } from '../simulator/server/faults.ts'
+import { parseFaultRates } from '../simulator/server/faults.ts'
 import { openSimulated } from '../simulator/server/open-simulated.ts'
-import { readFaultRates } from './fault-rates.ts'
 import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
@@ -38,7 +38,7 @@ export function addModelOptions(command: Command): Command {
         '--model <provider>',
         'who answers; `simulated`, the default, needs no key and its answers are simulated',
       )
-        .choices([simulatedModelName, ...Object.keys(presets)])
+        .choices([simulatedModelName, ...Object.keys(providers)])
         .env('MAGIC_MODEL'),
     )
     .addOption(new Option('--model-name <name>', 'model at the provider').env('MAGIC_MODEL_NAME'))
@@ -85,10 +85,10 @@ export function modelSource(options: ModelOptions, configured?: 'simulated' | Mo
   if (options.model === undefined && configured !== undefined && configured !== 'simulated')
     return endpointSource(configured, options)
   const { model: preset = simulatedModelName } = options
-  if (preset !== simulatedModelName) return endpointSource({ preset: preset as PresetName }, options)
+  if (preset !== simulatedModelName) return endpointSource({ preset: preset as ProviderName }, options)
   refuseEndpointFlags(options)
   const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
-  return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
+  return { kind: 'simulated', seed, latencyMs, faults: parseFaultRates(simulatedFault) }
 }
 
 /** The model of a run, unless flags name another one. What they say about the run's own endpoint counts, such as another key. */

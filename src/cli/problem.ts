@@ -1,109 +1,14 @@
 import { inspect } from 'node:util'
-import { ConfigurationError } from '../configuration/configuration-error.ts'
-import { HubUnavailableError } from '../encoder/hub-file.ts'
-import { ModelFileError } from '../encoder/minilm-encoder.ts'
-import { IncompleteModelFolderError } from '../encoder/minilm-files.ts'
-import { TokenizerFileError } from '../encoder/minilm-tokenizer.ts'
-import { MissingPackageError } from '../encoder/optional-package.ts'
-import { BlankTaskError } from '../encoder/task-embedding.ts'
-import { NothingEvaluatedError } from '../evaluation/evaluate-organisation.ts'
-import { IllegalActionError } from '../graph/legality.ts'
-import { NonFiniteError } from '../learning/finite.ts'
-import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
-import { EmptySelectionError } from '../library/define-library.ts'
-import { InvalidLibraryError } from '../library/library-problem.ts'
-import { UnknownRoleError } from '../library/role-space.ts'
-import { LibraryFileError } from '../library/yaml-library.ts'
-import { ModelRefusedError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
-import { SandboxFailedError } from '../sandbox/sandbox-failed.ts'
-import { InfrastructureTimeout, SandboxLost, SandboxUnavailable } from '../sandbox/unavailable.ts'
-import { InvalidRewardSettingsError } from '../settings/rewards.ts'
-import { CheckpointError, CheckpointWriteError } from '../store/checkpoint.ts'
-import { DiskError } from '../store/disk-error.ts'
-import { DamagedLineError } from '../store/durable-file.ts'
-import {
-  LedgerError,
-  LedgerFullError,
-  LedgerLockedError,
-  LedgerUnwritableError,
-} from '../store/ledger/ledger-error.ts'
-import { RunError } from '../store/run-folder.ts'
-import { RunLockedError } from '../store/run-lock.ts'
-import { DataError } from '../tasks/sources/data-error.ts'
-import { TaskSetError } from '../tasks/task-set.ts'
-import { exitCode } from './exit-code.ts'
+import { exitCode, Problem } from '../problem.ts'
 
 /** Something a person gave that cannot be used; the message says what to do about it. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
-
-type Kind = abstract new (...given: never[]) => Error
-
-/** What a person can act on, by exit code; the first that fits counts. Anything else is our mistake, and keeps its stack trace. */
-const fixable: readonly (readonly [code: number, kinds: readonly Kind[]])[] = [
-  [exitCode.refused, [ModelRefusedError]],
-  [exitCode.unavailable, [ModelUnreachableError, SandboxFailedError, InfrastructureTimeout, SandboxLost]],
-  [exitCode.disk, [DiskError, CheckpointWriteError, LedgerFullError, LedgerUnwritableError]],
-  [
-    exitCode.failed,
-    [
-      HubUnavailableError,
-      LedgerLockedError,
-      NonFiniteError,
-      NonFiniteUpdateError,
-      NothingEvaluatedError,
-      RunLockedError,
-    ],
-  ],
-  [
-    exitCode.usage,
-    [
-      UsageError,
-      BlankTaskError,
-      CheckpointError,
-      ConfigurationError,
-      DamagedLineError,
-      DataError,
-      EmptySelectionError,
-      IllegalActionError,
-      IncompleteModelFolderError,
-      InvalidLibraryError,
-      InvalidRewardSettingsError,
-      LedgerError,
-      LibraryFileError,
-      MissingPackageError,
-      ModelFileError,
-      RunError,
-      SandboxUnavailable,
-      TaskSetError,
-      TokenizerFileError,
-      UnknownRoleError,
-    ],
-  ],
-]
+export class UsageError extends Problem {}
 
 export function explain(error: unknown): { message: string; code: number } {
-  const code = codeOf(error)
-  if (code !== undefined) return { message: (error as Error).message, code }
+  if (error instanceof Problem) return { message: error.message, code: error.exitCode }
   const message = diskMessage(error)
   if (message !== undefined) return { message, code: exitCode.disk }
   return { message: inspect(error), code: exitCode.failed }
-}
-
-function codeOf(error: unknown): number | undefined {
-  const code = fixable.find(([, kinds]) => kinds.some((kind) => error instanceof kind))?.[0]
-  if (error instanceof LedgerError && isDiskFailure(error.cause)) return exitCode.disk
-  // What made a run end tells more than that it ended.
-  const isWrapped = error instanceof RunError && error.cause !== undefined
-  return (isWrapped ? codeOf(error.cause) : undefined) ?? code
-}
-
-/** SQLite's own numbers: read-only, I/O error, full, cannot open. */
-function isDiskFailure(cause: unknown): boolean {
-  const { errcode } = (cause ?? {}) as { errcode?: number }
-  return errcode !== undefined && [8, 10, 13, 14].includes(errcode & 0xff)
 }
 
 /** What the system says about files, in words. */

@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { simulatedModelName } from '../simulator/model/simulator.ts'
-import { faultKinds } from '../simulator/server/faults.ts'
+import { faultKinds, parseFaultRates } from '../simulator/server/faults.ts'
 import { SimulatedServer } from '../simulator/server/server.ts'
-import { readFaultRates } from './fault-rates.ts'
 import { readKnownTasks } from './known-tasks-file.ts'
 import { wholeNumber } from './option-values.ts'
 import { UsageError } from './problem.ts'
@@ -60,7 +59,7 @@ async function start({
   seed,
   fault = [],
 }: SimulateOptions): Promise<SimulatedServer> {
-  const faults = readFaultRates(fault)
+  const faults = parseFaultRates(fault)
   const tasks = file === undefined ? [] : await readKnownTasks(file)
   try {
     return await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults })
@@ -94,7 +93,7 @@ function described(server: SimulatedServer, { latency, seed, fault = [] }: Simul
     tasks: server.simulator.tasks.size,
     seed,
     latencyMs: latency,
-    faults: readFaultRates(fault),
+    faults: parseFaultRates(fault),
   }
 }
 

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import { z } from 'zod'
+import { Problem } from '../problem.ts'
 import { didYouMean } from '../tasks/own/nearest-name.ts'
 
 /** A configuration that cannot be used; says which file, which fields, and what to do. */
-export class ConfigurationError extends Error {
-  override name = 'ConfigurationError'
+export class ConfigurationError extends Problem {
   readonly file: string
   readonly problems: readonly string[]
 

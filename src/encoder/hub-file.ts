@@ -1,5 +1,6 @@
 import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { exitCode, Problem } from '../problem.ts'
 import { DownloadError, type DownloadOptions, download, hasDigest } from '../store/download.ts'
 import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/hub.ts'
 
@@ -26,10 +27,9 @@ export interface HubProgress {
   readonly total: number | undefined
 }
 
-export class HubUnavailableError extends Error {
-  override name = 'HubUnavailableError'
+export class HubUnavailableError extends Problem {
   constructor({ repository, path }: HubFile, problem: string, options?: ErrorOptions) {
-    super(`${repository}/${path} cannot be fetched: ${problem}`, options)
+    super(`${repository}/${path} cannot be fetched: ${problem}`, { ...options, exitCode: exitCode.failed })
   }
 }
 

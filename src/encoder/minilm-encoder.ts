@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { Problem } from '../problem.ts'
 import { encodeChunked } from './chunked-encoding.ts'
 import { openMinilmTokenizer } from './minilm-tokenizer.ts'
 import { loadOnnxRuntime, type OnnxModel, type OnnxRuntime } from './onnx-runtime.ts'
@@ -59,11 +60,8 @@ export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncod
   }
 }
 
-export class ModelFileError extends Error {
-  override name = 'ModelFileError'
-  constructor(path: string, problem: string, options?: ErrorOptions) {
-    super(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
-  }
+function unusable(path: string, problem: string, options?: ErrorOptions): Problem {
+  return new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
 }
 
 /** Mean vectors of chunks that all have the same length. */
@@ -71,19 +69,19 @@ type Network = (chunks: readonly (readonly number[])[]) => Promise<Float64Array[
 
 async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string): Promise<Network> {
   const model = await runtime.open(bytes).catch((error: unknown) => {
-    throw new ModelFileError(path, error instanceof Error ? error.message : String(error), { cause: error })
+    throw unusable(path, error instanceof Error ? error.message : String(error), { cause: error })
   })
   const unknown = model.inputs.filter((name) => !(name in inputValue))
-  if (unknown.length > 0) throw new ModelFileError(path, `it asks for ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw unusable(path, `it asks for ${unknown.join(', ')}`)
   // Exports name the last layer differently.
   const output = ['last_hidden_state', 'token_embeddings'].find((name) => model.outputs.includes(name))
   if (output === undefined)
-    throw new ModelFileError(path, `its outputs are ${model.outputs.join(', ')}, not last_hidden_state`)
+    throw unusable(path, `its outputs are ${model.outputs.join(', ')}, not last_hidden_state`)
   return async (chunks) => {
     const { dims, data } = await runModel(model, chunks, output)
     const expected = [chunks.length, chunks[0]!.length, settings.dims]
     if (dims.join() !== expected.join() || !(data instanceof Float32Array))
-      throw new ModelFileError(path, `its output has the shape ${dims.join('×')}, not ${expected.join('×')}`)
+      throw unusable(path, `its output has the shape ${dims.join('×')}, not ${expected.join('×')}`)
     return chunks.map((chunk, row) => meanOfTokens(data, row * chunk.length, chunk.length))
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { Problem } from '../problem.ts'
 import { type HubOptions, hubFile } from './hub-file.ts'
 import type { MinilmPaths } from './minilm-encoder.ts'
 
@@ -26,15 +27,11 @@ export async function minilmFromHub(options: HubOptions): Promise<MinilmPaths> {
 export function minilmFromFolder(folder: string): MinilmPaths {
   const found = (names: readonly string[]) => {
     const path = names.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
-    if (path === undefined) throw new IncompleteModelFolderError(folder, names)
+    if (path === undefined)
+      throw new Problem(
+        `${folder} has no ${names.join(' or ')}: download it from huggingface.co/${repository}`,
+      )
     return path
   }
   return { model: found(['onnx/model.onnx', 'model.onnx']), tokenizer: found(['tokenizer.json']) }
-}
-
-export class IncompleteModelFolderError extends Error {
-  override name = 'IncompleteModelFolderError'
-  constructor(folder: string, names: readonly string[]) {
-    super(`${folder} has no ${names.join(' or ')}: download it from huggingface.co/${repository}`)
-  }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { canonicalJson } from '../library/json-value.ts'
+import { Problem } from '../problem.ts'
 import { ifInstalled, MissingPackageError } from './optional-package.ts'
 
 /** sentence-transformers cuts this model's input here, though the network would take 512. */
@@ -29,9 +30,9 @@ export async function openMinilmTokenizer(path: string): Promise<MinilmTokenizer
   const { Tokenizer } = await loadTokenizers()
   const content = parseJson(await readFile(path, 'utf8'))
   const { data: parts, error } = tokenizerSchema.safeParse(content)
-  if (parts === undefined) throw new TokenizerFileError(path, z.prettifyError(error))
+  if (parts === undefined) throw unusable(path, z.prettifyError(error))
   const { '[CLS]': start, '[SEP]': end } = parts.model.vocab
-  if (start === undefined || end === undefined) throw new TokenizerFileError(path, 'no [CLS] or no [SEP]')
+  if (start === undefined || end === undefined) throw unusable(path, 'no [CLS] or no [SEP]')
   const tokenizer = new Tokenizer(content as object, {})
   const plainIds = (text: string) => tokenizer.encode(likeReference(text), { add_special_tokens: false }).ids
   return {
@@ -48,11 +49,8 @@ export async function loadTokenizers(): Promise<typeof import('@huggingface/toke
   return library
 }
 
-export class TokenizerFileError extends Error {
-  override name = 'TokenizerFileError'
-  constructor(path: string, problem: string) {
-    super(`${path} is not the tokenizer of a MiniLM model: ${problem}`)
-  }
+function unusable(path: string, problem: string): Problem {
+  return new Problem(`${path} is not the tokenizer of a MiniLM model: ${problem}`)
 }
 
 // Ideographs outside the basic plane, as the reference counts them.

@@ -1,6 +1,7 @@
+import { Problem } from '../problem.ts'
+
 /** An optional package is not installed. */
-export class MissingPackageError extends Error {
-  override name = 'MissingPackageError'
+export class MissingPackageError extends Problem {
   constructor(purpose: string, packages: readonly string[]) {
     super(`${purpose} needs ${packages.join(' or ')}, an optional package: npm install ${packages.at(-1)}`)
   }

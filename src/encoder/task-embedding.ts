@@ -1,3 +1,4 @@
+import { Problem } from '../problem.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 import { unitVectorOfSum } from './unit-vector.ts'
 
@@ -25,14 +26,10 @@ export async function taskEmbedding(fields: TaskFields, encoder: FrozenTextEncod
     { weight: weights.context, text: fields.context ?? '' },
     { weight: weights.metadata, text: fields.metadata ?? '' },
   ].filter(({ text }) => text.trim() !== '')
-  if (present.length === 0) throw new BlankTaskError()
+  if (present.length === 0)
+    throw new Problem(
+      'The task has neither question, options, context nor metadata: there is nothing to embed.',
+    )
   const vectors = await encoder.encode(present.map(({ text }) => text))
   return unitVectorOfSum(present.map(({ weight }, index) => ({ weight, vector: vectors[index]! })))
-}
-
-export class BlankTaskError extends Error {
-  override name = 'BlankTaskError'
-  constructor() {
-    super('The task has neither question, options, context nor metadata: there is nothing to embed.')
-  }
 }

@@ -4,6 +4,7 @@ import { stopError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
+import { exitCode, Problem } from '../problem.ts'
 import { type Evaluation, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import type { TaskSplit } from '../tasks/task-set.ts'
@@ -135,13 +136,13 @@ function wholeFrom1(value: number, name: string): number {
 }
 
 /** A mean of nothing is no score, least of all zero. */
-export class NothingEvaluatedError extends Error {
-  override name = 'NothingEvaluatedError'
+export class NothingEvaluatedError extends Problem {
   constructor(organisation: string, total: number) {
     super(
       total === 0
         ? `The organisation '${organisation}' cannot be evaluated: there are no questions.`
         : `The evaluation of '${organisation}' was ended before the first of ${total} questions was answered: there is no score.`,
+      { exitCode: exitCode.failed },
     )
   }
 }

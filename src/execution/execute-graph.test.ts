@@ -18,9 +18,9 @@ import { CallLimit } from '../models/call-limit.ts'
 import type { ChatReply } from '../models/chat-model.ts'
 import { addUsage, noUsage, usageOfCall } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
-import type { ExecutionEvent } from './events.ts'
 import { executeGraph } from './execute-graph.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
+import type { ExecutionEvent } from './trace/events.ts'
 
 const task = { id: 't', question: 'What is it?', metadata: {} }
 const noWaiting = { now: () => 0, sleep: async () => {} }
@@ -302,7 +302,7 @@ describe('an end before the end', () => {
     expect(execution.status).toBe('answered')
     expect(execution.packets[0]).toMatchObject({
       status: 'model_failure',
-      reason: 'timeout: No answer within 10 s.',
+      reason: 'timeout: No complete answer within 10 s.',
     })
     expect(execution.trace.nodes[0]!.calls[0]!.attempts).toMatchObject(Array(4).fill({ kind: 'timeout' }))
     expect(execution.usage).toMatchObject({ calls: 3, attempts: 6, failedAttempts: 4, unknown: 4 })

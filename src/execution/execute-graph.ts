@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Task } from '../library/task.ts'
 import { processCallLimit } from '../models/call-limit.ts'
 import { canaryOf } from '../models/canary.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
-import { systemClock } from '../models/clock.ts'
+import { setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
 import { priceOf } from '../models/prices.ts'
 import { defaultSettings, type ExecutionSettings } from '../settings/execution.ts'
-import { setAlarm } from './deadline.ts'
-import { Announcer } from './events.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { NodeExecution, type NodeRun, type NodeSurroundings } from './node.ts'
 import { isFailure } from './packet.ts'
@@ -18,15 +15,15 @@ import { wrapFinal } from './protocol/final-answer.ts'
 import { type Message, orderMessages } from './request.ts'
 import { Tally } from './tally.ts'
 import { requirementText, taskText } from './task-text.ts'
-import { ExecutionTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
-import { TimedModel } from './timed-model.ts'
-import { emptyToolbox, type Toolbox } from './toolbox.ts'
-import { rounded, type Trace, tracedValue, traceNodes } from './trace.ts'
+import { emptyToolbox } from './toolbox.ts'
+import { Announcer } from './trace/events.ts'
+import { ExecutionTelemetry } from './trace/telemetry.ts'
+import { traceOf } from './trace/trace.ts'
 
 /**
- * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all that it listens to
- * have ended, and the finalizer turns the results of the sinks into the answer. A node's failure stays with it.
+ * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all its predecessors
+ * have ended, and the finalizer turns the results of the sinks into the answer. A failed node does not fail the others.
  * Rejects only for mistakes in code: a graph that does not fit the library, a client or tool that throws.
  */
 export function executeGraph(options: ExecutionOptions): Promise<Execution> {
@@ -94,12 +91,18 @@ class GraphExecution {
         requirement: requirementText(contract),
         budgets: settings.budgets,
       },
-      model: new TimedModel(model, settings.attemptSeconds, clock),
+      model,
       canary: canaryOf(model),
       limit,
       clock,
       signal,
-      toolContext: toolContext(task, tools),
+      // Field by field, so that tools see nothing else of a task.
+      toolContext: {
+        tables: task.tables,
+        program: task.program,
+        publicTests: task.publicTests,
+        sandbox: tools.sandbox,
+      },
       replies: settings.decoding.temperature === 0 ? options.replies : undefined,
       tally: this.#tally,
       announcer: this.#announcer,
@@ -115,7 +118,7 @@ class GraphExecution {
     const { signal, clock = systemClock } = this.#options
     const { executionSeconds } = this.#settings
     const cancel = () => this.#cut('aborted')
-    const callOff =
+    const cancelAlarm =
       executionSeconds === undefined
         ? undefined
         : setAlarm(clock, executionSeconds * 1000, () => this.#cut('timed_out'))
@@ -126,7 +129,7 @@ class GraphExecution {
       for (const node of this.#plan.first) this.#startNode(node)
       await this.#ended.promise
     } finally {
-      callOff?.()
+      cancelAlarm?.()
       signal?.removeEventListener('abort', cancel)
     }
     return this.#result()
@@ -160,7 +163,7 @@ class GraphExecution {
     execution
       .run()
       .then(ended, (error: unknown) => {
-        // A mistake in a client, a tool or a contract. The others are told to end, and then it is thrown.
+        // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
         this.#crash ??= { error }
         this.#cut('aborted')
         ended(execution.givenUp())
@@ -181,7 +184,7 @@ class GraphExecution {
       type: 'node-end',
       node: id,
       status: packet.status,
-      ...(packet.reason === undefined ? {} : { reason: packet.reason }),
+      reason: packet.reason,
       durationMs,
     })
     if (successors.length > 0) {
@@ -196,7 +199,7 @@ class GraphExecution {
     if (this.#unended === 0) this.#ended.resolve()
   }
 
-  /** The messages that a node gets, in an order that does not depend on the graph's construction nor on time. */
+  /** A node's messages, in an order that depends neither on how the graph was built nor on timing. */
   #heard({ predecessors, twins }: PlannedNode): readonly Text[] | undefined {
     if (predecessors === undefined) return undefined
     if (twins) return orderMessages(predecessors.map((predecessor) => this.#messages[predecessor]!))
@@ -221,19 +224,14 @@ class GraphExecution {
     const durationMs = this.#around.elapsed()
     const { made: usage, reused, cost } = this.#tally
     this.#telemetry?.end(status, usage)
-    this.#announcer.tell({
-      type: 'execution-end',
-      status,
-      ...(answered ? { answer } : {}),
-      usage,
-      cost,
-      durationMs,
-    })
+    const final = answered ? answer : undefined
+    this.#announcer.tell({ type: 'execution-end', status, answer: final, usage, cost, durationMs })
     const result = {
       id: this.#id,
       status,
-      ...(answered ? { answer, final: wrapFinal(answer, contract) } : {}),
-      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+      answer: final,
+      final: answered ? wrapFinal(answer, contract) : undefined,
+      stop: this.#stop,
       packets,
       failures: packets.filter((packet) => isFailure(packet.status)),
       usage,
@@ -241,39 +239,10 @@ class GraphExecution {
       cost,
       durationMs,
     } as const
-    return { ...result, trace: this.#trace(result) }
-  }
-
-  #trace({ status, answer, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>): Trace {
-    const { task, graph, library, contract, model } = this.#options
-    const { traceContent } = this.#settings
+    const startedAt = new Date(this.#startedAt)
     return {
-      version: 1,
-      execution: this.#id,
-      startedAt: new Date(this.#startedAt).toISOString(),
-      durationMs: rounded(durationMs),
-      status,
-      ...(answer === undefined || !traceContent ? {} : { answer: tracedValue(answer) }),
-      ...(this.#stop === undefined ? {} : { stop: `${this.#stop.kind}: ${this.#stop.message}` }),
-      task: task.id,
-      graph: graph.toJSON(),
-      library: library.fingerprint,
-      contract: contract.name,
-      model: model.identity,
-      ...traceNodes(this.#runs, traceContent),
-      usage,
-      reused,
-      cost,
+      ...result,
+      trace: traceOf(result, this.#options, this.#runs, startedAt, this.#settings.traceContent),
     }
-  }
-}
-
-/** Field by field, so that nothing else of a task comes along. */
-function toolContext({ tables, program, publicTests }: Task, { sandbox }: Toolbox) {
-  return {
-    ...(tables === undefined ? {} : { tables }),
-    ...(program === undefined ? {} : { program }),
-    ...(publicTests === undefined ? {} : { publicTests }),
-    ...(sandbox === undefined ? {} : { sandbox }),
   }
 }

@@ -6,9 +6,9 @@ import { numericString } from '../library/answer-contract.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import { benchmarkProfiles } from '../tasks/benchmarks/list.ts'
-import type { ExecutionEvent } from './events.ts'
 import { executeGraph } from './execute-graph.ts'
 import { openToolbox } from './toolbox.ts'
+import type { ExecutionEvent } from './trace/events.ts'
 
 // Keeps docs/execution.md true.
 

@@ -6,16 +6,16 @@ import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
 import type { Cost } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
 import type { Usage } from '../models/usage.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import type { ExecutionClock } from './deadline.ts'
-import type { ExecutionEvent, ExecutionStatus } from './events.ts'
 import type { Memory } from './once.ts'
 import type { Packet } from './packet.ts'
 import type { Toolbox } from './toolbox.ts'
-import type { Trace } from './trace.ts'
+import type { ExecutionEvent, ExecutionStatus } from './trace/events.ts'
+import type { Trace } from './trace/trace.ts'
 
 export interface ExecutionOptions {
   /** The empty graph is the direct path: the model alone with the question. */
@@ -31,15 +31,15 @@ export interface ExecutionOptions {
   readonly signal?: AbortSignal
   /** Shared by everything in the process by default. */
   readonly limit?: CallLimit
-  readonly clock?: ExecutionClock
+  readonly clock?: Clock
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void
-  /** Its name in events, traces and spans; made up by default. */
+  /** Its id in events, traces and spans; random by default. */
   readonly id?: string
 }
 
-/** What running one graph on one task brought. What models and tools did wrong is in it; it is no exception. */
+/** The result of running one graph on one task. Failures of models and tools are part of it, not exceptions. */
 export interface Execution {
   readonly id: string
   readonly status: ExecutionStatus

@@ -4,21 +4,21 @@ import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { Canary } from '../models/canary.ts'
 import { type ChatAnswer, type ChatModel, requestDigest } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
 import { type Call, callModel } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import { type Asked, askOnce } from './ask-once.ts'
-import type { ExecutionClock } from './deadline.ts'
-import type { Announcer } from './events.ts'
 import type { Memory } from './once.ts'
 import type { NodeStatus, Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
 import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Tally } from './tally.ts'
-import type { NodeTelemetry } from './telemetry.ts'
 import type { Text } from './text.ts'
 import { takeToolTurn } from './tool-turn.ts'
 import type { ToolContext } from './tools/tool.ts'
+import type { Announcer } from './trace/events.ts'
+import type { NodeTelemetry } from './trace/telemetry.ts'
 
 /** What all nodes of an execution share. */
 export interface NodeSurroundings {
@@ -29,7 +29,7 @@ export interface NodeSurroundings {
   readonly model: ChatModel
   readonly canary: Canary
   readonly limit: CallLimit
-  readonly clock: ExecutionClock
+  readonly clock: Clock
   readonly signal: AbortSignal
   readonly toolContext: ToolContext
   readonly replies: Memory<Call> | undefined
@@ -103,7 +103,7 @@ export class NodeExecution {
     }
   }
 
-  /** What to record of a node whose run was thrown off its course. */
+  /** What to record of a node whose run threw an error. */
   givenUp(): NodeRun {
     return this.#failed('aborted', 'The execution ended by a mistake in code.')
   }
@@ -115,8 +115,10 @@ export class NodeExecution {
     const chat = { system: request.system.text, user, decoding: settings.decoding }
     const startMs = elapsed()
     const span = this.#telemetry?.startCall(chat)
+    const attemptMs = settings.attemptSeconds * 1000
+    const priority = this.#node.remaining
     const call = (until: AbortSignal) =>
-      callModel(model, chat, { limit, priority: this.#node.remaining, signal: until, clock, canary })
+      callModel(model, chat, { limit, priority, signal: until, clock, canary, attemptMs })
     const ask = (until: AbortSignal) => (span === undefined ? call(until) : span.within(() => call(until)))
     const digest = replies === undefined ? undefined : requestDigest(model.identity, chat)
     const asked =
@@ -132,14 +134,14 @@ export class NodeExecution {
       node: this.#node.id,
       ok: asked.call.reply.ok,
       reused: asked.reused,
-      ...(digest === undefined ? {} : { digest }),
+      digest,
       usage: asked.call.usage,
       durationMs,
     })
     return asked
   }
 
-  /** The node's result, or nothing when it is to be asked again. */
+  /** The node's result, or undefined if it is to be asked again. */
   async #read(reply: ChatAnswer): Promise<NodeRun | undefined> {
     const parse = this.#isFinal ? parseFinalResponse : parseNodeResponse
     const response = parse(reply.text, this.#around.contract)
@@ -222,15 +224,15 @@ export class NodeExecution {
       part,
       granularity,
       status,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
       analysis,
       answer,
-      ...(tool === undefined ? {} : { toolObservation: tool.observation }),
+      toolObservation: tool?.observation,
     }
     return {
       packet,
       calls: this.#calls,
-      ...(tool === undefined ? {} : { tool }),
+      tool,
       startMs: this.#startMs,
       durationMs: this.#around.elapsed() - this.#startMs,
     }

@@ -6,8 +6,8 @@ export type NodePart = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direc
 export type Granularity = 'atomic' | 'group' | 'worker'
 
 /**
- * `ok` and `null_answer` are results. The others are failures, which stay with their node: `model_failure` means that no
- * attempt brought an answer, `truncated` that the output limit cut it off, `aborted` that the execution ended first.
+ * `ok` and `null_answer` are results, the others failures of this node alone: `model_failure` means that no attempt got an
+ * answer, `truncated` that the output limit cut it off, `aborted` that the execution ended first.
  */
 export type NodeStatus =
   | 'ok'
@@ -18,7 +18,7 @@ export type NodeStatus =
   | 'model_failure'
   | 'aborted'
 
-/** What a node hands on. All but `analysis` and `answer` is the runtime's own; a model cannot write it. */
+/** A node's result. Only `analysis` and `answer` come from the model; the runtime sets the rest. */
 export interface Packet {
   /** The node's place in this graph: `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
   readonly node: string

@@ -15,7 +15,7 @@ import { namedText, type Text } from './text.ts'
 import { type Toolbox, toolsOf } from './toolbox.ts'
 import type { Tool } from './tools/tool.ts'
 
-/** A node with all that is known of it before a task is. */
+/** Everything about a node that does not depend on the task. */
 export interface PlannedNode {
   /** `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
   readonly id: string
@@ -30,7 +30,7 @@ export interface PlannedNode {
   readonly predecessors?: readonly number[]
   /** Whether some of them share a name. */
   readonly twins: boolean
-  /** Who waits for it, the longest remaining path first. */
+  /** The nodes that wait for it, the longest remaining path first. */
   readonly successors: readonly number[]
   /** Nodes on the longest path from here to the end of the execution, this one included. */
   readonly remaining: number
@@ -45,7 +45,7 @@ export interface PlannedNode {
 /** An expanded graph with its finalizer, which comes last; or the direct path alone. */
 export interface Plan {
   readonly nodes: readonly PlannedNode[]
-  /** Nodes that wait for nobody, the longest remaining path first. */
+  /** Nodes without predecessors, the longest remaining path first. */
   readonly first: readonly number[]
 }
 
@@ -119,7 +119,7 @@ function graphPlan(
       system: systemText(executor, role, node.part, tools.size > 0),
       head: headText(executor.id, role.id, node.part),
       tools,
-      ...(tools.size > 0 ? { toolsText: toolsText(tools) } : {}),
+      toolsText: tools.size > 0 ? toolsText(tools) : undefined,
     }
   })
   nodes.push({ ...outerNode('finalizer', library), ...routed(count) })
@@ -154,16 +154,15 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
 function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
   const executor =
     part === 'atomic' ? role.atomic : part === 'worker' ? role.group?.workers[worker] : role.group?.aggregator
-  if (executor === undefined) throw new MissingRealizationError(role, part === 'atomic' ? 'atomic' : 'group')
+  if (executor === undefined) throw missingRealization(role, part === 'atomic' ? 'atomic' : 'group')
   return executor
 }
 
-export class MissingRealizationError extends Error {
-  override name = 'MissingRealizationError'
-  constructor(role: Role, realization: Unit['realization']) {
-    const has = role.atomic === undefined ? 'group' : 'atomic'
-    super(`The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`)
-  }
+function missingRealization(role: Role, realization: Unit['realization']): Error {
+  const has = role.atomic === undefined ? 'group' : 'atomic'
+  return new Error(
+    `The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`,
+  )
 }
 
 function idOf({ unit, part, worker }: ExpandedNode): string {

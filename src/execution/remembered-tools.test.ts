@@ -6,7 +6,7 @@ import { freeText } from '../library/answer-contract.ts'
 import type { CaseReport } from '../sandbox/case.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { BubblewrapPrograms, type ProgramSandbox } from '../sandbox/program-sandbox.ts'
-import { InfrastructureTimeout, SandboxUnavailable } from '../sandbox/unavailable.ts'
+import { SandboxFailure, SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import { executorFingerprint } from './executor-fingerprint.ts'
 import { MemoryShelf, Once } from './once.ts'
@@ -243,7 +243,7 @@ describe('what is kept', () => {
     expect(memory.kept.size).toBe(kept)
   })
 
-  test.for([new SandboxUnavailable('it broke'), new InfrastructureTimeout(30)])(
+  test.for([new SandboxUnavailable('it broke'), new SandboxFailure('The job was stopped.')])(
     'not: %s',
     async (problem) => {
       const memory = new Memory()

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { Clock } from '../models/clock.ts'
+import { withDeadline } from '../models/deadline.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import { type ExecutionClock, withDeadline } from './deadline.ts'
 import { boundedValue } from './length-budget.ts'
 import { type Tool, type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
 
@@ -10,14 +11,14 @@ export interface ToolTurn {
   readonly seen: JsonValue
 }
 
-/** Lets a tool work on what a model sent. It ends in time, whatever the tool does; the observation keeps its budget. */
+/** Runs a tool on a model's payload, within the time limit and the length budget. */
 export async function takeToolTurn(
   tool: Tool,
   payload: JsonObject | undefined,
   context: ToolContext,
   { toolSeconds, budgets }: ExecutionSettings,
   signal: AbortSignal,
-  clock: ExecutionClock,
+  clock: Clock,
 ): Promise<ToolTurn | 'aborted'> {
   const work = (until: AbortSignal) => useTool(tool, payload, context, until)
   const used =
@@ -27,7 +28,7 @@ export async function takeToolTurn(
   if (used === 'aborted') return used
   const observation =
     used === 'timeout' ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`) : used
-  // A tool may put into its result what JSON has no word for; what counts is what would be sent.
+  // A tool's result may hold values that JSON cannot express; keep what would be sent.
   const json = JSON.parse(JSON.stringify({ tool: tool.name, ...observation })) as JsonObject
   return { observation, seen: JSON.parse(boundedValue(json, budgets.observation)) as JsonValue }
 }

@@ -37,7 +37,7 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
     tools.set(tool.name, tool)
     off.delete(tool.name)
   }
-  return { tools, off, ...(sandbox === undefined ? {} : { sandbox }) }
+  return { tools, off, sandbox }
 }
 
 function whyNone(given: GivenSandbox | undefined): string {

@@ -1,4 +1,5 @@
 import { type Realization, type RoleSpace, realizations } from '../library/role-space.ts'
+import { Problem } from '../problem.ts'
 import { AgentGraph, depthOf, type Unit } from './agent-graph.ts'
 
 /** The organization space a run may use: everything, or one granularity throughout. */
@@ -110,8 +111,7 @@ function assertUnitLimit(graph: AgentGraph, { maxUnits }: GraphLimits): void {
   }
 }
 
-export class IllegalActionError extends Error {
-  override name = 'IllegalActionError'
+export class IllegalActionError extends Problem {
   constructor(reason: string) {
     super(`Not a legal construction: ${reason}.`)
   }

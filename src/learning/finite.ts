@@ -1,14 +1,16 @@
+import { exitCode, Problem } from '../problem.ts'
+
 /** One NaN would spread to every return, advantage and weight, so it is refused at its source. */
 export function requireFinite(value: number, what: string): number {
   if (!Number.isFinite(value)) throw new NonFiniteError(what, value)
   return value
 }
 
-export class NonFiniteError extends Error {
-  override name = 'NonFiniteError'
+export class NonFiniteError extends Problem {
   constructor(what: string, value: number) {
     super(
       `The ${what} is ${value}, not a finite number. Check what the scorer returns and the reward settings.`,
+      { exitCode: exitCode.failed },
     )
   }
 }

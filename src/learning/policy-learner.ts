@@ -15,6 +15,7 @@ import type { NetworkState } from '../policy/edge-aware-gru.ts'
 import { legalLogits } from '../policy/legal-logits.ts'
 import { weightMatrices } from '../policy/network-weights.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
+import { exitCode, Problem } from '../problem.ts'
 import {
   groupLoss,
   type LossWeights,
@@ -183,9 +184,10 @@ function usedBranches(states: readonly NetworkState[], { roles, indexOf }: RoleS
     .map(({ role, realization }) => indexOf(role) * 2 + realizations.indexOf(realization))
 }
 
-export class NonFiniteUpdateError extends Error {
-  override name = 'NonFiniteUpdateError'
+export class NonFiniteUpdateError extends Problem {
   constructor(what: string, value: number) {
-    super(`The update was not applied: ${what} is ${value}. The weights are unchanged.`)
+    super(`The update was not applied: ${what} is ${value}. The weights are unchanged.`, {
+      exitCode: exitCode.failed,
+    })
   }
 }

@@ -3,7 +3,7 @@ import type { Action } from '../graph/legality.ts'
 import { rewardSettings } from '../settings/rewards.ts'
 import { NonFiniteError } from './finite.ts'
 import { returnsToGo } from './returns.ts'
-import { creditTrajectory, InvalidTrajectoryError, type ScoredConstruction } from './trajectory.ts'
+import { creditTrajectory, type ScoredConstruction } from './trajectory.ts'
 
 const paper = rewardSettings()
 const stop: Action = { type: 'stop' }
@@ -83,7 +83,7 @@ test.each([
   [{ probes: ['p1'] }, 'action 0 has 2 parent scores for 1 probes'],
 ])('an incomplete trajectory is refused: %j', (wrong, problem) => {
   const credit = () => creditTrajectory({ ...scored, ...wrong }, paper)
-  expect(credit).toThrow(InvalidTrajectoryError)
+  expect(credit).toThrow('Not a complete trajectory')
   expect(credit).toThrow(problem)
 })
 

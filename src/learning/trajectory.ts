@@ -70,9 +70,7 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
   const { query, probes, actions, forcedStop, terminalScore, terminalUsage } = scored
   const additions = additionsOf(actions)
   if (additions.length !== scored.transitions.length) {
-    throw new InvalidTrajectoryError(
-      `it has ${additions.length} additions but probe scores of ${scored.transitions.length}`,
-    )
+    throw incomplete(`it has ${additions.length} additions but probe scores of ${scored.transitions.length}`)
   }
 
   const transitions: Transition[] = []
@@ -131,10 +129,9 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
 }
 
 function additionsOf(actions: readonly Action[]): Unit[] {
-  if (actions.at(-1)?.type !== 'stop') throw new InvalidTrajectoryError('its last action is not STOP')
+  if (actions.at(-1)?.type !== 'stop') throw incomplete('its last action is not STOP')
   return actions.slice(0, -1).map((action, position) => {
-    if (action.type === 'stop')
-      throw new InvalidTrajectoryError(`it goes on after STOP at action ${position}`)
+    if (action.type === 'stop') throw incomplete(`it goes on after STOP at action ${position}`)
     return action
   })
 }
@@ -146,18 +143,13 @@ function checkScores(
   position: number,
 ): void {
   if (scores.length !== probes.length) {
-    throw new InvalidTrajectoryError(
-      `action ${position} has ${scores.length} ${whose} scores for ${probes.length} probes`,
-    )
+    throw incomplete(`action ${position} has ${scores.length} ${whose} scores for ${probes.length} probes`)
   }
   for (const [index, probe] of probes.entries()) {
     requireFinite(scores[index]!, `${whose} score on probe ${probe}, at action ${position},`)
   }
 }
 
-export class InvalidTrajectoryError extends Error {
-  override name = 'InvalidTrajectoryError'
-  constructor(problem: string) {
-    super(`Not a complete trajectory: ${problem}.`)
-  }
+function incomplete(problem: string): Error {
+  return new Error(`Not a complete trajectory: ${problem}.`)
 }

@@ -1,3 +1,4 @@
+import { Problem } from '../problem.ts'
 import type { Library, LibraryDefinition, OuterPrompts, Role } from './library.ts'
 import { libraryFingerprint } from './library-fingerprint.ts'
 import { InvalidLibraryError } from './library-problem.ts'
@@ -33,8 +34,7 @@ export function selectRoles(library: Library, ids: readonly string[]): Library {
   return buildLibrary(roles, library.prompts)
 }
 
-export class EmptySelectionError extends Error {
-  override name = 'EmptySelectionError'
+export class EmptySelectionError extends Problem {
   constructor(library: Library) {
     super(`No role is selected. Name at least one of: ${library.roles.map(({ id }) => id).join(', ')}.`)
   }

@@ -1,3 +1,4 @@
+import { Problem } from '../problem.ts'
 import { identifierPattern } from './identifier.ts'
 
 /** Where in a library's definition: field names and list positions. */
@@ -18,8 +19,7 @@ export interface LibraryProblem {
 const shownProblems = 100
 
 /** Lists all problems of a definition, not only the first. */
-export class InvalidLibraryError extends Error {
-  override name = 'InvalidLibraryError'
+export class InvalidLibraryError extends Problem {
   readonly problems: readonly LibraryProblem[]
   /** The file it came from, if it did. */
   readonly source: string | undefined

@@ -1,3 +1,5 @@
+import { Problem } from '../problem.ts'
+
 /** How a role may be carried out: by one agent, or by a ready-made group of three workers and an aggregator. */
 export type Realization = 'atomic' | 'group'
 
@@ -39,8 +41,7 @@ export function defineRoleSpace(
   }
 }
 
-export class UnknownRoleError extends Error {
-  override name = 'UnknownRoleError'
+export class UnknownRoleError extends Problem {
   constructor(role: string, known: readonly string[]) {
     super(`The library has no role '${role}'. It has: ${known.join(', ')}.`)
   }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { Problem } from '../problem.ts'
 import { buildLibrary, type LibraryOptions } from './define-library.ts'
 import type {
   Executor,
@@ -66,8 +67,7 @@ function executorDefinition({ id, responsibility, prompt, tools }: Executor): Ex
 }
 
 /** A file that cannot be read as text; what its text says wrongly is an `InvalidLibraryError`. */
-export class LibraryFileError extends Error {
-  override name = 'LibraryFileError'
+export class LibraryFileError extends Problem {
   constructor(path: string, problem: string, options?: ErrorOptions) {
     super(`Cannot read the library ${path}: ${problem}`, options)
   }

@@ -1,16 +1,10 @@
 import type { JSONValue } from '@ai-sdk/provider'
 import type { JsonObject } from '../library/json-value.ts'
-import type {
-  ChatFailure,
-  ChatModel,
-  ChatReply,
-  ChatRequest,
-  ModelIdentity,
-  ReplyWarning,
-} from './chat-model.ts'
-import { ConstantUsage } from './constant-usage.ts'
+import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
+import { askInTime } from './deadline.ts'
 import { failureOfStatus } from './failure.ts'
 import { readErrorBody } from './openai-wire.ts'
+import { ReplyWarnings } from './reply-warnings.ts'
 import { redactLikelyKeys } from './secret.ts'
 import { checkUsage, type UsageReading } from './usage.ts'
 
@@ -52,7 +46,7 @@ type TokenCount =
     }
 
 export interface LanguageModelOptions {
-  /** Passed on as they are; where thinking is switched off for models before version 4, which have a setting for it. */
+  /** Passed on unchanged. Models before version 4 have no other switch for thinking. */
   readonly providerOptions?: JsonObject
   readonly deadlineMs?: number
 }
@@ -65,80 +59,50 @@ export function fromLanguageModel(model: LanguageModel, options: LanguageModelOp
     model: model.modelId,
     options: providerOptions ?? {},
   }
-  const constantUsage = new ConstantUsage()
+  const warnings = new ReplyWarnings()
+  const generate = async (request: ChatRequest, abortSignal: AbortSignal) => {
+    const { decoding } = request
+    const result = await model.doGenerate({
+      prompt: [
+        { role: 'system', content: request.system },
+        { role: 'user', content: [{ type: 'text', text: request.user }] },
+      ],
+      temperature: decoding.temperature,
+      maxOutputTokens: decoding.maxOutputTokens,
+      responseFormat: { type: decoding.json ? 'json' : 'text' },
+      abortSignal,
+      ...(model.specificationVersion === 'v4' && !decoding.thinking ? { reasoning: 'none' } : {}),
+      providerOptions: providerOptions as ProviderOptions | undefined,
+    })
+    return readResult(request, result, warnings)
+  }
   return {
     identity,
     async ask(request, signal) {
       const start = performance.now()
-      const reply = await withDeadline(deadlineMs, signal, async (abortSignal) => {
-        const result = await model.doGenerate({
-          prompt: [
-            { role: 'system', content: request.system },
-            { role: 'user', content: [{ type: 'text', text: request.user }] },
-          ],
-          temperature: request.decoding.temperature,
-          maxOutputTokens: request.decoding.maxOutputTokens,
-          responseFormat: { type: request.decoding.json ? 'json' : 'text' },
-          abortSignal,
-          ...(model.specificationVersion === 'v4' && !request.decoding.thinking ? { reasoning: 'none' } : {}),
-          ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as ProviderOptions }),
-        })
-        return readResult(request, result, constantUsage)
-      })
+      const reply = await askInTime(deadlineMs, signal, (until) => generate(request, until).catch(readError))
       return { ...reply, durationMs: performance.now() - start }
     },
   }
 }
 
-/** Ends at the deadline or the caller's signal even if the model heeds neither. */
-async function withDeadline(
-  deadlineMs: number,
-  signal: AbortSignal | undefined,
-  ask: (signal: AbortSignal) => Promise<ChatReply>,
-): Promise<ChatReply> {
-  if (signal?.aborted === true) return failure('cancelled', 'The call was cancelled.')
-  const abort = new AbortController()
-  const ended = Promise.withResolvers<ChatFailure>()
-  const cancel = () => end('cancelled', 'The call was cancelled.')
-  const end = (kind: 'timeout' | 'cancelled', message: string) => {
-    ended.resolve(failure(kind, message))
-    abort.abort()
-  }
-  const timer = setTimeout(
-    () => end('timeout', `No complete answer within ${deadlineMs / 1000} s.`),
-    deadlineMs,
-  )
-  signal?.addEventListener('abort', cancel, { once: true })
-  try {
-    return await Promise.race([ended.promise, ask(abort.signal).catch(readError)])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', cancel)
-  }
-}
-
-function readResult(request: ChatRequest, result: GenerateResult, constantUsage: ConstantUsage): ChatReply {
+function readResult(request: ChatRequest, result: GenerateResult, warnings: ReplyWarnings): ChatReply {
   const { content, finishReason, response } = result
   const said = (type: string) =>
     content.flatMap((part) => (part.type === type ? [(part as { text?: string }).text ?? ''] : [])).join('')
-  const { usage, warning } = readUsage(result)
-  const warnings: ReplyWarning[] = warning === undefined ? [] : [warning]
-  if (usage !== undefined && constantUsage.observe(request.system.length + request.user.length, usage)) {
-    warnings.push('usage_constant')
-  }
-  const thought =
+  const thinking =
     said('reasoning').trim() !== '' ||
     reasoningTokens(result) > 0 ||
     said('text').trimStart().startsWith('<think>')
-  if (thought && !request.decoding.thinking) warnings.push('thinking')
+  const usage = readUsage(result)
   return {
     ok: true,
     text: said('text'),
     finish: finishOf(typeof finishReason === 'string' ? finishReason : finishReason.unified),
-    warnings,
+    warnings: warnings.of(request, usage, thinking),
     durationMs: 0,
-    ...(usage === undefined ? {} : { usage }),
-    ...(response?.modelId === undefined ? {} : { servedModel: response.modelId }),
+    usage: usage.usage,
+    servedModel: response?.modelId,
   }
 }
 
@@ -177,18 +141,14 @@ function readError(error: unknown): ChatFailure {
   }
   // The key is the SDK's, so it cannot be struck out by name.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
-  // A key that is not set is no passing fault: no other call can succeed before a person has acted.
+  // A missing key does not pass by itself: no call can succeed before a person has acted.
   if (/LoadAPIKeyError|LoadSettingError/.test(String(name))) return failure('unauthorized', text)
   if (statusCode === undefined) return failure('network', text)
   // The SDK throws for a 2xx body that it cannot read, too.
   const kind =
     statusCode < 300 ? 'bad_response' : failureOfStatus(statusCode, readErrorBody(responseBody ?? ''))
   const retryAfter = responseHeaders?.['retry-after']
-  return {
-    ...failure(kind, `HTTP ${statusCode}: ${text}`),
-    status: statusCode,
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-  }
+  return { ...failure(kind, `HTTP ${statusCode}: ${text}`), status: statusCode, retryAfter }
 }
 
 function failure(kind: ChatFailure['kind'], message: string): ChatFailure {

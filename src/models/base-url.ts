@@ -1,38 +1,38 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { Problem } from '../problem.ts'
 
 /**
- * Where a model is asked. It comes from configuration only. Plain `http:` leaves the machine unread only on loopback, and
- * link-local addresses are where clouds keep their credentials: both need the explicit flag.
+ * Checks a model's address, which comes from configuration only. Two kinds need the explicit flag: `http:` beyond loopback,
+ * which anyone on the way can read, and link-local addresses, where clouds keep their credentials.
  */
 export function checkBaseURL(text: string, allowUnsafe = false): URL {
-  if (!URL.canParse(text)) throw new BaseURLError(undefined, 'it is not a URL, such as https://host/v1')
+  if (!URL.canParse(text)) throw unusable(undefined, 'it is not a URL, such as https://host/v1')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new BaseURLError(undefined, 'it is neither https: nor http:')
+    throw unusable(undefined, 'it is neither https: nor http:')
   if (url.username !== '' || url.password !== '')
-    throw new BaseURLError(url, 'it holds credentials; give the key by environment variable or file')
+    throw unusable(url, 'it holds credentials; give the key by environment variable or file')
   if (url.search !== '' || url.hash !== '')
-    throw new BaseURLError(
+    throw unusable(
       url,
       'it has a query or a fragment; give a key by environment variable or file, and leave out the rest',
     )
   if (allowUnsafe) return url
   if (isLinkLocal(url.hostname))
-    throw new BaseURLError(url, 'its address is link-local; set allowUnsafeBaseURL if that is meant')
+    throw unusable(url, 'its address is link-local; set allowUnsafeBaseURL if that is meant')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new BaseURLError(
+    throw unusable(
       url,
       'http: sends the key and every text in the clear; use https:, or set allowUnsafeBaseURL if that is meant',
     )
   return url
 }
 
-/** Names the origin only: people put keys into the other parts. */
-class BaseURLError extends Error {
-  override name = 'BaseURLError'
-  constructor(url: URL | undefined, problem: string) {
-    super(`The base URL${url === undefined ? '' : ` at ${url.origin}`} cannot be used: ${problem}.`)
-  }
+/** Names only the origin: people put keys into the other parts. */
+function unusable(url: URL | undefined, problem: string): Problem {
+  return new Problem(
+    `The base URL${url === undefined ? '' : ` at ${url.origin}`} cannot be used: ${problem}.`,
+  )
 }
 
 /** `URL` has already turned odd spellings (0x7f.1, 2130706433) into dotted ones. */

@@ -1,4 +1,4 @@
-/** Gives its slot back. More than one call does no harm. */
+/** Gives the slot back. Calling it twice does no harm. */
 export type Release = () => void
 
 interface Waiting {
@@ -18,7 +18,7 @@ export class CallLimit {
   #waiting = 0
   #arrivals = 0
   #handingOn = false
-  /** A binary heap, the next one first. Those who gave up stay until their turn comes. */
+  /** The next one last. Those who gave up stay until their turn comes. */
   readonly #queue: Waiting[] = []
 
   constructor(limit = 8) {
@@ -65,8 +65,18 @@ export class CallLimit {
       this.#arrivals += 1
       this.#waiting += 1
       signal?.addEventListener('abort', giveUp, { once: true })
-      push(this.#queue, entry)
+      this.#enqueue(entry)
     })
+  }
+
+  #enqueue(entry: Waiting): void {
+    let [low, high] = [0, this.#queue.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (isAfter(this.#queue[middle]!, entry)) low = middle + 1
+      else high = middle
+    }
+    this.#queue.splice(low, 0, entry)
   }
 
   #take(): Release {
@@ -81,8 +91,8 @@ export class CallLimit {
   }
 
   /**
-   * Gives free slots to those who wait, but not before what the ended call sets in motion had its say: a node that becomes
-   * ready by it may be more urgent than any that waits already.
+   * Gives free slots to those who wait, but only after whatever the ended call triggers: a node that it makes ready may be
+   * more urgent than any that waits already.
    */
   #handOn(): void {
     if (this.#handingOn || this.#waiting === 0) return
@@ -95,7 +105,7 @@ export class CallLimit {
 
   #startNext(): void {
     while (this.#inFlight < this.#limit) {
-      const next = pop(this.#queue)
+      const next = this.#queue.pop()
       if (next === undefined) return
       if (!next.abandoned) next.start(this.#take())
     }
@@ -111,34 +121,7 @@ function checked(limit: number): number {
   return limit
 }
 
-function before(a: Waiting, b: Waiting): boolean {
-  return a.priority === b.priority ? a.order < b.order : a.priority > b.priority
-}
-
-function push(heap: Waiting[], entry: Waiting): void {
-  let index = heap.push(entry) - 1
-  while (index > 0) {
-    const parent = (index - 1) >> 1
-    if (!before(entry, heap[parent]!)) break
-    heap[index] = heap[parent]!
-    index = parent
-  }
-  heap[index] = entry
-}
-
-function pop(heap: Waiting[]): Waiting | undefined {
-  const first = heap[0]
-  const last = heap.pop()
-  if (first === undefined || last === undefined || heap.length === 0) return first
-  let index = 0
-  for (;;) {
-    let child = 2 * index + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child += 1
-    if (!before(heap[child]!, last)) break
-    heap[index] = heap[child]!
-    index = child
-  }
-  heap[index] = last
-  return first
+/** Whether `a` goes after `b`. */
+function isAfter(a: Waiting, b: Waiting): boolean {
+  return a.priority === b.priority ? a.order > b.order : a.priority < b.priority
 }

@@ -3,8 +3,8 @@ import type { ChatFailure, ChatModel, ChatReply, ChatRequest, Decoding } from '.
 import { isRetryable } from './failure.ts'
 
 /**
- * Finds out whether a rejected request is at fault or the endpoint is: one that is alive still answers the longest request
- * that it has answered before. All calls to one model share one canary.
+ * Finds out whether the request or the endpoint is to blame for a rejection: a healthy endpoint still answers the longest
+ * request that it answered before. All calls to one model share one canary.
  */
 export class Canary {
   #known: ChatRequest | undefined
@@ -12,7 +12,7 @@ export class Canary {
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<ChatReply> | undefined
 
-  /** What a reply is worth. `ask` makes the control call; it must not be limited further, since the caller holds a slot. */
+  /** The reply, or what it really means. `ask` makes the control call, without a slot of its own: the caller holds one. */
   async judge(
     request: ChatRequest,
     reply: ChatReply,
@@ -39,12 +39,12 @@ export class Canary {
     }
   }
 
-  /** The same request was rejected and answered: from now on a rejection says nothing about the request. */
+  /** The same request was both rejected and answered: from now on a rejection says nothing about the request. */
   doubt(): void {
     this.#isErratic = true
   }
 
-  /** Shared, but only by those whose rejection came before it was begun: an earlier one may have met a healthier endpoint. */
+  /** One control call serves all rejections that came before it started; an older result could be out of date. */
   #control(ask: () => Promise<ChatReply>): Promise<ChatReply> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined
@@ -64,7 +64,7 @@ export function canaryOf(model: ChatModel): Canary {
   return canary
 }
 
-/** No statement about the request: to be tried again like a failure of the transport. */
+/** Says nothing about the request: retry it like a transport failure. */
 export function erratic(rejection: ChatFailure): ChatFailure {
   return { ...rejection, kind: 'erratic' }
 }

@@ -6,9 +6,9 @@ import type { TokenUsage } from './usage.ts'
 /** Asks a language model once. Never retries: `retry.ts` does, so that every attempt is counted. */
 export interface ChatModel {
   readonly identity: ModelIdentity
-  /** Resolves whatever goes wrong at the model's side, cancellation included: the reply says so. */
+  /** Resolves even if the model fails or the call is cancelled: the reply says so. */
   ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>
-  /** Lets go of connections and files. */
+  /** Closes connections and files. */
   close?(): Promise<void>
 }
 
@@ -46,10 +46,10 @@ export interface ChatAnswer {
   readonly text: string
   /** `length`: cut off at the output limit. */
   readonly finish: 'stop' | 'length' | 'filter' | 'other'
-  /** Absent when the server did not tell, or told nonsense; never invented. */
+  /** Absent when the server reported none, or nonsense; never invented. */
   readonly usage?: TokenUsage
   readonly warnings: readonly ReplyWarning[]
-  /** The model that the server says has answered. */
+  /** The model that answered, according to the server. */
   readonly servedModel?: string
   readonly durationMs: number
 }
@@ -66,6 +66,13 @@ export interface ChatFailure {
   /** No connection came about: the server has not seen the request. */
   readonly unsent?: true
   readonly durationMs: number
+}
+
+export const cancelled: ChatFailure = {
+  ok: false,
+  kind: 'cancelled',
+  message: 'The call was cancelled.',
+  durationMs: 0,
 }
 
 /** `thinking`: there are signs of thinking although it was to be off. */

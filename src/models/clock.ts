@@ -1,20 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Time as the retries see it, so that tests need not wait. */
+/** Time as calls and executions see it, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
   /** Ends early, without an error, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Calls `action` after this time, unless cancelled first. A clock without alarms gets real timers. */
+  alarm?(ms: number, action: () => void): () => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await wait(ms, undefined, signal === undefined ? {} : { signal })
-    } catch {
-      // Only an abort gets here, and the caller looks at the signal.
-    }
-  },
+  // Only an abort rejects, and the caller looks at the signal.
+  sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => {}),
+}
+
+/** The longest that `setTimeout` can wait: 24 days. */
+const longestTimer = 2 ** 31 - 1
+
+export function setAlarm(clock: Clock, ms: number, action: () => void): () => void {
+  if (clock.alarm !== undefined) return clock.alarm(ms, action)
+  const timer = setTimeout(action, Math.min(ms, longestTimer))
+  return () => clearTimeout(timer)
 }

@@ -1,57 +1,46 @@
-/** Why a call gave no answer. */
-export type FailureKind =
-  | TransportFailure
-  | Refusal
-  | Disappearance
-  | 'rejected'
-  | 'not_recorded'
-  | 'cancelled'
+/** Every reason why a call gave no answer, and what follows from it. */
+const families = {
+  // Trying again may help.
+  network: 'transport',
+  timeout: 'transport',
+  /** The body was not what a chat endpoint sends: HTML, empty, cut off or too long. */
+  bad_response: 'transport',
+  rate_limited: 'transport',
+  server_error: 'transport',
+  /** Rejected, but the endpoint does not always reject this, or could not show that it is alive. */
+  erratic: 'transport',
+  // No other call can succeed until a person has acted: key, money, permission.
+  unauthorized: 'refusal',
+  payment_required: 'refusal',
+  forbidden: 'refusal',
+  quota_exhausted: 'refusal',
+  // The model is not, or no longer, behind this address.
+  not_found: 'gone',
+  redirected: 'gone',
+  /** It rejects even what it answered before. */
+  rejects_all: 'gone',
+  // Only this request is affected.
+  rejected: 'request',
+  not_recorded: 'request',
+  cancelled: 'request',
+} as const
 
-/**
- * It may work the next time. `bad_response`: the body was not what a chat endpoint sends (HTML, empty, cut off, too long).
- * `erratic`: rejected, but the endpoint does not always reject this, or could not show that it is alive.
- */
-type TransportFailure = 'network' | 'timeout' | 'bad_response' | 'rate_limited' | 'server_error' | 'erratic'
+export type FailureKind = keyof typeof families
 
-/** No other call can succeed until a person has acted: key, money, permission. */
-type Refusal = 'unauthorized' | 'payment_required' | 'forbidden' | 'quota_exhausted'
-
-/** The model is not, or no longer, behind this address. `rejects_all`: it rejects even what it answered before. */
-type Disappearance = 'not_found' | 'redirected' | 'rejects_all'
-
-const transport: ReadonlySet<FailureKind> = new Set<TransportFailure>([
-  'network',
-  'timeout',
-  'bad_response',
-  'rate_limited',
-  'server_error',
-  'erratic',
-])
-const refusals: ReadonlySet<FailureKind> = new Set<Refusal>([
-  'unauthorized',
-  'payment_required',
-  'forbidden',
-  'quota_exhausted',
-])
-const disappearances: ReadonlySet<FailureKind> = new Set<Disappearance>([
-  'not_found',
-  'redirected',
-  'rejects_all',
-])
 const maybeCharged = new Set<FailureKind>(['network', 'timeout', 'bad_response', 'cancelled'])
 
 export function isRetryable(kind: FailureKind): boolean {
-  return transport.has(kind)
-}
-
-/** The run must stop at once; it can be resumed after a person has mended what is wrong. */
-export function stopsRun(kind: FailureKind): boolean {
-  return refusals.has(kind) || disappearances.has(kind)
+  return families[kind] === 'transport'
 }
 
 /** The endpoint is there, but it wants another key, more money or a permission. */
 export function isRefusal(kind: FailureKind): boolean {
-  return refusals.has(kind)
+  return families[kind] === 'refusal'
+}
+
+/** The run must stop at once; it can be resumed once a person has fixed the cause. */
+export function stopsRun(kind: FailureKind): boolean {
+  return families[kind] === 'refusal' || families[kind] === 'gone'
 }
 
 /**

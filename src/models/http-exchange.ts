@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
 
-/** An HTTP answer. A 2xx body came whole; of another what could be had. */
+/** An HTTP answer. A 2xx body is complete; another may be cut off. */
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
@@ -10,20 +10,21 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-export type Exchange =
-  | { readonly answer: HttpAnswer }
-  | {
-      readonly kind: 'network' | 'timeout' | 'bad_response' | 'cancelled'
-      readonly message: string
-      readonly status?: number
-      readonly unsent?: true
-    }
+export interface HttpFailure {
+  readonly kind: 'network' | 'timeout' | 'bad_response' | 'cancelled'
+  readonly message: string
+  readonly status?: number
+  /** No connection came about: the server has not seen the request. */
+  readonly unsent?: true
+}
 
 export interface ExchangeLimits {
   /** From the first step of connecting to the last byte of the body. */
   readonly deadlineMs: number
   readonly maxBodyBytes: number
 }
+
+const cancelled: HttpFailure = { kind: 'cancelled', message: 'The call was cancelled.' }
 
 /** What a connection fails with before anything can be sent over it. */
 const notConnected = new Set([
@@ -40,26 +41,29 @@ const maxErrorBytes = 64 * 1024
 
 /**
  * One POST. Redirects are not followed, the body is capped before and after decompression, and the deadline ends it
- * wherever it hangs: on a silent socket as on one that drips a byte now and then.
+ * wherever it hangs. A status that has come counts even if its body never does.
  */
 export async function post(
   pool: Pool,
   path: string,
   headers: Record<string, string>,
   body: string,
-  limits: ExchangeLimits,
+  { deadlineMs, maxBodyBytes }: ExchangeLimits,
   signal?: AbortSignal,
-): Promise<Exchange> {
-  const cancelled: Exchange = { kind: 'cancelled', message: 'The call was cancelled.' }
-  if (signal?.aborted === true) return { ...cancelled, unsent: true }
+): Promise<HttpAnswer | HttpFailure> {
+  if (signal?.aborted) return { ...cancelled, unsent: true }
   const abort = new AbortController()
-  let ended: 'by the deadline' | 'by the caller' | undefined
-  const end = (by: typeof ended) => {
-    ended ??= by
+  let ended: HttpFailure | undefined
+  const end = (how: HttpFailure) => {
+    ended ??= how
     abort.abort()
   }
-  const timer = setTimeout(() => end('by the deadline'), limits.deadlineMs)
-  const cancel = () => end('by the caller')
+  const timedOut: HttpFailure = {
+    kind: 'timeout',
+    message: `No complete answer within ${deadlineMs / 1000} s.`,
+  }
+  const timer = setTimeout(() => end(timedOut), deadlineMs)
+  const cancel = () => end(cancelled)
   signal?.addEventListener('abort', cancel, { once: true })
   try {
     const response = await pool.request({
@@ -71,38 +75,36 @@ export async function post(
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    return await receive(response, limits.maxBodyBytes)
+    return await receive(response, maxBodyBytes)
   } catch (error) {
-    if (ended === 'by the caller') return cancelled
-    if (ended === 'by the deadline')
-      return { kind: 'timeout', message: `No complete answer within ${limits.deadlineMs / 1000} s.` }
-    const failure = { kind: 'network', message: messageOf(error) } as const
-    return notConnected.has((error as NodeJS.ErrnoException).code ?? '')
-      ? { ...failure, unsent: true }
-      : failure
+    if (ended !== undefined) return ended
+    const unsent = notConnected.has((error as NodeJS.ErrnoException).code ?? '') ? true : undefined
+    return { kind: 'network', message: messageOf(error), unsent }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)
   }
 }
 
-async function receive(response: Dispatcher.ResponseData, maxBytes: number): Promise<Exchange> {
+async function receive(
+  response: Dispatcher.ResponseData,
+  maxBytes: number,
+): Promise<HttpAnswer | HttpFailure> {
   const status = response.statusCode
   const success = status >= 200 && status < 300
-  const retryAfter = header(response, 'retry-after')
   const answer = {
     status,
     contentType: header(response, 'content-type') ?? '',
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    retryAfter: header(response, 'retry-after'),
   }
   try {
     const bytes = await collect(response, success ? maxBytes : maxErrorBytes)
     const plain = await decompress(bytes, header(response, 'content-encoding'), maxBytes)
     // Not fatal in an error body: there a broken character is no reason to lose the message.
-    return { answer: { ...answer, body: new TextDecoder('utf-8', { fatal: success }).decode(plain) } }
+    return { ...answer, body: new TextDecoder('utf-8', { fatal: success }).decode(plain) }
   } catch (error) {
     // The status of a failed call says more than the state of its body.
-    if (!success) return { answer: { ...answer, body: '' } }
+    if (!success) return { ...answer, body: '' }
     if (error instanceof UnreadableBody) return { kind: 'bad_response', message: error.message, status }
     if (error instanceof TypeError) return { kind: 'bad_response', message: 'The body is not UTF-8.', status }
     throw error

@@ -1,23 +1,24 @@
+import { exitCode, Problem } from '../problem.ts'
 import type { ChatFailure } from './chat-model.ts'
 import { type FailureKind, isRefusal } from './failure.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 
-/** What a failure that stops a run is told as. */
+/** The error for a failure that stops a run. */
 export function stopError({ kind, message }: ChatFailure): ModelRefusedError | ModelUnreachableError {
   return isRefusal(kind)
     ? new ModelRefusedError(kind, message)
     : new ModelUnreachableError(`The model is gone (${kind}): ${message}`)
 }
 
-/** The model refuses every call until a person has acted, so whatever runs on it ends at once. */
-export class ModelRefusedError extends Error {
-  override name = 'ModelRefusedError'
+/** The model refuses every call until a person has acted, so the run ends at once. */
+export class ModelRefusedError extends Problem {
   readonly kind: FailureKind
 
   /** `message` is the failed call's. */
   constructor(kind: FailureKind, message: string) {
     super(
       `The model refuses further calls (${kind}): ${endedSentence(message)} ${remedyOf(kind)}, then try again; nothing that was done is lost.`,
+      { exitCode: exitCode.refused },
     )
     this.kind = kind
   }

@@ -1,14 +1,15 @@
-/** The endpoint is gone or not to be reached. Nothing is lost: the run can be resumed when it answers again. */
-export class ModelUnreachableError extends Error {
-  override name = 'ModelUnreachableError'
+import { exitCode, Problem } from '../problem.ts'
 
+/** The endpoint is gone or cannot be reached. Nothing is lost: the run can be resumed when it answers again. */
+export class ModelUnreachableError extends Problem {
   constructor(problem: string) {
     super(
       `${problem.replace(/[.!?]?$/, '.')} Check the endpoint (\`magic doctor\`) and resume, or repeat the command: what was answered is kept.`,
+      { exitCode: exitCode.unavailable },
     )
   }
 
-  /** All attempts of all rounds failed on the way. */
+  /** All attempts of all rounds failed in transport. */
   static afterRetries(task: string, reason: string | undefined): ModelUnreachableError {
     const why = reason === undefined ? '' : ` The last failure: ${reason}`
     return new ModelUnreachableError(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FaultServer } from '../../test/faults/fault-server.ts'
 import { paperDecoding } from './chat-model.ts'
 import { type ModelSettings, openModel } from './open-model.ts'
-import { type PresetName, presets } from './presets.ts'
+import { type ProviderName, providers } from './providers.ts'
 
 const request = { system: 's', user: 'u', decoding: paperDecoding }
 
@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 /** The body that a preset sends, with only its address changed. */
-async function bodyOf(preset: PresetName, settings: ModelSettings = {}) {
+async function bodyOf(preset: ProviderName, settings: ModelSettings = {}) {
   server.script()
-  const environment = { [presets[preset].apiKeyEnv]: 'sk-test' }
+  const environment = { [providers[preset].apiKeyEnv]: 'sk-test' }
   const model = openModel({ preset, baseURL: server.url, model: 'm', ...settings }, environment)
   expect(await model.ask(request)).toMatchObject({ ok: true })
   await model.close()
@@ -24,8 +24,8 @@ async function bodyOf(preset: PresetName, settings: ModelSettings = {}) {
   return JSON.parse(attempt!.body)
 }
 
-describe('presets', () => {
-  test.each<[PresetName, object]>([
+describe('providers', () => {
+  test.each<[ProviderName, object]>([
     ['deepseek', { thinking: { type: 'disabled' }, max_tokens: 2048 }],
     ['alibaba', { enable_thinking: false, max_tokens: 2048 }],
     ['openai', { reasoning_effort: 'none', max_completion_tokens: 2048 }],
@@ -86,7 +86,7 @@ describe('what a person can mend is said with the remedy', () => {
     ],
     ['a field that the run sets', { extraBody: { messages: [] } }, 'set by the run'],
     ['a key among the fields', { extraBody: { api_key: 'sk-1' } }, 'does not belong here'],
-    ['an unknown preset', { preset: 'other' as PresetName }, 'deepseek'],
+    ['an unknown preset', { preset: 'other' as ProviderName }, 'deepseek'],
     ['an unknown setting', { apiKey: 'sk-secret' } as ModelSettings, 'apiKey'],
   ])('%s', (_, settings, remedy) => {
     expect(() => openModel(settings, {})).toThrow(remedy)

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
+import { Problem } from '../problem.ts'
 import { checkBaseURL } from './base-url.ts'
 import { OpenAICompatibleModel } from './openai-compatible.ts'
-import { type Preset, type PresetName, presets } from './presets.ts'
+import { type Provider, type ProviderName, providers } from './providers.ts'
 import { ApiKey, readKeyFile } from './secret.ts'
 
-const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]]
+const providerNames = Object.keys(providers) as [ProviderName, ...ProviderName[]]
 const secretName =
   /^(?:x[-_])?(?:api[-_]?key|authorization|access[-_]?token|auth[-_]?token|secret|password)$/i
 const ownFields = ['model', 'messages', 'stream', 'temperature', 'max_tokens', 'max_completion_tokens']
 
 /** Which model is asked, and where. Keys are named, never given. */
 export const modelSettings = z.strictObject({
-  preset: z.enum(presetNames).default('deepseek').describe('Provider whose address and dialect are known.'),
+  preset: z.enum(providerNames).default('deepseek').describe('Provider whose address and dialect are known.'),
   model: z.string().min(1).optional().describe('Model name at the provider.'),
   baseURL: z
     .string()
@@ -45,13 +46,13 @@ export const modelSettings = z.strictObject({
 
 export type ModelSettings = z.input<typeof modelSettings>
 
-/** The model that settings describe. Throws, with the remedy, for what a person can mend; asks nobody yet. */
+/** The model that settings describe. Throws a `Problem` for wrong settings; makes no call yet. */
 export function openModel(settings: ModelSettings = {}, environment = process.env): OpenAICompatibleModel {
   const chosen = modelSettings.parse(settings)
-  const preset: Preset = presets[chosen.preset]
+  const preset: Provider = providers[chosen.preset]
   const model = chosen.model ?? preset.model
   if (model === undefined)
-    throw new Error(
+    throw new Problem(
       `The preset '${chosen.preset}' has no default model: name the one that your server has loaded.`,
     )
   const baseURL = checkBaseURL(chosen.baseURL ?? preset.baseURL, chosen.allowUnsafeBaseURL)
@@ -64,34 +65,31 @@ export function openModel(settings: ModelSettings = {}, environment = process.en
     baseURL,
     thinkingOff: preset.thinkingOff,
     outputLimit: preset.outputLimit,
-    quotaIsRate: preset.quotaIsRate ?? false,
+    quotaIsRate: preset.quotaIsRate,
     deadlineMs: chosen.deadlineSeconds * 1000,
-    ...(chosen.extraBody === undefined ? {} : { extraBody: chosen.extraBody as JsonObject }),
-    ...(key === undefined ? {} : { apiKey: new ApiKey(key, baseURL.origin) }),
+    extraBody: chosen.extraBody as JsonObject | undefined,
+    apiKey: key === undefined ? undefined : new ApiKey(key, baseURL.origin),
   })
 }
 
 function findKey(
   { preset: name, apiKeyEnv, apiKeyFile }: z.output<typeof modelSettings>,
-  preset: Preset,
+  preset: Provider,
   environment: NodeJS.ProcessEnv,
 ): string | undefined {
   if (apiKeyFile !== undefined) return readKeyFile(apiKeyFile)
   const key = environment[apiKeyEnv ?? preset.apiKeyEnv]?.trim()
   if (key !== undefined && key !== '') return key
-  // A variable that was asked for by name is missed even where the provider does not need one. The name is not repeated:
-  // it may be the key, given by mistake.
+  // A variable that was named must exist even where the provider needs no key. Its name is not repeated: it may be the
+  // key, given by mistake.
   if (apiKeyEnv !== undefined)
-    throw new MissingKeyError(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
-  if (preset.needsKey) throw new MissingKeyError(name, `Set ${preset.apiKeyEnv}`)
+    throw missingKey(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
+  if (preset.needsKey) throw missingKey(name, `Set ${preset.apiKeyEnv}`)
   return undefined
 }
 
-class MissingKeyError extends Error {
-  override name = 'MissingKeyError'
-  constructor(preset: string, remedy: string) {
-    super(
-      `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
-    )
-  }
+function missingKey(preset: string, remedy: string): Problem {
+  return new Problem(
+    `No API key for ${preset}. ${remedy}, name a key file with apiKeyFile, or run with the simulated model.`,
+  )
 }

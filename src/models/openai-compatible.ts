@@ -1,15 +1,7 @@
 import { Pool } from 'undici'
-import type {
-  ChatFailure,
-  ChatModel,
-  ChatReply,
-  ChatRequest,
-  ModelIdentity,
-  ReplyWarning,
-} from './chat-model.ts'
-import { ConstantUsage } from './constant-usage.ts'
+import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
 import { type FailureKind, failureOfStatus } from './failure.ts'
-import { type Exchange, type ExchangeLimits, type HttpAnswer, post } from './http-exchange.ts'
+import { type ExchangeLimits, type HttpAnswer, post } from './http-exchange.ts'
 import {
   type Completion,
   completionBody,
@@ -17,6 +9,7 @@ import {
   readCompletion,
   readErrorBody,
 } from './openai-wire.ts'
+import { ReplyWarnings } from './reply-warnings.ts'
 import type { ApiKey } from './secret.ts'
 
 export interface EndpointSettings extends Dialect, Partial<ExchangeLimits> {
@@ -37,18 +30,13 @@ const maxRetryAfter = 100
 export class OpenAICompatibleModel implements ChatModel {
   readonly identity: ModelIdentity
   readonly #settings: EndpointSettings
-  readonly #limits: ExchangeLimits
   readonly #pool: Pool
   readonly #path: string
-  readonly #constantUsage = new ConstantUsage()
+  readonly #warnings = new ReplyWarnings()
 
   constructor(settings: EndpointSettings) {
     const { provider, model, baseURL, thinkingOff, extraBody } = settings
     this.#settings = settings
-    this.#limits = {
-      deadlineMs: settings.deadlineMs ?? 120_000,
-      maxBodyBytes: settings.maxBodyBytes ?? 8 * 1024 * 1024,
-    }
     this.identity = { provider, model, options: { ...extraBody, ...thinkingOff } }
     this.#pool = new Pool(baseURL.origin, { allowH2: false })
     this.#path = `${baseURL.pathname.replace(/\/+$/, '')}/chat/completions`
@@ -56,60 +44,43 @@ export class OpenAICompatibleModel implements ChatModel {
 
   async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
     const start = performance.now()
-    const { apiKey, baseURL, model } = this.#settings
-    const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-    if (apiKey !== undefined) headers.authorization = apiKey.bearerFor(baseURL.origin)
-    const body = completionBody(model, this.#settings, request)
-    const exchange = await post(this.#pool, this.#path, headers, body, this.#limits, signal)
-    return { ...this.#reply(request, exchange), durationMs: performance.now() - start }
+    const reply = await this.#exchange(request, signal)
+    return { ...reply, durationMs: performance.now() - start }
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
 
-  #reply(request: ChatRequest, exchange: Exchange): ChatReply {
-    if (!('answer' in exchange)) {
-      const failure = this.#failure(exchange.kind, exchange.message, exchange.status)
-      return exchange.unsent ? { ...failure, unsent: true } : failure
-    }
-    const { answer } = exchange
+  async #exchange(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+    const { apiKey, baseURL, model, deadlineMs = 120_000, maxBodyBytes = 8 * 1024 * 1024 } = this.#settings
+    const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+    if (apiKey !== undefined) headers.authorization = apiKey.bearerFor(baseURL.origin)
+    const body = completionBody(model, this.#settings, request)
+    const answer = await post(this.#pool, this.#path, headers, body, { deadlineMs, maxBodyBytes }, signal)
+    if ('kind' in answer)
+      return { ...this.#failure(answer.kind, answer.message, answer.status), unsent: answer.unsent }
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
     const reading = readCompletion(answer.body)
-    // Whatever its type says: a completion that was paid for is an answer.
-    if ('completion' in reading) return this.#completed(request, reading.completion)
-    // An error behind a 200 is as good as one behind a 503, unless it says that the quota is spent.
+    // The content type does not matter: a completion that was paid for is an answer.
+    if (!('problem' in reading)) return this.#completed(request, reading)
+    // An error behind a 200 counts like a 503, unless it says that the quota is spent.
     const spent = reading.error && failureOfStatus(429, reading.error, this.#settings.quotaIsRate)
     const kind = spent === 'quota_exhausted' ? spent : 'bad_response'
-    const { usage } = reading.usage
-    return {
-      ...this.#failure(kind, `${reading.problem} (${answer.contentType || 'untyped'})`, answer.status),
-      ...(usage === undefined ? {} : { usage }),
-    }
+    const problem = `${reading.problem} (${answer.contentType || 'untyped'})`
+    return { ...this.#failure(kind, problem, answer.status), usage: reading.usage.usage }
   }
 
-  #completed(request: ChatRequest, completion: Completion): ChatReply {
-    const { finish, thinking } = completion
-    // A server that repeats the key would otherwise put it into traces and recordings.
-    const text = this.#clean(completion.text)
-    const servedModel = completion.servedModel && this.#clean(completion.servedModel).slice(0, maxModelName)
-    const { usage, warning } = completion.usage
-    const warnings: ReplyWarning[] = []
-    if (warning !== undefined) warnings.push(warning)
-    if (
-      usage !== undefined &&
-      this.#constantUsage.observe(request.system.length + request.user.length, usage)
-    )
-      warnings.push('usage_constant')
-    if (thinking && !request.decoding.thinking) warnings.push('thinking')
+  #completed(request: ChatRequest, { text, finish, thinking, usage, servedModel }: Completion): ChatReply {
     return {
       ok: true,
-      text,
+      // A server that repeats the key would otherwise put it into traces and recordings.
+      text: this.#clean(text),
       finish,
-      warnings,
+      warnings: this.#warnings.of(request, usage, thinking),
       durationMs: 0,
-      ...(usage === undefined ? {} : { usage }),
-      ...(servedModel === undefined || servedModel === '' ? {} : { servedModel }),
+      usage: usage.usage,
+      servedModel: this.#clean(servedModel ?? '').slice(0, maxModelName) || undefined,
     }
   }
 
@@ -122,9 +93,7 @@ export class OpenAICompatibleModel implements ChatModel {
         ? 'The server redirects, which is not followed: check the base URL.'
         : error.message
     const failure = this.#failure(kind, `HTTP ${status}${said === undefined ? '' : `: ${said}`}`, status)
-    return retryAfter === undefined
-      ? failure
-      : { ...failure, retryAfter: this.#clean(retryAfter).slice(0, maxRetryAfter) }
+    return { ...failure, retryAfter: retryAfter && this.#clean(retryAfter).slice(0, maxRetryAfter) }
   }
 
   #clean(text: string): string {
@@ -132,8 +101,7 @@ export class OpenAICompatibleModel implements ChatModel {
   }
 
   #failure(kind: FailureKind, message: string, status?: number): ChatFailure {
-    const clean = presentable(this.#clean(message))
-    return { ok: false, kind, message: clean, durationMs: 0, ...(status === undefined ? {} : { status }) }
+    return { ok: false, kind, message: presentable(this.#clean(message)), durationMs: 0, status }
   }
 }
 

@@ -42,7 +42,7 @@ export interface Completion {
 }
 
 export type CompletionReading =
-  | { readonly completion: Completion }
+  | Completion
   | { readonly problem: string; readonly error?: ServerError; readonly usage: UsageReading }
 
 /** Reads the body of a 2xx answer, which may yet hold an error or be no completion at all. Never throws. */
@@ -62,13 +62,11 @@ export function readCompletion(body: string): CompletionReading {
   const text = content ?? ''
   const servedModel = field(json, 'model')
   return {
-    completion: {
-      text,
-      finish: finishOf(field(choice, 'finish_reason')),
-      ...(typeof servedModel === 'string' ? { servedModel } : {}),
-      thinking: showsThinking(message, text, field(json, 'usage')),
-      usage,
-    },
+    text,
+    finish: finishOf(field(choice, 'finish_reason')),
+    servedModel: typeof servedModel === 'string' ? servedModel : undefined,
+    thinking: showsThinking(message, text, field(json, 'usage')),
+    usage,
   }
 }
 

@@ -4,7 +4,7 @@ import type { TokenUsage } from './usage.ts'
 
 const rate = z.number().finite().nonnegative()
 
-/** What a model costs, from a source and a day that can be looked up. Rates are per million tokens. */
+/** What a model costs, with source and date. Rates are per million tokens. */
 const priceSchema = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'a currency is three capital letters, such as CNY'),
   asOf: z.string().regex(/^\d{4}-\d{2}(-\d{2})?$/, 'a date, such as 2026-10-27 or 2026-10'),
@@ -46,7 +46,7 @@ const deepseekFlash: Price = {
   },
 }
 
-/** Only what a published list says. Whatever is not here is unpriced until the user gives a price. */
+/** From published price lists only. Any other model is unpriced until the user gives a price. */
 export const publishedPrices: PriceTable = {
   'deepseek/deepseek-flash': deepseekFlash,
   // A retired name: requests are served by, and billed as, deepseek-flash.

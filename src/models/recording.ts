@@ -19,13 +19,13 @@ export interface RecordedCall {
 
 /**
  * Passes calls on to a model and writes each answer with its request to a file, one JSON object per line. Failures are not
- * answers and are not written. A recording goes on where an earlier one ended.
+ * answers and are not written. An existing file is continued.
  */
 export class RecordingModel implements ChatModel {
   readonly identity: ModelIdentity
   readonly #model: ChatModel
   readonly #file: FileHandle
-  /** Writes follow each other, so that lines never mix. */
+  /** Writes happen one after another, so that lines never mix. */
   #last: Promise<void> = Promise.resolve()
 
   private constructor(model: ChatModel, file: FileHandle) {

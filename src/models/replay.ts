@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
+import { Problem } from '../problem.ts'
 import {
   type ChatAnswer,
   type ChatModel,
   type ChatReply,
   type ChatRequest,
+  cancelled,
   type ModelIdentity,
   requestDigest,
 } from './chat-model.ts'
@@ -41,17 +43,12 @@ export class ReplayModel implements ChatModel {
       else known.push(call.reply)
     }
     if (identity === undefined)
-      throw new Error(`${path} holds no recorded call${broken > 0 ? ` (line ${broken} is not one)` : ''}.`)
+      throw new Problem(`${path} holds no recorded call${broken > 0 ? ` (line ${broken} is not one)` : ''}.`)
     return new ReplayModel(identity, answers)
   }
 
-  ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
-    return Promise.resolve(this.#find(request, signal))
-  }
-
-  #find(request: ChatRequest, signal?: AbortSignal): ChatReply {
-    if (signal?.aborted === true)
-      return { ok: false, kind: 'cancelled', message: 'The call was cancelled.', durationMs: 0 }
+  async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+    if (signal?.aborted) return cancelled
     const digest = requestDigest(this.identity, request)
     const answers = this.#answers.get(digest)
     if (answers === undefined) {
@@ -78,7 +75,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   yield rest
 }
 
-/** A line that a crash has cut off is no call; the request it belonged to is simply not recorded. */
+/** A line cut off by a crash is skipped: its request counts as not recorded. */
 function readLine(line: string): RecordedCall | undefined {
   try {
     const call = JSON.parse(line) as Partial<RecordedCall> | null

@@ -1,24 +1,33 @@
 import { type CallLimit, processCallLimit } from './call-limit.ts'
 import { type Canary, erratic } from './canary.ts'
-import type { ChatFailure, ChatModel, ChatReply, ChatRequest } from './chat-model.ts'
+import {
+  type ChatFailure,
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  cancelled,
+} from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { askInTime } from './deadline.ts'
 import { isRetryable } from './failure.ts'
 import { type Usage, usageOfCall } from './usage.ts'
 
 /** The paper's: at most four attempts, 1, 2 and 4 s apart. */
 const paperWaits: readonly number[] = [1000, 2000, 4000]
 
-/** A server may ask for this much patience; more is not patience but a mistake. */
+/** A longer `Retry-After` is taken for a mistake. */
 const maxRetryAfter = 60_000
 
 export interface CallOptions {
   readonly limit?: CallLimit
-  /** The caller with the highest goes first when calls queue up. */
+  /** When calls queue up, the highest goes first. */
   readonly priority?: number
   readonly signal?: AbortSignal
   readonly clock?: Clock
+  /** Ends an attempt even if the model's client waits for ever. The time in the queue does not count. */
+  readonly attemptMs?: number
   readonly waits?: readonly number[]
-  /** With it, a rejection must be confirmed before it is believed: by all attempts, and by the canary. */
+  /** With it, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
 }
 
@@ -45,9 +54,13 @@ export async function callModel(
   options: CallOptions = {},
 ): Promise<Call> {
   const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
-  const { canary } = options
+  const { canary, attemptMs } = options
   // Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free.
   const confirmations = 2 * (waits.length + 1)
+  const ask = (asked: ChatRequest) =>
+    attemptMs === undefined
+      ? model.ask(asked, signal)
+      : askInTime(attemptMs, signal, (until) => model.ask(asked, until), clock)
   const attempts: Attempt[] = []
   const done = (reply: ChatReply): Call => ({
     reply,
@@ -62,9 +75,9 @@ export async function callModel(
     const isLastConfirmation = attempts.length + 1 === confirmations
     let reply: ChatReply
     try {
-      reply = await model.ask(request, signal)
+      reply = await ask(request)
       if (canary !== undefined && (!wasRejected || isLastConfirmation))
-        reply = await canary.judge(request, reply, (control) => model.ask(control, signal), signal)
+        reply = await canary.judge(request, reply, ask, signal)
     } finally {
       release()
     }
@@ -83,13 +96,6 @@ export async function callModel(
 
 function isRejected({ reply }: Pick<Attempt, 'reply'>): boolean {
   return !reply.ok && reply.kind === 'rejected'
-}
-
-const cancelled: ChatFailure = {
-  ok: false,
-  kind: 'cancelled',
-  message: 'The call was cancelled.',
-  durationMs: 0,
 }
 
 /** Milliseconds to wait: `Retry-After` in seconds or as a date. Beyond 0 to 60 s, or unreadable, it is ignored. */

@@ -113,7 +113,7 @@ export function redactLikelyKeys(text: string): string {
   return text.replace(/\b(?:sk|pk|rk|gsk|xai|key)[-_][\w-]{8,}|\bAIza[\w-]{8,}|\bBearer \S+/g, redacted)
 }
 
-/** A key from a file that nobody else may read. */
+/** Reads a key from a file that only its owner may read. */
 export function readKeyFile(path: string): string {
   const { mode } = statSync(path)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)

@@ -1,11 +1,11 @@
 import type { ChatReply } from './chat-model.ts'
 import { mayHaveBeenCharged } from './failure.ts'
 
-/** What one attempt used, as its server told. */
+/** What one attempt used, as reported by its server. */
 export interface TokenUsage {
   /** All input tokens, cached ones included. */
   readonly input: number
-  /** Zero where the server does not tell: then the input is taken as uncached. */
+  /** Zero where the server does not report it. */
   readonly cachedInput: number
   readonly output: number
 }
@@ -15,7 +15,7 @@ export interface Usage extends TokenUsage {
   readonly calls: number
   readonly attempts: number
   readonly failedAttempts: number
-  /** Attempts that may have been charged but told no usage. While there are any, tokens and cost are lower bounds. */
+  /** Attempts that may have been charged but reported no usage. If there are any, tokens and cost are lower bounds. */
   readonly unknown: number
 }
 
@@ -53,14 +53,14 @@ export function usageOfCall(attempts: readonly ChatReply[]): Usage {
   return sum
 }
 
-/** More tokens than any model takes in one call: whoever says so is wrong. */
+/** More tokens than any model takes in one call. */
 const absurd = 10_000_000
 
 export type UsageReading =
   | { readonly usage: TokenUsage; readonly warning?: never }
   | { readonly usage?: never; readonly warning: 'usage_missing' | 'usage_invalid' }
 
-/** Believes counts that are whole, not negative and not absurd, and nothing else. */
+/** Accepts only counts that are whole, not negative and not absurd. */
 export function checkUsage(input: unknown, cachedInput: unknown, output: unknown): UsageReading {
   if (input === undefined && output === undefined) return { warning: 'usage_missing' }
   const cached = cachedInput ?? 0

@@ -62,26 +62,23 @@ export function assertParameters(
 ): void {
   const shapes = parameterShapes(dimensions)
   for (const name of parameters.keys()) {
-    if (!shapes.has(name)) throw new ParameterError(name, 'the network has no such tensor')
+    if (!shapes.has(name)) throw unusable(name, 'the network has no such tensor')
   }
   for (const [name, shape] of shapes) {
     const tensor = parameters.get(name)
-    if (tensor === undefined) throw new ParameterError(name, 'it is missing')
+    if (tensor === undefined) throw unusable(name, 'it is missing')
     if (tensor.shape.join() !== shape.join()) {
-      throw new ParameterError(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
+      throw unusable(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
     }
     const size = shape.reduce((product, extent) => product * extent, 1)
     if (tensor.data.length !== size) {
-      throw new ParameterError(name, `it has ${tensor.data.length} values, but ${size} are needed`)
+      throw unusable(name, `it has ${tensor.data.length} values, but ${size} are needed`)
     }
   }
 }
 
-export class ParameterError extends Error {
-  override name = 'ParameterError'
-  constructor(tensor: string, problem: string) {
-    super(`Policy parameter '${tensor}': ${problem}.`)
-  }
+function unusable(tensor: string, problem: string): Error {
+  return new Error(`Policy parameter '${tensor}': ${problem}.`)
 }
 
 type Entry = readonly [string, readonly number[]]

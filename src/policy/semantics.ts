@@ -23,7 +23,7 @@ export function placeSemantics(
   semantic: number,
 ): Semantics {
   if (vectors.length !== space.roles.length) {
-    throw new SemanticsError(`there are ${vectors.length} role vectors for ${space.roles.length} roles`)
+    throw unusable(`there are ${vectors.length} role vectors for ${space.roles.length} roles`)
   }
   const roles = new Float32Array(vectors.length * semantic)
   const branches = new Float32Array(vectors.length * 2 * semantic)
@@ -31,14 +31,12 @@ export function placeSemantics(
     const { id, atomic: hasAtomic, group: hasGroup } = space.roles[index]!
     const place = (target: Float32Array, row: number, vector: ArrayLike<number>) => {
       if (vector.length !== semantic) {
-        throw new SemanticsError(
-          `a vector of role ${id} has ${vector.length} entries, but ${semantic} are needed`,
-        )
+        throw unusable(`a vector of role ${id} has ${vector.length} entries, but ${semantic} are needed`)
       }
       target.set(vector, row * semantic)
     }
     if (hasAtomic !== (atomic !== null) || hasGroup !== (group !== null)) {
-      throw new SemanticsError(`the vectors of role ${id} do not fit its realizations`)
+      throw unusable(`the vectors of role ${id} do not fit its realizations`)
     }
     place(roles, index, role)
     if (atomic !== null) place(branches, index * 2, atomic)
@@ -50,9 +48,6 @@ export function placeSemantics(
   }
 }
 
-export class SemanticsError extends Error {
-  override name = 'SemanticsError'
-  constructor(problem: string) {
-    super(`The library's embeddings cannot be used: ${problem}.`)
-  }
+function unusable(problem: string): Error {
+  return new Error(`The library's embeddings cannot be used: ${problem}.`)
 }

@@ -6,7 +6,7 @@ import type { Served } from './case.ts'
 import { findSandboxHost, type SandboxHost } from './host.ts'
 import { infrastructureSeconds } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
-import { InfrastructureTimeout, SandboxFailure, SandboxLost } from './unavailable.ts'
+import { SandboxFailure, sandboxLost } from './unavailable.ts'
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
@@ -94,8 +94,8 @@ export class SandboxPool {
     const started: Sandbox[] = []
     const check = () => {
       signal?.throwIfAborted()
-      if (timedOut) throw new InfrastructureTimeout(this.#seconds)
-      if (started.some((sandbox) => sandbox.hasFailed)) throw new SandboxLost()
+      if (timedOut) throw new SandboxFailure(`The sandbox job was stopped after ${this.#seconds} s.`)
+      if (started.some((sandbox) => sandbox.hasFailed)) throw sandboxLost()
     }
     // Closing a sandbox ends its cases, so the work ends too; `check` then throws away what it found.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))

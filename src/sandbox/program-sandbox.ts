@@ -7,7 +7,7 @@ import { SandboxUnavailable } from './unavailable.ts'
 
 export interface ProgramSandbox {
   readonly kind: 'bubblewrap' | 'pyodide'
-  /** Runs a whole program. Throws `SandboxUnavailable`, `InfrastructureTimeout` or the signal's reason. */
+  /** Runs a whole program. Throws a `SandboxFailure` or the signal's reason. */
   run(source: string, stdin: string, signal?: AbortSignal, limits?: Limits): Promise<CaseReport>
   /** For tests and scoring, which need more than whole programs. Only bubblewrap has it. */
   readonly pool?: SandboxPool

@@ -8,7 +8,7 @@ import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
 import { Sandbox } from './sandbox.ts'
-import { InfrastructureTimeout, SandboxLost, SandboxUnavailable } from './unavailable.ts'
+import { SandboxUnavailable } from './unavailable.ts'
 
 const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
 
@@ -171,7 +171,7 @@ describe('a pool', () => {
   test('stops a job at the limit of the infrastructure', async () => {
     const pool = new SandboxPool({ infrastructureSeconds: 0.5 })
     const job = pool.job(undefined, async (job) => endOf((await job.open()).run(sleep, paperLimits)))
-    await expect(job).rejects.toBeInstanceOf(InfrastructureTimeout)
+    await expect(job).rejects.toThrow('was stopped after')
   })
 
   test('says what is missing', async () => {
@@ -233,7 +233,7 @@ describe('a job whose sandbox fails', () => {
       attempts += 1
       process.kill(pids.at(-1)!, 'SIGKILL')
     })
-    await expect(killed).rejects.toBeInstanceOf(SandboxLost)
+    await expect(killed).rejects.toThrow('was killed from outside')
     expect(attempts).toBe(3)
   })
 

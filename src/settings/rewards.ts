@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Problem } from '../problem.ts'
 
 const number = z.number()
 const notNegative = number.min(0)
@@ -41,8 +42,7 @@ export function rewardSettings(given: z.input<typeof rewardSettingsSchema> = {})
   return Object.freeze(parsed.data)
 }
 
-export class InvalidRewardSettingsError extends Error {
-  override name = 'InvalidRewardSettingsError'
+export class InvalidRewardSettingsError extends Problem {
   constructor({ issues }: z.ZodError, given: object) {
     const problems = issues.map(({ path, message }) => {
       const field = path.join('.')

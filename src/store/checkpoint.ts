@@ -7,6 +7,7 @@ import type { AdamState } from '../numerics/adam.ts'
 import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from '../policy/parameter-shapes.ts'
 import type { ParameterValues } from '../policy/parameters.ts'
+import { exitCode, Problem } from '../problem.ts'
 import { currentFolder, replaceFolder, replaceFolderInBackground } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
 
@@ -306,20 +307,18 @@ async function digestInBackground(content: Uint8Array<ArrayBuffer>): Promise<str
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', content)).toString('hex')
 }
 
-export class CheckpointError extends Error {
-  override name = 'CheckpointError'
+export class CheckpointError extends Problem {
   constructor(folder: string, problem: string) {
     super(`The checkpoint ${folder} cannot be used: ${problem}.`)
   }
 }
 
-export class CheckpointWriteError extends Error {
-  override name = 'CheckpointWriteError'
+export class CheckpointWriteError extends Problem {
   constructor(folder: string, contents: ReadonlyMap<string, Uint8Array>, cause: Error) {
     const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0)
     super(
       `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. Nothing there is half written.`,
-      { cause },
+      { cause, exitCode: exitCode.disk },
     )
   }
 }

@@ -1,6 +1,7 @@
+import { exitCode, Problem } from '../problem.ts'
+
 /** A file of a run that could not be written. What was there before is as it was, and the run can be resumed. */
-export class DiskError extends Error {
-  override name = 'DiskError'
+export class DiskError extends Problem {
   readonly path: string
   readonly code: string
 
@@ -9,7 +10,7 @@ export class DiskError extends Error {
     const need = bytes === 0 ? '' : `; ${bytes} bytes were to go there`
     super(
       `${path} could not be written (${code}${need}). ${remedyOf(code)} and resume; what was there before is intact.`,
-      { cause },
+      { cause, exitCode: exitCode.disk },
     )
     this.path = path
     this.code = code

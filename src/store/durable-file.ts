@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { Problem } from '../problem.ts'
 import { DiskError } from './disk-error.ts'
 
 /** Puts a text under a file's name, whole or not at all, also after a power loss. */
@@ -111,14 +112,6 @@ export function readLines(path: string): unknown[] {
   return [...lines(path, readFileSync(path))].map(({ record }) => record)
 }
 
-/** A line that is whole and yet no record: nobody who was killed has left it so. */
-export class DamagedLineError extends Error {
-  override name = 'DamagedLineError'
-  constructor(path: string, line: number) {
-    super(`Line ${line} of ${path} is damaged. Put a copy of the file in its place, or delete the line.`)
-  }
-}
-
 function validLength(path: string, bytes: Buffer, isStale: (line: unknown) => boolean): number {
   let length = 0
   for (const { record, end } of lines(path, bytes)) {
@@ -137,7 +130,9 @@ function* lines(path: string, bytes: Buffer): Generator<{ record: unknown; end: 
     const record = parse(bytes.toString('utf8', start, newline))
     if (record === undefined) {
       if (bytes.indexOf(10, end) === -1) return
-      throw new DamagedLineError(path, line)
+      throw new Problem(
+        `Line ${line} of ${path} is damaged. Put a copy of the file in its place, or delete the line.`,
+      )
     }
     yield { record, end }
     start = end

@@ -13,6 +13,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import { parseLibrary, toYaml } from '../library/yaml-library.ts'
+import { Problem } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { trainingSettings } from '../settings/training.ts'
 import {
@@ -308,6 +309,9 @@ export function assertRunName(name: string): void {
 }
 
 /** Something about a run that a person can mend; the message says how. */
-export class RunError extends Error {
-  override name = 'RunError'
+export class RunError extends Problem {
+  /** The exit code is the cause's, if it has one: why a run ended says more than that it ended. */
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super(message, { cause, exitCode: cause instanceof Problem ? cause.exitCode : undefined })
+  }
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exitCode, Problem } from '../problem.ts'
 import { LedgerError } from './ledger/ledger-error.ts'
 import { explainFailure, isBusy } from './ledger/sqlite-failure.ts'
 
@@ -12,8 +13,7 @@ export interface LockHolder {
   readonly since: string
 }
 
-export class RunLockedError extends Error {
-  override name = 'RunLockedError'
+export class RunLockedError extends Problem {
   readonly folder: string
   /** Absent if it could not be read within the time. */
   readonly holder: LockHolder | undefined
@@ -22,6 +22,7 @@ export class RunLockedError extends Error {
     const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.since}`
     super(
       `The run ${folder} is being written by ${who ?? 'another process'}. Wait for it or end it, or choose another run folder.`,
+      { exitCode: exitCode.failed },
     )
     this.folder = folder
     this.holder = holder
@@ -57,7 +58,8 @@ export class RunLock {
       throw new RunLockedError(folder, await holderIn(database))
     } catch (error) {
       database?.close()
-      throw explainFailure(error, path) instanceof LedgerError ? unusable(path, error as Error) : error
+      const explained = explainFailure(error, path)
+      throw explained instanceof LedgerError ? unusable(path, error as Error, explained) : error
     }
   }
 
@@ -66,9 +68,9 @@ export class RunLock {
   }
 }
 
-function unusable(path: string, cause: Error): LedgerError {
+function unusable(path: string, cause: Error, { exitCode }: LedgerError): LedgerError {
   const message = `The run's lock ${path} cannot be used (${cause.message}). Check its folder's permissions; if no process has it open, delete it: it holds nothing but the lock.`
-  return new LedgerError(path, message, { cause })
+  return new LedgerError(path, message, { cause, exitCode })
 }
 
 async function takeBefore(deadline: number, database: DatabaseSync): Promise<boolean> {

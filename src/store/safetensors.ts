@@ -1,4 +1,5 @@
 import { fieldName, findJsonFault } from '../library/json-fault.ts'
+import { Problem } from '../problem.ts'
 
 // The safetensors format: 8 bytes of header length (little-endian), a JSON header, then the raw data. Typed arrays
 // are used in the machine's byte order, which is little-endian wherever Node 24 is released for general use.
@@ -41,7 +42,7 @@ const maxHeaderBytes = 16 * 1024 * 1024
 /** Reads strictly: what the reference implementation refuses is refused, with the file and the tensor in the message. */
 export function parseSafetensors(bytes: Uint8Array, file: string): TensorFile {
   const refuse = (problem: string): never => {
-    throw new SafetensorsError(file, problem)
+    throw new Problem(`${file} is not a valid safetensors file: ${problem}.`)
   }
   if (bytes.length < lengthBytes) refuse(`it has ${bytes.length} bytes, too few for a header`)
   const headerBytes = new DataView(bytes.buffer, bytes.byteOffset, lengthBytes).getBigUint64(0, true)
@@ -102,13 +103,6 @@ export function serializeSafetensors({ tensors, metadata }: TensorFile): Uint8Ar
     at += data.byteLength
   }
   return bytes
-}
-
-export class SafetensorsError extends Error {
-  override name = 'SafetensorsError'
-  constructor(file: string, problem: string) {
-    super(`${file} is not a valid safetensors file: ${problem}.`)
-  }
 }
 
 type Refuse = (problem: string) => never

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ExecutionClock } from '../execution/deadline.ts'
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
@@ -11,8 +10,9 @@ import { invalidAnswer, type Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
+import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
-import { SandboxFailedError } from '../sandbox/sandbox-failed.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import { splitOf, type TaskSet, TaskSetError } from './task-set.ts'
@@ -24,7 +24,7 @@ export interface ExecutorParts {
   readonly settings: ExecutionSettings
   readonly limit: CallLimit
   /** Time as retries and deadlines see it, so that tests need not wait. */
-  readonly clock?: ExecutionClock
+  readonly clock?: Clock
 }
 
 /** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: what is remembered is its caller's business. */
@@ -57,7 +57,7 @@ export class TaskExecutor {
     return made
   }
 
-  /** Throws a `SandboxFailedError` where a tool's sandbox failed: an answer without the tool is another one. */
+  /** Throws a `Problem` where a tool's sandbox failed: an answer without the tool is another one. */
   async run(
     graph: AgentGraph,
     task: Task,
@@ -81,7 +81,7 @@ export class TaskExecutor {
       ...options,
     }
     const execution = await this.#sandboxes.run(met, () => executeGraph(given))
-    if (met.failure !== undefined) throw new SandboxFailedError(task.id, met.failure)
+    if (met.failure !== undefined) throw sandboxFailed(task.id, met.failure)
     return execution
   }
 
@@ -96,7 +96,7 @@ export class TaskExecutor {
     const { name, scorer } = this.parts.set
     const scored = await Promise.resolve(scorer.score(answer, reference, { pool, signal })).catch(
       (problem: unknown) => {
-        if (problem instanceof SandboxFailure) throw new SandboxFailedError(trace.task, problem)
+        if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
         if (problem instanceof BrokenTask)
           throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
         throw problem
@@ -112,6 +112,14 @@ export class TaskExecutor {
   split(name: string) {
     return splitOf(this.parts.set, name)
   }
+}
+
+/** The sandbox failed in all attempts. Nothing is lost, and nothing is stored of what it could not run. */
+function sandboxFailed(task: string, failure: SandboxFailure): Problem {
+  return new Problem(
+    `A program for task '${task}' could not be run: the sandbox failed, in fresh ones too. ${failure.reason.replace(/[.!?]?$/, '.')} That is no result, so none was stored. Look at the machine (\`magic doctor\`) and resume, or repeat the command: what was done is kept.`,
+    { cause: failure, exitCode: exitCode.unavailable },
+  )
 }
 
 /** The same tools. Whoever listens hears of each sandbox that failed; the model is only told that its tool is unavailable. */

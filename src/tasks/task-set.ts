@@ -5,6 +5,7 @@ import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
+import { Problem } from '../problem.ts'
 import type { SandboxPool } from '../sandbox/pool.ts'
 import { dataVersion } from './data-version.ts'
 import type { DataFile } from './sources/data-file.ts'
@@ -87,6 +88,4 @@ export function splitVersion(set: TaskSet, name: string): string {
 }
 
 /** A problem with a task set that the user can fix; the message says how. */
-export class TaskSetError extends Error {
-  override name = 'TaskSetError'
-}
+export class TaskSetError extends Problem {}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ExecutionEvent } from '../execution/events.ts'
+import type { ExecutionEvent } from '../execution/trace/events.ts'
 import { noUsage } from '../models/usage.ts'
 import { CallPaths } from './call-path.ts'
 

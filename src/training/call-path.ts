@@ -1,4 +1,4 @@
-import type { ExecutionEvent } from '../execution/events.ts'
+import type { ExecutionEvent } from '../execution/trace/events.ts'
 
 /** What a node asked for, by the digests of its requests, and whom it had to hear first. */
 interface EndedNode {

@@ -1,9 +1,9 @@
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import type { ExecutionClock } from '../execution/deadline.ts'
 import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import type { Clock } from '../models/clock.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
@@ -39,7 +39,7 @@ export interface TrainOptions {
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void
   /** Time as retries and deadlines see it. */
-  readonly clock?: ExecutionClock
+  readonly clock?: Clock
   /** Ends the run at the next safe point, within five seconds; it can be resumed. */
   readonly signal?: AbortSignal
 }

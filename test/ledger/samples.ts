@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Trace } from '../../src/execution/trace.ts'
+import type { Trace } from '../../src/execution/trace/trace.ts'
 import type { ChatAnswer } from '../../src/models/chat-model.ts'
 import { noUsage } from '../../src/models/usage.ts'
 import type { Evaluation, EvaluationKey } from '../../src/store/ledger/evaluation.ts'

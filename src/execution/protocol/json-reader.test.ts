@@ -1,15 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type JsonTree, keptDepth, readJson, tooDeep } from './json-reader.ts'
-
-function plain(tree: JsonTree): unknown {
-  if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]))
-  return Array.isArray(tree) ? tree.map(plain) : tree
-}
+import { readJson } from './json-reader.ts'
+import { keptDepth, toStorable } from './storable.ts'
 
 function value(text: string): unknown {
   const reading = readJson(text)
-  return reading.valid ? plain(reading.value) : 'invalid'
+  return reading.valid ? reading.value : 'invalid'
 }
 
 function parsed(text: string): unknown {
@@ -115,10 +111,17 @@ describe('depth', () => {
     expect(readJson(`${'{"a":['.repeat(million)}0${']}'.repeat(million)}`).valid).toBe(true)
   })
 
-  test('what lies deeper than is kept is named as such', () => {
-    const reading = readJson(`${'['.repeat(keptDepth + 1)}1${']'.repeat(keptDepth + 1)}`)
-    let innermost: JsonTree = reading.valid ? reading.value : null
-    for (let depth = 1; depth < keptDepth; depth += 1) innermost = (innermost as JsonTree[])[0]!
-    expect(innermost).toEqual([tooDeep])
+  test('what lies deeper than is kept becomes null, and is told', () => {
+    const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+    expect(toStorable(nested(keptDepth + 1))).toEqual({ value: nested(keptDepth + 1), whole: true })
+    const { value: kept, whole } = toStorable(nested(keptDepth + 2))
+    expect(whole).toBe(false)
+    expect(JSON.stringify(kept)).toBe(`${'['.repeat(keptDepth)}null${']'.repeat(keptDepth)}`)
+  })
+
+  test('a million levels can be stored, too', () => {
+    const million = 1_000_000
+    const reading = readJson('['.repeat(million) + ']'.repeat(million))
+    expect(reading.valid && toStorable(reading.value).whole).toBe(false)
   })
 })

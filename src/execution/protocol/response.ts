@@ -1,6 +1,6 @@
 import type { AnswerContract, AnswerFault } from '../../library/answer-contract.ts'
-import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
-import { type JsonTree, readJson } from './json-reader.ts'
+import { type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
+import { readJson } from './json-reader.ts'
 import { toStorable } from './storable.ts'
 
 /** Part of an executor's fingerprint: another protocol gives other answers. */
@@ -36,40 +36,38 @@ interface FormatFailure {
 
 /** Reads the response of an atomic node, group worker or internal aggregator: an envelope with a `kind`. Never throws. */
 export function parseNodeResponse(text: string, contract: AnswerContract): Response {
-  const envelope = readObject(text)
-  if (!(envelope instanceof Map)) return envelope
-  const kind = envelope.get('kind')
+  const reading = readObject(text)
+  if ('reason' in reading) return reading
+  const envelope = reading.object
+  const kind = field(envelope, 'kind')
   if (kind === undefined) return failure('missing_field')
   if (typeof kind !== 'string') return failure('wrong_type')
   if (kind !== 'content' && kind !== 'tool_request') return failure('bad_value')
-  const body = envelope.get(kind)
+  const body = field(envelope, kind)
   if (body === undefined) return failure('missing_field')
-  if (!(body instanceof Map)) return failure('wrong_type')
+  if (!isObject(body)) return failure('wrong_type')
   return kind === 'content' ? readContent(body, contract) : readToolRequest(body)
 }
 
 /** Reads the response of the finalizer or the direct path: the bare content object. Never throws. */
 export function parseFinalResponse(text: string, contract: AnswerContract): Exclude<Response, ToolRequest> {
-  const content = readObject(text)
-  return content instanceof Map ? readContent(content, contract) : content
+  const reading = readObject(text)
+  return 'reason' in reading ? reading : readContent(reading.object, contract)
 }
 
-function readObject(text: string): Map<string, JsonTree> | FormatFailure {
+function readObject(text: string): { readonly object: JsonObject } | FormatFailure {
   const reading = readJson(text)
   if (!reading.valid) return failure('invalid_json')
   if (reading.duplicateKey) return failure('duplicate_key')
-  return reading.value instanceof Map ? reading.value : failure('not_an_object')
+  return isObject(reading.value) ? { object: reading.value } : failure('not_an_object')
 }
 
-function readContent(
-  content: Map<string, JsonTree>,
-  contract: AnswerContract,
-): Exclude<Response, ToolRequest> {
-  const analysis = content.get('analysis')
-  const answer = content.get('answer')
+function readContent(content: JsonObject, contract: AnswerContract): Exclude<Response, ToolRequest> {
+  const analysis = field(content, 'analysis')
+  const answer = field(content, 'answer')
   if (analysis === undefined || answer === undefined) return failure('missing_field')
   if (typeof analysis !== 'string') return failure('wrong_type')
-  if (answer !== null && !contract.types.includes(typeOfTree(answer))) return failure('wrong_type')
+  if (answer !== null && !contract.types.includes(jsonTypeOf(answer))) return failure('wrong_type')
   if (analysis.trim() === '') return failure('bad_value')
   const said = analysis.toWellFormed()
   if (answer === null) return { class: 'null_answer', analysis: said }
@@ -83,22 +81,27 @@ function readContent(
   return { class: 'content', analysis: said, answer: kept.value }
 }
 
-function readToolRequest(request: Map<string, JsonTree>): ToolRequest | FormatFailure {
-  const tool = request.get('tool')
-  const payload = request.get('payload')
+function readToolRequest(request: JsonObject): ToolRequest | FormatFailure {
+  const tool = field(request, 'tool')
+  const payload = field(request, 'payload')
   if (tool === undefined || payload === undefined) return failure('missing_field')
-  if (typeof tool !== 'string' || !(payload instanceof Map)) return failure('wrong_type')
+  if (typeof tool !== 'string' || !isObject(payload)) return failure('wrong_type')
   if (tool === '') return failure('bad_value')
   const kept = toStorable(payload)
   return {
     class: 'tool_request',
     tool: tool.toWellFormed(),
-    ...(kept.whole ? { payload: kept.value as JsonObject } : {}),
+    payload: kept.whole ? (kept.value as JsonObject) : undefined,
   }
 }
 
-function typeOfTree(tree: JsonTree): JsonType {
-  return tree instanceof Map ? 'object' : jsonTypeOf(tree as JsonValue)
+function isObject(value: JsonValue): value is JsonObject {
+  return jsonTypeOf(value) === 'object'
+}
+
+/** An own field: inherited ones are not the model's. */
+function field(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 function failure(reason: FormatReason): FormatFailure {

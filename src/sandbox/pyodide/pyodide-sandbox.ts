@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { type CaseReport, noReport } from '../case.ts'
 import type { Limits } from '../limits.ts'
-import { SandboxFailure, SandboxLost, SandboxUnavailable } from '../unavailable.ts'
+import { SandboxFailure, SandboxUnavailable, sandboxLost } from '../unavailable.ts'
 
 const startSeconds = 30
 const graceSeconds = 2
@@ -138,7 +138,7 @@ class PyodideProcess {
       const { exitCode, signalCode } = this.#process
       if (exitCode === null && signalCode === null) return { ...noReport('malformed'), end: 'wall' }
       // A program has no way to send a signal. Whatever else ended its process, it may have done itself.
-      if (signalCode === 'SIGKILL' && !this.#saidTooMuch) throw new SandboxLost()
+      if (signalCode === 'SIGKILL' && !this.#saidTooMuch) throw sandboxLost()
       return noReport('malformed')
     }
     // A program may find a way to write to this channel: what is no report counts as none.

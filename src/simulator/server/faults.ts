@@ -1,4 +1,5 @@
 import { deriveRandom } from '../../numerics/random.ts'
+import { Problem } from '../../problem.ts'
 
 /** What the simulated server can do wrong, in words for the command's help. */
 export const faultKinds = {
@@ -24,11 +25,9 @@ export function parseFaultRates(texts: readonly string[]): FaultRates {
   for (const text of texts) {
     const [kind = '', rate = '', ...rest] = text.split('=')
     if (!Object.hasOwn(faultKinds, kind))
-      throw new FaultRateError(
-        `there is no fault '${kind}'; choose from ${Object.keys(faultKinds).join(', ')}`,
-      )
+      throw unusable(`there is no fault '${kind}'; choose from ${Object.keys(faultKinds).join(', ')}`)
     if (rest.length > 0 || !/^(?:0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(rate))
-      throw new FaultRateError(`'${text}' is not kind=rate with a rate from 0 to 1, such as 429=0.1`)
+      throw unusable(`'${text}' is not kind=rate with a rate from 0 to 1, such as 429=0.1`)
     rates[kind as FaultKind] = Number(rate)
   }
   checkFaultRates(rates)
@@ -40,14 +39,11 @@ export function checkFaultRates(rates: FaultRates): void {
   const sum = values.reduce((a, b) => a + b, 0)
   // Ten times 0.1 is not exactly one.
   if (values.some((rate) => !(rate >= 0)) || !(sum <= 1 + 1e-9))
-    throw new FaultRateError('rates are not negative, and all together they are at most 1')
+    throw unusable('rates are not negative, and all together they are at most 1')
 }
 
-export class FaultRateError extends Error {
-  override name = 'FaultRateError'
-  constructor(problem: string) {
-    super(`These faults cannot be simulated: ${problem}.`)
-  }
+function unusable(problem: string): Problem {
+  return new Problem(`These faults cannot be simulated: ${problem}.`)
 }
 
 /** The fault of one attempt at a request, if any: the same for the same seed, request and number of the attempt. */

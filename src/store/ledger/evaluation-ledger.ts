@@ -1,4 +1,4 @@
-import type { Trace } from '../../execution/trace.ts'
+import type { Trace } from '../../execution/trace/trace.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import type { TokenUsage } from '../../models/usage.ts'

@@ -1,28 +1,26 @@
+import { exitCode, Problem, type ProblemOptions } from '../../problem.ts'
+
 /** A ledger that cannot be used as it is; the message says what a person can do about it. */
-export class LedgerError extends Error {
-  override name = 'LedgerError'
+export class LedgerError extends Problem {
   readonly path: string
 
-  constructor(path: string, message: string, options?: ErrorOptions) {
+  constructor(path: string, message: string, options?: ProblemOptions) {
     super(message, options)
     this.path = path
   }
 }
 
 export class LedgerLockedError extends LedgerError {
-  override name = 'LedgerLockedError'
-
   constructor(path: string, waitedMs: number) {
     super(
       path,
       `The ledger ${path} stayed locked by another process for ${waitedMs / 1000} s. End that process (\`fuser ${path}\` names it) and resume.`,
+      { exitCode: exitCode.failed },
     )
   }
 }
 
 export class LedgerDamagedError extends LedgerError {
-  override name = 'LedgerDamagedError'
-
   constructor(path: string, what: string, options?: ErrorOptions) {
     super(
       path,
@@ -33,8 +31,6 @@ export class LedgerDamagedError extends LedgerError {
 }
 
 export class LedgerFormatError extends LedgerError {
-  override name = 'LedgerFormatError'
-
   constructor(path: string, found: number, known: number) {
     super(
       path,
@@ -44,32 +40,26 @@ export class LedgerFormatError extends LedgerError {
 }
 
 export class LedgerFullError extends LedgerError {
-  override name = 'LedgerFullError'
-
   constructor(path: string, bytes: number, options?: ErrorOptions) {
     super(
       path,
       `There is no room for ${bytes} bytes more in the ledger ${path}. What it holds is intact: make room on the disk and resume.`,
-      options,
+      { ...options, exitCode: exitCode.disk },
     )
   }
 }
 
 export class LedgerUnwritableError extends LedgerError {
-  override name = 'LedgerUnwritableError'
-
   constructor(path: string, reason: string, options?: ErrorOptions) {
     super(
       path,
       `The ledger ${path} could not be read or written (${reason}). Check its disk, its folder and their permissions, and resume.`,
-      options,
+      { ...options, exitCode: exitCode.disk },
     )
   }
 }
 
 export class UnsoundSqliteError extends LedgerError {
-  override name = 'UnsoundSqliteError'
-
   constructor(path: string, version: string) {
     super(
       path,

@@ -1,7 +1,7 @@
 import { withoutAttempts } from '../../execution/ask-once.ts'
 import { Once } from '../../execution/once.ts'
 import type { ToolObservation } from '../../execution/tools/tool.ts'
-import type { Trace } from '../../execution/trace.ts'
+import type { Trace } from '../../execution/trace/trace.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import type { Call } from '../../models/retry.ts'

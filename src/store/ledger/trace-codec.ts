@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Trace } from '../../execution/trace.ts'
+import type { Trace } from '../../execution/trace/trace.ts'
 
 /** The beginning of every zstd frame; no JSON text begins so. */
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])

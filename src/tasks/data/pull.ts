@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { Problem } from '../../problem.ts'
 import { type DownloadOptions, download } from '../../store/download.ts'
 import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../../store/hub.ts'
 import { type Benchmark, type Repository, type SplitFile, sourceOf } from '../benchmarks/benchmark.ts'
@@ -120,11 +121,7 @@ function baseOf(address: string): string {
   return address.replace(/\/+$/, '')
 }
 
-export class OfflineError extends Error {
-  override readonly name = 'OfflineError'
-}
-
 function refuseOffline(environment: NodeJS.ProcessEnv): void {
   if (isOffline(environment))
-    throw new OfflineError('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
+    throw new Problem('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
 }

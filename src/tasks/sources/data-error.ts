@@ -1,6 +1,7 @@
+import { Problem } from '../../problem.ts'
+
 /** A data file that cannot be used. Names the file, row and field, and what is wrong there. */
-export class DataError extends Error {
-  override readonly name = 'DataError'
+export class DataError extends Problem {
   readonly problem: string
   readonly file: string
   readonly row: number | undefined
@@ -14,7 +15,7 @@ export class DataError extends Error {
   ) {
     const atRow = row === undefined ? '' : `, row ${row}`
     const atField = field === undefined || field === '' ? '' : `, field ${field}`
-    super(`${file}${atRow}${atField}: ${problem}`, cause === undefined ? undefined : { cause })
+    super(`${file}${atRow}${atField}: ${problem}`, { cause })
     this.problem = problem
     this.file = file
     this.row = row

@@ -3,7 +3,7 @@ import { oneAtATime } from '../../../../test/one-at-a-time.ts'
 import type { ProgramTest } from '../../../library/task.ts'
 import { findSandboxHost } from '../../../sandbox/host.ts'
 import { SandboxPool } from '../../../sandbox/pool.ts'
-import { InfrastructureTimeout, SandboxUnavailable } from '../../../sandbox/unavailable.ts'
+import { SandboxUnavailable } from '../../../sandbox/unavailable.ts'
 import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
 import { scoreProgram } from './score-program.ts'
 
@@ -402,7 +402,7 @@ describe('a machine that cannot', () => {
     await expect(scoreProgram(none, 'x = 1', doubling)).rejects.toBeInstanceOf(SandboxUnavailable)
     const slow = new SandboxPool({ infrastructureSeconds: 0.3 })
     const program = 'import time\ntime.sleep(2)'
-    await expect(scoreProgram(slow, program, doubling)).rejects.toBeInstanceOf(InfrastructureTimeout)
+    await expect(scoreProgram(slow, program, doubling)).rejects.toThrow('was stopped after')
   })
 
   test('stops when it is told to', async () => {

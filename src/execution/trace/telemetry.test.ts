@@ -7,14 +7,14 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { afterEach, describe, expect, test } from 'vitest'
-import { content, failed, final, ScriptedModel, toolRequest } from '../../test/scripted-model.ts'
-import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
-import { AgentGraph } from '../graph/agent-graph.ts'
-import { freeText } from '../library/answer-contract.ts'
-import { executionSettings } from '../settings/execution.ts'
-import { executeGraph } from './execute-graph.ts'
+import { content, failed, final, ScriptedModel, toolRequest } from '../../../test/scripted-model.ts'
+import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { freeText } from '../../library/answer-contract.ts'
+import { executionSettings } from '../../settings/execution.ts'
+import { executeGraph } from '../execute-graph.ts'
+import { openToolbox } from '../toolbox.ts'
 import { schemaUrl } from './genai-conventions.ts'
-import { openToolbox } from './toolbox.ts'
 
 /** What an SDK would export, as far as it matters here. */
 interface Recorded {

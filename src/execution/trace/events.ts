@@ -1,10 +1,10 @@
-import type { JsonValue } from '../library/json-value.ts'
-import type { Cost } from '../models/prices.ts'
-import type { Usage } from '../models/usage.ts'
-import type { NodePart, NodeStatus } from './packet.ts'
-import type { ToolObservation } from './tools/tool.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import type { Cost } from '../../models/prices.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { NodePart, NodeStatus } from '../packet.ts'
+import type { ToolObservation } from '../tools/tool.ts'
 
-/** What happens in an execution, for a live view. Texts of tasks, models and tools are not in it, but for the answer. */
+/** Events of an execution, for a live view. They hold no text of tasks, models or tools except the answer. */
 export type ExecutionEvent = { readonly execution: string } & (
   | { readonly type: 'execution-start'; readonly task: string; readonly nodes: readonly AnnouncedNode[] }
   | { readonly type: 'node-start'; readonly node: string }
@@ -13,7 +13,7 @@ export type ExecutionEvent = { readonly execution: string } & (
       readonly node: string
       readonly ok: boolean
       readonly reused: boolean
-      /** Of the request, where a cache was asked for it. */
+      /** The request's, where a cache is in use. */
       readonly digest?: string
       readonly usage: Usage
       readonly durationMs: number
@@ -51,8 +51,8 @@ interface AnnouncedNode {
 }
 
 /**
- * `unanswered`: it ran to its end without a valid answer. `stopped`: the model refused in a way that no other call can
- * mend (key, money, permission), or is gone.
+ * `unanswered`: it ran to its end without a valid answer. `stopped`: the model refused (key, money, permission) or is gone,
+ * so that no other call can succeed.
  */
 export type ExecutionStatus = 'answered' | 'unanswered' | 'stopped' | 'timed_out' | 'aborted'
 
@@ -63,7 +63,7 @@ export type EventBody = ExecutionEvent extends infer Event
     : never
   : never
 
-/** Tells a listener. One that throws is not told again: a view's mistake must not change an execution. */
+/** Calls a listener. One that throws is dropped: a bug in a view must not change an execution. */
 export class Announcer {
   readonly #execution: string
   #listener: ((event: ExecutionEvent) => void) | undefined
@@ -83,7 +83,7 @@ export class Announcer {
       this.#listener({ execution: this.#execution, ...event } as ExecutionEvent)
     } catch (error) {
       this.#listener = undefined
-      process.emitWarning(`A listener to execution events failed and hears no more: ${String(error)}`)
+      process.emitWarning(`A listener to execution events failed and was dropped: ${String(error)}`)
     }
   }
 }

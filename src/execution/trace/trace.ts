@@ -1,15 +1,16 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
-import type { ChatReply, ModelIdentity } from '../models/chat-model.ts'
-import type { FailureKind } from '../models/failure.ts'
-import type { Cost } from '../models/prices.ts'
-import type { Usage } from '../models/usage.ts'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import type { ChatReply, ModelIdentity } from '../../models/chat-model.ts'
+import type { FailureKind } from '../../models/failure.ts'
+import type { Cost } from '../../models/prices.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { Execution, ExecutionOptions } from '../execution.ts'
+import { boundedText, boundedValue } from '../length-budget.ts'
+import type { CallRecord, NodeRun, ToolRecord } from '../node.ts'
+import type { NodePart, NodeStatus } from '../packet.ts'
+import { userMessage } from '../request.ts'
+import type { Text } from '../text.ts'
 import type { ExecutionStatus } from './events.ts'
-import { boundedText, boundedValue } from './length-budget.ts'
-import type { CallRecord, NodeRun, ToolRecord } from './node.ts'
-import type { NodePart, NodeStatus } from './packet.ts'
-import { userMessage } from './request.ts'
-import type { Text } from './text.ts'
 
 /**
  * The record of an execution, ready for `JSON.stringify`. Texts that several requests share stand once, in `texts`.
@@ -92,12 +93,44 @@ export interface TracedTool {
 /** A model may reply with megabytes; a trace need not keep them. */
 const longestReply = 64_000
 
-export function traceNodes(runs: readonly NodeRun[], content: boolean): Pick<Trace, 'nodes' | 'texts'> {
-  const texts = new TextTable(content)
-  return { nodes: runs.map((run) => traceNode(run, texts, content)), texts: texts.texts }
+/** Keeps a text for the trace and returns its key. */
+type Keep = (text: Text) => string
+
+/** The record of an execution that has ended. Without `content` it holds no text of tasks, models or tools. */
+export function traceOf(
+  { id, status, answer, stop, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>,
+  { task, graph, library, contract, model }: ExecutionOptions,
+  runs: readonly NodeRun[],
+  startedAt: Date,
+  content: boolean,
+): Trace {
+  const texts: Record<string, string> = {}
+  const keep = ({ key, text }: Text): string => {
+    if (content) texts[key] = text
+    return key
+  }
+  return {
+    version: 1,
+    execution: id,
+    startedAt: startedAt.toISOString(),
+    durationMs: rounded(durationMs),
+    status,
+    answer: answer === undefined || !content ? undefined : tracedValue(answer),
+    stop: stop && `${stop.kind}: ${stop.message}`,
+    task: task.id,
+    graph: graph.toJSON(),
+    library: library.fingerprint,
+    contract: contract.name,
+    model: model.identity,
+    nodes: runs.map((run) => traceNode(run, keep, content)),
+    texts,
+    usage,
+    reused,
+    cost,
+  }
 }
 
-function traceNode(run: NodeRun, texts: TextTable, content: boolean): TracedNode {
+function traceNode(run: NodeRun, keep: Keep, content: boolean): TracedNode {
   const { packet, calls, tool, startMs, durationMs } = run
   const { node, name, role, executor, part, status, reason } = packet
   return {
@@ -107,42 +140,34 @@ function traceNode(run: NodeRun, texts: TextTable, content: boolean): TracedNode
     executor,
     part,
     status,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     startMs: rounded(startMs),
     durationMs: rounded(durationMs),
-    calls: calls.map((call) => traceCall(call, texts, content)),
-    ...(tool === undefined ? {} : { tool: traceTool(tool, content) }),
+    calls: calls.map((call) => traceCall(call, keep, content)),
+    tool: tool && traceTool(tool, content),
   }
 }
 
-function traceCall(record: CallRecord, texts: TextTable, content: boolean): TracedCall {
+function traceCall(record: CallRecord, keep: Keep, content: boolean): TracedCall {
   const { request, call, reused, startMs, durationMs } = record
   const { reply, attempts } = call
   return {
     request: {
-      system: texts.keep(request.system),
-      opening: texts.keepAll(request.opening),
-      ...(request.predecessors === undefined ? {} : { predecessors: texts.keepAll(request.predecessors) }),
-      closing: texts.keepAll(request.closing),
+      system: keep(request.system),
+      opening: request.opening.map(keep),
+      predecessors: request.predecessors?.map(keep),
+      closing: request.closing.map(keep),
     },
-    ...(reply.ok && content ? { reply: boundedText(reply.text, longestReply) } : {}),
-    ...(reply.ok ? {} : { failure: reply.kind }),
-    ...(reused ? { reused: true as const } : {}),
+    reply: reply.ok && content ? boundedText(reply.text, longestReply) : undefined,
+    failure: reply.ok ? undefined : reply.kind,
+    reused: reused || undefined,
     startMs: rounded(startMs),
     durationMs: rounded(durationMs),
     attempts: attempts.map(({ reply: said, startedAt }) => {
       const durationMs = rounded(said.durationMs)
       if (!said.ok) return { startedAt, ...said, durationMs }
       const { ok, finish, usage, warnings, servedModel } = said
-      return {
-        startedAt,
-        ok,
-        finish,
-        ...(usage === undefined ? {} : { usage }),
-        warnings,
-        ...(servedModel === undefined ? {} : { servedModel }),
-        durationMs,
-      }
+      return { startedAt, ok, finish, usage, warnings, servedModel, durationMs }
     }),
   }
 }
@@ -157,12 +182,12 @@ function traceTool(
 }
 
 /** A model's value as a trace keeps it: whole, unless it is absurdly long. */
-export function tracedValue(value: JsonValue): JsonValue {
+function tracedValue(value: JsonValue): JsonValue {
   return JSON.parse(boundedValue(value, longestReply))
 }
 
 /** To the microsecond; what a clock adds to that is noise. */
-export function rounded(ms: number): number {
+function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }
 
@@ -170,34 +195,13 @@ export function rounded(ms: number): number {
 export function tracedRequest(
   trace: Pick<Trace, 'texts'>,
   { request }: TracedCall,
-): {
-  system: string
-  user: string
-} {
+): { system: string; user: string } {
   const read = (keys: readonly string[]): Text[] => keys.map((key) => ({ key, text: trace.texts[key]! }))
   const { system, opening, predecessors, closing } = request
   const user = userMessage({
     opening: read(opening),
-    ...(predecessors === undefined ? {} : { predecessors: read(predecessors) }),
+    predecessors: predecessors && read(predecessors),
     closing: read(closing),
   })
   return { system: trace.texts[system]!, user }
-}
-
-class TextTable {
-  readonly texts: Record<string, string> = {}
-  readonly #content: boolean
-
-  constructor(content: boolean) {
-    this.#content = content
-  }
-
-  keep({ key, text }: Text): string {
-    if (this.#content) this.texts[key] = text
-    return key
-  }
-
-  keepAll(texts: readonly Text[]): string[] {
-    return texts.map((text) => this.keep(text))
-  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ManualClock, settled } from '../../test/manual-clock.ts'
-import { setAlarm, withDeadline } from './deadline.ts'
+import { setAlarm } from './clock.ts'
+import { withDeadline } from './deadline.ts'
 
 const never = new AbortController().signal
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { content, final, type Scripted, ScriptedModel, toolRequest } from '../../test/scripted-model.ts'
-import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
-import { AgentGraph } from '../graph/agent-graph.ts'
-import { freeText } from '../library/answer-contract.ts'
-import { executionSettings } from '../settings/execution.ts'
-import { executeGraph } from './execute-graph.ts'
-import { openToolbox } from './toolbox.ts'
+import { content, final, type Scripted, ScriptedModel, toolRequest } from '../../../test/scripted-model.ts'
+import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { freeText } from '../../library/answer-contract.ts'
+import { executionSettings } from '../../settings/execution.ts'
+import { executeGraph } from '../execute-graph.ts'
+import { openToolbox } from '../toolbox.ts'
 import { type Trace, tracedRequest } from './trace.ts'
 
 // Two twins, a group that uses a tool, is repaired and cut off, and a successor.

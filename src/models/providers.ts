@@ -1,7 +1,7 @@
 import type { Dialect } from './openai-wire.ts'
 
 /** A provider whose address and dialect are known. All of it can be overridden in the settings. */
-export interface Preset extends Dialect {
+export interface Provider extends Dialect {
   readonly baseURL: string
   /** The environment variable that holds the key. */
   readonly apiKeyEnv: string
@@ -14,7 +14,7 @@ export interface Preset extends Dialect {
 /** Open-weight models think or not by a variable of their chat template. */
 const templateSwitch = { chat_template_kwargs: { enable_thinking: false } }
 
-export const presets = {
+export const providers = {
   deepseek: {
     baseURL: 'https://api.deepseek.com',
     apiKeyEnv: 'DEEPSEEK_API_KEY',
@@ -62,6 +62,6 @@ export const presets = {
     thinkingOff: templateSwitch,
     outputLimit: 'max_tokens',
   },
-} as const satisfies Record<string, Preset>
+} as const satisfies Record<string, Provider>
 
-export type PresetName = keyof typeof presets
+export type ProviderName = keyof typeof providers

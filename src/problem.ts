@@ -1,0 +1,40 @@
+export const exitCode = {
+  done: 0,
+  /** Also: no valid answer. Trying again may help. */
+  failed: 1,
+  /** Wrong usage, configuration or input file: trying again does not help. */
+  usage: 2,
+  /** A budget's cap was reached. Everything is kept, and a resume with a higher cap continues. */
+  capReached: 3,
+  /** A score is below the requested threshold. */
+  belowThreshold: 4,
+  /** The model refused key, money or permission. */
+  refused: 5,
+  /** Something could not be written or read: no room, no permission, or a broken disk. */
+  disk: 6,
+  /**
+   * The model cannot be reached or rejects everything, or the sandbox fails even after restarts. Unfinished work was not
+   * stored; a resume continues.
+   */
+  unavailable: 7,
+  interrupted: 130,
+} as const
+
+export interface ProblemOptions extends ErrorOptions {
+  /** What a command ends with; wrong usage unless given. */
+  readonly exitCode?: number
+}
+
+/**
+ * A failure that a person can act on: the message says how, so commands print it without a stack trace. A subclass exists
+ * only where somebody catches it by type. Any other error is a mistake in the code.
+ */
+export class Problem extends Error {
+  readonly exitCode: number
+
+  constructor(message: string, { exitCode: code = exitCode.usage, ...options }: ProblemOptions = {}) {
+    super(message, options)
+    this.name = new.target.name
+    this.exitCode = code
+  }
+}
