@@ -30,7 +30,7 @@ interface ResumeOptions extends BudgetOptions, ReportOptions {
 
 export function resumeCommand(): Command {
   const command = new Command('resume')
-    .description('Go on with a run that was interrupted, to the weights that it would have had without.')
+    .description('Resume an interrupted run; the final weights are identical.')
     .argument('<run>', 'its name, or the path of its folder')
     .option('--from-update <n>', 'from this checkpoint instead of the newest', wholeNumber(0))
     .option('--concurrency <n>', 'model calls in flight at most; as before', wholeNumber(1, 10_000))
@@ -81,7 +81,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
       resume: true,
       progress,
       json: options.json,
-      ...(fromUpdate === undefined ? {} : { fromUpdate }),
+      fromUpdate,
     })
   } finally {
     await job.close()

@@ -82,7 +82,7 @@ export async function runTraining(
         sandbox,
         tools,
         resume,
-        ...(fromUpdate === undefined ? {} : { fromUpdate }),
+        fromUpdate,
         source,
         onEvent: view.listen,
         signal,
@@ -114,7 +114,7 @@ export async function runTraining(
   }
 }
 
-/** What cannot begin is told of before an encoder is fetched for it; `train` looks again when it takes the folder. */
+/** Refuses early, before an encoder is downloaded; `train` checks again when it takes the folder. */
 export async function assertFree(folder: string, isResumed: boolean): Promise<void> {
   if (!existsSync(folder)) return
   const lock = await RunLock.acquire(folder)

@@ -98,9 +98,9 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       split,
       organisation,
       budget,
-      ...(options.tasks === undefined ? {} : { tasks: options.tasks }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-      ...(store === undefined ? {} : { done: store.done }),
+      tasks: options.tasks,
+      signal: options.signal,
+      done: store?.done,
       onRecord: (record, progress) => {
         store?.records.append(record)
         onRecord?.(record, progress)

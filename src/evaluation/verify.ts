@@ -191,7 +191,7 @@ class Rescoring {
     if (answer === undefined) return 0
     const { sandbox } = this.#options
     const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
-    return (await this.set.scorer.score(answer, reference, pool === undefined ? {} : { pool })).score
+    return (await this.set.scorer.score(answer, reference, { pool })).score
   }
 }
 

@@ -20,13 +20,7 @@ export function writeWhole(path: string, text: string): void {
   const bytes = Buffer.from(text)
   onDisk(path, bytes.length, () => {
     try {
-      const file = openSync(unfinished, 'w')
-      try {
-        writeAll(file, bytes)
-        fsyncSync(file)
-      } finally {
-        closeSync(file)
-      }
+      writeSynced(unfinished, bytes)
       renameSync(unfinished, path)
     } catch (error) {
       removeIfPossible(unfinished)
@@ -34,6 +28,17 @@ export function writeWhole(path: string, text: string): void {
     }
     syncFolder(dirname(path))
   })
+}
+
+/** Writes a file that is on the disk when this returns; its name may not be yet. */
+export function writeSynced(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, 'w')
+  try {
+    writeAll(file, bytes)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** How long a file was and what it held, as a digest. */
@@ -160,7 +165,7 @@ function openLines(path: string): number {
   }
 }
 
-function writeAll(file: number, bytes: Buffer): void {
+function writeAll(file: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
 }
 

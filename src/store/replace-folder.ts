@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { syncFolder, writeSynced } from './durable-file.ts'
 
 /**
  * Puts files under a folder's name, all of them or none, whatever happens in between: a failure, a kill, a power loss.
@@ -9,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 export function replaceFolder(folder: string, contents: ReadonlyMap<string, Uint8Array>): void {
   try {
     const unfinished = begin(folder)
-    for (const [name, bytes] of contents) writeDurably(join(unfinished, name), bytes)
+    for (const [name, bytes] of contents) writeSynced(join(unfinished, name), bytes)
     putInPlace(folder)
   } finally {
     tidyUp(folder)
@@ -73,25 +74,6 @@ function tidyUp(folder: string): void {
     settle(folder)
     rmSync(placesOf(folder).unfinished, { recursive: true, force: true })
   } catch {}
-}
-
-function writeDurably(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'w')
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 function renameIfPresent(from: string, to: string): void {

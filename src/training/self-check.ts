@@ -50,10 +50,9 @@ export async function* selfCheck(options: {
     }
   }
   yield* checkTools(parts)
-  const means = { ...(pool === undefined ? {} : { pool }), ...(signal === undefined ? {} : { signal }) }
-  yield { name: 'scorer', detail: await checkScorer(set, means) }
+  yield { name: 'scorer', detail: await checkScorer(set, { pool, signal }) }
   yield { name: 'price', detail: checkPrice(parts, budget) }
-  // Who may spend nothing asks nothing.
+  // A budget of zero allows no call.
   if (Object.values(budget).includes(0)) return
   yield { name: 'model', detail: await checkModel(parts, signal) }
 }
@@ -168,8 +167,8 @@ async function checkModel(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const { reply } = await callModel(model, ordinaryRequest(decoding), {
-    ...(signal === undefined ? {} : { signal }),
-    ...(clock === undefined ? {} : { clock }),
+    signal,
+    clock,
   })
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`
