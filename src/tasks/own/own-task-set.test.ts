@@ -218,7 +218,7 @@ describe('splits', () => {
 
   test('are refused where they would not do', async () => {
     const [a, b, c] = numbers(3) as [GivenQuestion, GivenQuestion, GivenQuestion]
-    await expect(load([a])).rejects.toThrow('There is one question only.')
+    await expect(load([a])).rejects.toThrow('There is only one question.')
     await expect(load([{ ...a, split: 'train' }, b])).rejects.toThrow(
       "tasks 'mine', questions, row 2, field split: is missing, but row 1 has one.",
     )
