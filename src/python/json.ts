@@ -8,43 +8,120 @@ export type PythonJson =
   | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, PythonJson> }
 
 const deepest = 900
-// A string that does not end goes on to the end of the text, so that it is looked through only once.
-const token = /"(?:[^"\\]+|\\.?)*"?|NaN|-?Infinity|[[\]{}]/gs
+const number = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][+-]?\d+)?/y
+const constants: ReadonlyArray<readonly [string, PythonJson]> = [
+  ['null', { kind: 'none' }],
+  ['true', { kind: 'bool', value: true }],
+  ['false', { kind: 'bool', value: false }],
+  ['NaN', { kind: 'float', value: Number.NaN }],
+  ['Infinity', { kind: 'float', value: Number.POSITIVE_INFINITY }],
+  ['-Infinity', { kind: 'float', value: Number.NEGATIVE_INFINITY }],
+]
 
 /** Returns undefined for text that is not JSON in Python's sense. */
 export function parsePythonJson(text: string): PythonJson | undefined {
-  try {
-    // The reviver's third argument (the source text) is newer than TypeScript's library types.
-    return JSON.parse(standardJson(text), tagged as (key: string, value: unknown) => unknown)
-  } catch {
-    return undefined
+  const reader = new Reader(text)
+  const value = reader.value(0)
+  reader.skipSpace()
+  return value !== undefined && reader.atEnd() ? value : undefined
+}
+
+class Reader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
   }
-}
 
-/** The same without Python's constants. Throws where it is nested too deeply. */
-function standardJson(text: string): string {
-  let depth = 0
-  // Spaces keep a constant apart from what stands next to it: `-NaN` and `1NaN` are not JSON.
-  return text.replace(token, (found) => {
-    if (found === '[' || found === '{') depth += 1
-    else if (found === ']' || found === '}') depth -= 1
-    else if (found === 'NaN') return ` ${notANumber} `
-    else if (found.endsWith('Infinity')) return ` ${found.replace('Infinity', '1e999')} `
-    if (depth > deepest) throw new RangeError('nested too deeply')
+  atEnd(): boolean {
+    return this.#at === this.#text.length
+  }
+
+  skipSpace(): void {
+    while (' \t\n\r'.includes(this.#text[this.#at] ?? 'x')) this.#at += 1
+  }
+
+  value(depth: number): PythonJson | undefined {
+    this.skipSpace()
+    if (depth > deepest) return undefined
+    const next = this.#text[this.#at]
+    if (next === '[') return this.#list(depth)
+    if (next === '{') return this.#dict(depth)
+    if (next === '"') {
+      const value = this.#string()
+      return value === undefined ? undefined : { kind: 'str', value }
+    }
+    for (const [word, value] of constants) {
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length
+        return value
+      }
+    }
+    return this.#number()
+  }
+
+  #list(depth: number): PythonJson | undefined {
+    const items: PythonJson[] = []
+    this.#at += 1
+    if (this.#takes(']')) return { kind: 'list', items }
+    for (;;) {
+      const item = this.value(depth + 1)
+      if (item === undefined) return undefined
+      items.push(item)
+      if (this.#takes(']')) return { kind: 'list', items }
+      if (!this.#takes(',')) return undefined
+    }
+  }
+
+  #dict(depth: number): PythonJson | undefined {
+    const entries = new Map<string, PythonJson>()
+    this.#at += 1
+    if (this.#takes('}')) return { kind: 'dict', entries }
+    for (;;) {
+      this.skipSpace()
+      const key = this.#string()
+      if (key === undefined || !this.#takes(':')) return undefined
+      const value = this.value(depth + 1)
+      if (value === undefined) return undefined
+      entries.set(key, value)
+      if (this.#takes('}')) return { kind: 'dict', entries }
+      if (!this.#takes(',')) return undefined
+    }
+  }
+
+  #number(): PythonJson | undefined {
+    const [text, whole, fraction, exponent] = this.#match(number) ?? []
+    if (text === undefined) return undefined
+    if (fraction === undefined && exponent === undefined) return { kind: 'int', value: BigInt(whole!) }
+    return { kind: 'float', value: Number(text) }
+  }
+
+  #string(): string | undefined {
+    if (this.#text[this.#at] !== '"') return undefined
+    let end = this.#at + 1
+    while (end < this.#text.length && this.#text[end] !== '"') end += this.#text[end] === '\\' ? 2 : 1
+    const literal = this.#text.slice(this.#at, end + 1)
+    this.#at = end + 1
+    try {
+      // Between the quotes the two languages agree.
+      return JSON.parse(literal) as string
+    } catch {
+      return undefined
+    }
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)
+    if (found !== null) this.#at = pattern.lastIndex
     return found
-  })
-}
+  }
 
-/** Stands for NaN: zero, in a spelling that real files do not use. */
-const notANumber = '0.000e-000000'
-
-/** Called for inner values first, so that those of lists and objects are tagged already. */
-function tagged(_key: string, value: unknown, { source }: { source?: string }): PythonJson {
-  if (value === null) return { kind: 'none' }
-  if (typeof value === 'boolean') return { kind: 'bool', value }
-  if (typeof value === 'string') return { kind: 'str', value }
-  if (Array.isArray(value)) return { kind: 'list', items: value }
-  if (typeof value === 'object') return { kind: 'dict', entries: new Map(Object.entries(value)) }
-  if (/^-?\d+$/.test(source!)) return { kind: 'int', value: BigInt(source!) }
-  return { kind: 'float', value: source === notANumber ? Number.NaN : (value as number) }
+  #takes(mark: string): boolean {
+    this.skipSpace()
+    if (this.#text[this.#at] !== mark) return false
+    this.#at += 1
+    return true
+  }
 }
