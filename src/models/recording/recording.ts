@@ -6,7 +6,7 @@ import {
   type ChatRequest,
   type ModelIdentity,
   requestDigest,
-} from './chat-model.ts'
+} from '../chat-model.ts'
 
 /** One line of a recording. */
 export interface RecordedCall {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { Problem } from '../problem.ts'
+import { Problem } from '../../problem.ts'
 import {
   type ChatAnswer,
   type ChatModel,
@@ -8,7 +8,7 @@ import {
   cancelled,
   type ModelIdentity,
   requestDigest,
-} from './chat-model.ts'
+} from '../chat-model.ts'
 import type { RecordedCall } from './recording.ts'
 
 /**

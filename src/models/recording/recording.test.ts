@@ -16,7 +16,7 @@ import {
   type ChatRequest,
   paperDecoding,
   requestDigest,
-} from './chat-model.ts'
+} from '../chat-model.ts'
 import { RecordingModel } from './recording.ts'
 import { ReplayModel } from './replay.ts'
 
