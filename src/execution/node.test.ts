@@ -257,7 +257,7 @@ test('a failed node still hands on what its tool found', async () => {
 
 test('a failed call is a failure of its node, told without the server’s words', async () => {
   const tooLong = failed('rejected', 'HTTP 413: too long')
-  const { packet, model, execution } = await runNode('a', [tooLong, tooLong, tooLong, tooLong])
+  const { packet, model, execution } = await runNode('a', Array(8).fill(tooLong))
   expect(packet).toMatchObject({ status: 'model_failure', reason: 'rejected: HTTP 413: too long' })
   expect(model.askedOf('finalizer')[0]!.raw.user).not.toContain('413')
   expect(execution.status).toBe('answered')

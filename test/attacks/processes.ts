@@ -20,9 +20,9 @@ export function descendants(ancestor: number): number[] {
   return [...parents.keys()].filter(below).sort((a, b) => a - b)
 }
 
-/** Waits until none of them is alive; false when that takes seconds. */
+/** Waits until none of them is alive; false when that takes minutes. */
 export async function gone(pids: readonly number[]): Promise<boolean> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 4800; tries += 1) {
     if (!pids.some(isAlive)) return true
     await wait(25)
   }

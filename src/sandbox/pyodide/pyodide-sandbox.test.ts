@@ -129,7 +129,7 @@ attempt("packages", lambda: bridge.loadPackage("http://127.0.0.1:${port}/x.whl")
     ) as number[]
     expect(children.length).toBeGreaterThan(0)
     parent.kill('SIGKILL')
-    for (let tries = 0; tries < 400 && children.some(isRunning); tries += 1) await wait(50)
+    for (let tries = 0; tries < 2400 && children.some(isRunning); tries += 1) await wait(50)
     expect(children.filter(isRunning)).toEqual([])
   })
 })
