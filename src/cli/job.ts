@@ -11,16 +11,16 @@ import { knownTasks } from '../simulator/model/known-task.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
-import { isSimulatedModel } from './evaluation-table.ts'
 import {
   type ModelOptions,
   type ModelSource,
   modelSource,
   openChosenModel,
   sourceOfRun,
-} from './model-options.ts'
+} from './options/model-options.ts'
+import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { UsageError } from './problem.ts'
-import { type OpenedTasks, openTasks, type TaskSource } from './task-options.ts'
+import { isSimulatedModel } from './views/evaluation-table.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }

@@ -10,14 +10,14 @@ import { train } from '../training/train.ts'
 import { chooseDisplay, type Display, displays } from './display/choose-display.ts'
 import { Progress } from './display/progress.ts'
 import { screenOf } from './display/screen.ts'
+import { jsonText } from './display/terminal-text.ts'
 import { exitCode } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
 import type { Job } from './job.ts'
 import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
-import { jsonText } from './terminal-text.ts'
-import { runWord, trainingJson, trainingText } from './training-summary.ts'
-import { TrainingView } from './training-view.ts'
+import { runWord, trainingJson, trainingText } from './views/training-summary.ts'
+import { TrainingView } from './views/training-view.ts'
 
 /** How a command that works for a while shows itself and its result. */
 export interface ReportOptions {

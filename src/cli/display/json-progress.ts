@@ -1,5 +1,5 @@
-import { printable } from '../terminal-text.ts'
 import type { ProgressFace, ProgressState } from './progress-state.ts'
+import { printable } from './terminal-text.ts'
 
 const pauseMs = 1000
 

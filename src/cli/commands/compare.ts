@@ -1,0 +1,180 @@
+import { Command } from 'commander'
+import {
+  baseOf,
+  type ComparedEvaluation,
+  compareEvaluations,
+  type KeptEvaluation,
+  keptEvaluations,
+  latestEvaluations,
+} from '../../evaluation/compare-evaluations.ts'
+import { type DifferingSetting, differingSettings } from '../../evaluation/differing-settings.ts'
+import type { RunRecord } from '../../store/run-folder.ts'
+import { markdownTable } from '../display/markdown-table.ts'
+import { differenceWithInterval } from '../display/numbers.ts'
+import { screenOf } from '../display/screen.ts'
+import { type Table, terminalTable } from '../display/table.ts'
+import { jsonText } from '../display/terminal-text.ts'
+import { existingRun } from '../open-run.ts'
+import { UsageError } from '../problem.ts'
+import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
+
+interface CompareOptions {
+  readonly split: string
+  readonly base?: string
+  readonly runsDir?: string
+  readonly json: boolean
+  readonly markdown: boolean
+}
+
+export function compareCommand(): Command {
+  return new Command('compare')
+    .description('Put stored evaluations of one or several runs side by side, question by question.')
+    .argument('<runs...>', 'names or folders of runs')
+    .option('--split <name>', 'questions of the evaluations', 'test')
+    .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
+    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .option('--markdown', 'print the tables as Markdown', false)
+    .option('--json', 'print everything as one JSON object', false)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic compare first                              the organisations that \`magic eval first\` was asked for
+  magic compare first second                       two runs, and the settings that differ
+  magic compare first --base direct --markdown >> notes.md
+
+The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
+bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
+the base's. Without --base, runs are compared with the trained policy of the first, and organisations of one run with
+the untrained policy.`,
+    )
+    .action((runs: string[], options: CompareOptions) => compare(runs, options))
+}
+
+interface ComparedRun {
+  readonly record: RunRecord
+  readonly evaluations: readonly KeptEvaluation[]
+}
+
+function compare(names: readonly string[], options: CompareOptions): void {
+  const runs = [...new Set(names)].map((name) => readRun(name, options))
+  const evaluations = runs.flatMap((run) => run.evaluations)
+  const base = baseOf(evaluations, options.base)
+  const rows = compareEvaluations(evaluations, base)
+  const settings = settingsThatDiffer(runs.map(({ record }) => record))
+  if (options.json) {
+    process.stdout.write(`${jsonText(comparisonJson(rows, base, settings, runs, options))}\n`)
+    return
+  }
+  const screen = screenOf(process.stdout)
+  const heading = (text: string) => (options.markdown ? `**${text}**\n` : screen.paint('bold', text))
+  const draw = (table: Table) => (options.markdown ? markdownTable(table) : terminalTable(table, screen))
+  const labelled = rows.map(({ label, evaluation: { report, header } }) => ({
+    ...{ label, report, isSimulated: isSimulatedModel(header.model) },
+  }))
+  const isSimulated = labelled.some((row) => row.isSimulated)
+  const scores = { ...evaluationTable(labelled, runs[0]!.record.tasks.metric), emphasised: [base] }
+  const sections = [
+    [heading(`Scores on ${options.split} questions`), draw(scores)],
+    ...(rows.length < 2
+      ? []
+      : [
+          [
+            heading(`Difference to ${rows[base]!.label}, in percentage points`),
+            draw(differenceTable(rows, base)),
+          ],
+        ]),
+    ...(runs.length < 2
+      ? []
+      : [
+          [
+            heading('Settings that differ'),
+            settings.length === 0 ? 'none\n' : draw(settingsTable(settings, runs)),
+          ],
+        ]),
+    ...(isSimulated ? [[simulatedNote, '']] : []),
+  ]
+  process.stdout.write(sections.map(([title, body]) => `${title}\n${body}`).join('\n'))
+}
+
+function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun {
+  const folder = existingRun(name, runsDir)
+  const record = folder.readRecord()
+  const all = keptEvaluations(folder, record.name)
+  const evaluations = latestEvaluations(all.filter(({ header }) => header.split === split))
+  if (evaluations.length > 0) return { record, evaluations }
+  const others = [...new Set(all.map(({ header }) => header.split))]
+  const there = others.length === 0 ? '' : ` It has some on ${others.join(', ')}.`
+  throw new UsageError(
+    `The run ${name} keeps no evaluation on '${split}' questions.${there} Make one: \`magic eval ${name} --split ${split}\`.`,
+  )
+}
+
+/** What decides numbers; that runs have names and began at some time does not. */
+function settingsThatDiffer(records: readonly RunRecord[]): DifferingSetting[] {
+  return differingSettings(
+    records.map(({ name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest }) => rest),
+  )
+}
+
+function differenceTable(rows: readonly ComparedEvaluation[], base: number): Table {
+  const numbers = ['difference [95 %]', 'won', 'lost', 'tied', 'tokens']
+  return {
+    columns: [{ header: 'organisation' }, ...numbers.map((header) => ({ header, kind: 'number' as const }))],
+    rows: rows.flatMap(({ label, against }, position) => {
+      if (position === base) return []
+      if (against === undefined) return [[label, 'no common question', '', '', '', '']]
+      const { difference, low, high, wins, losses, ties, tokenRatio } = against
+      return [
+        [
+          label,
+          differenceWithInterval({ mean: difference, low, high }),
+          ...[wins, losses, ties].map(String),
+          tokenRatio === undefined ? '–' : `${ratio(tokenRatio)}×`,
+        ],
+      ]
+    }),
+  }
+}
+
+function ratio(value: number): string {
+  return value < 9.995 ? value.toFixed(2) : value.toFixed(1)
+}
+
+function settingsTable(settings: readonly DifferingSetting[], runs: readonly ComparedRun[]): Table {
+  return {
+    columns: [{ header: 'setting' }, ...runs.map(({ record }) => ({ header: record.name }))],
+    rows: settings.map(({ name, values }) => [name, ...values.map(settingText)]),
+  }
+}
+
+function settingText(value: DifferingSetting['values'][number]): string {
+  if (value === undefined) return '–'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /^[0-9a-f]{64}$/.test(text) ? text.slice(0, 12) : text
+}
+
+function comparisonJson(
+  rows: readonly ComparedEvaluation[],
+  base: number,
+  settings: readonly DifferingSetting[],
+  runs: readonly ComparedRun[],
+  { split }: CompareOptions,
+): object {
+  const { record } = runs[0]!
+  return {
+    split,
+    metric: record.tasks.metric,
+    data: rows[0]!.evaluation.header.data,
+    base: rows[base]!.label,
+    evaluations: rows.map(({ evaluation, ...row }) => {
+      const { run, folder, header } = evaluation
+      const simulated = isSimulatedModel(header.model)
+      return { ...row, run, folder, about: header.about, model: header.model, simulated }
+    }),
+    settings: settings.map(({ name, values }) => ({
+      name,
+      values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
+    })),
+  }
+}
