@@ -6,7 +6,7 @@ import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
-import type { executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency, type executionSettings } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
@@ -118,7 +118,7 @@ function surroundings(
   return {
     set,
     execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
-    concurrency: options.concurrency ?? configuration?.concurrency ?? 8,
+    concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
     configuration,
   }

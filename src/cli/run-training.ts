@@ -14,6 +14,7 @@ import { jsonText } from './display/terminal-text.ts'
 import { exitCode } from './exit-code.ts'
 import { interruptSignal } from './interrupt.ts'
 import type { Job } from './job.ts'
+import { jsonOption } from './options/common-options.ts'
 import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
 import { runWord, trainingJson, trainingText } from './views/training-summary.ts'
@@ -33,7 +34,7 @@ export function addReportOptions(command: Command): Command {
         'progress on standard error; live on a terminal, plain elsewhere',
       ).choices(displays),
     )
-    .option('--json', 'print the result as one JSON object', false)
+    .addOption(jsonOption('the result as one JSON object'))
 }
 
 export function openProgress({ display }: ReportOptions): Progress {

@@ -5,12 +5,7 @@ import { loadLibrary } from '../library/yaml-library.ts'
 import { type OwnTaskOptions, type OwnTaskSet, ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { ConfigurationError, problemsIn } from './configuration-error.ts'
 import { findConfiguration, importConfiguration, loadEnvironment } from './configuration-file.ts'
-import {
-  configurationFields,
-  configurationSchema,
-  isBuiltInTaskSet,
-  type MagicConfiguration,
-} from './configuration-schema.ts'
+import { configurationSchema, isBuiltInTaskSet, type MagicConfiguration } from './configuration-schema.ts'
 
 /** A configuration that was read and checked. Paths are absolute; defaults are not filled in, so that presets can be. */
 export interface Configuration extends Omit<MagicConfiguration, 'library'> {
@@ -59,7 +54,7 @@ export function resolveConfiguration(given: unknown, file: string): Configuratio
   const value = withoutUndefined(given)
   const result = configurationSchema.safeParse(value)
   if (!result.success)
-    throw new ConfigurationError(file, problemsIn(result.error.issues, value, configurationFields))
+    throw new ConfigurationError(file, problemsIn(result.error.issues, value, configurationSchema))
   // The values as given: what the schemas fill in would hide a preset's settings.
   const configuration = value as MagicConfiguration
   refuseConflicts(configuration, file)

@@ -17,7 +17,7 @@ import { type Price, priceOf } from '../models/prices.ts'
 import { paperAdam } from '../numerics/adam.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { type BudgetSettings, budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
 import {
   type GivenTrainingSettings,
   rewardsOf,
@@ -147,7 +147,7 @@ function assertNoRun(folder: RunFolder): void {
 type Prepared = Omit<BegunRun, 'name' | 'source'> & { readonly folder: RunFolder }
 
 async function prepare(folder: RunFolder, options: TrainOptions): Promise<Prepared> {
-  const { set, model, concurrency = 8 } = options
+  const { set, model, concurrency = defaultConcurrency } = options
   const settings = trainingSettings.parse(options.settings ?? {})
   const say = (text: string) => options.onEvent?.({ type: 'note', text })
   const begun = options.resume === true ? folder.readRecord() : undefined

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { loadCheckpoint } from '../../evaluation/named-organisation.ts'
 import { solve } from '../../evaluation/solve.ts'
 import type { TrainedPolicy } from '../../evaluation/trained-policy.ts'
@@ -24,11 +24,18 @@ import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type Job, type JobOptions, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
+import {
+  checkpointOption,
+  concurrencyOption,
+  contractOption,
+  drawSeedOption,
+  jsonOption,
+  runsDirOption,
+} from '../options/common-options.ts'
 import { contractKinds } from '../options/contract-kinds.ts'
 import { readOptions } from '../options/given-options.ts'
 import { readTaskFile } from '../options/input-file.ts'
 import { addModelOptions } from '../options/model-options.ts'
-import { wholeNumber } from '../options/option-values.ts'
 import { readStandardInput } from '../options/standard-input.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
@@ -55,19 +62,13 @@ export function askCommand(): Command {
     .option('--options <texts...>', 'what there is to choose from, such as "A) Paris" "B) Rome"')
     .option('--context <texts...>', 'passages that belong to the question')
     .option('--task <file>', 'the whole task as JSON instead, as `magic run` takes it')
-    .addOption(
-      new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contractKinds)),
-    )
-    .option('--seed <n>', "seed of the graph's draws; the run's by default", wholeNumber(0))
-    .option('--update <n>', 'the checkpoint after so many updates instead of the newest', wholeNumber(0))
-    .option(
-      '--concurrency <n>',
-      "model calls in flight at most; the run's by default",
-      wholeNumber(1, 10_000),
-    )
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(contractOption())
+    .addOption(drawSeedOption())
+    .addOption(checkpointOption())
+    .addOption(concurrencyOption("the run's"))
+    .addOption(runsDirOption())
     .option('--expanded', 'also print the graph with the workers of its groups, as Mermaid text', false)
-    .option('--json', 'print everything as one JSON object', false)
+    .addOption(jsonOption())
   return addModelOptions(command)
     .addHelpText(
       'after',

@@ -15,6 +15,7 @@ import { screenOf } from '../display/screen.ts'
 import { type Table, terminalTable } from '../display/table.ts'
 import { jsonText } from '../display/terminal-text.ts'
 import { existingRun } from '../open-run.ts'
+import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { UsageError } from '../problem.ts'
 import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
 
@@ -32,9 +33,9 @@ export function compareCommand(): Command {
     .argument('<runs...>', 'names or folders of runs')
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(runsDirOption())
     .option('--markdown', 'print the tables as Markdown', false)
-    .option('--json', 'print everything as one JSON object', false)
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `

@@ -11,6 +11,7 @@ import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
 import { TaskSetError } from '../../tasks/task-set.ts'
 import { exitCode } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
+import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { UsageError } from '../problem.ts'
 import {
@@ -159,7 +160,7 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
 function common(command: Command): Command {
   return command
     .option('--data-dir <folder>', 'the data folder, instead of $MAGIC_DATA_DIR')
-    .option('--json', 'print the result as JSON', false)
+    .addOption(jsonOption('the result as JSON'))
 }
 
 function nameArgument(): Argument {

@@ -18,6 +18,7 @@ import { jsonText, printable } from '../display/terminal-text.ts'
 import { exitCode } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
+import { runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 import { runWord } from '../views/training-summary.ts'
@@ -50,7 +51,7 @@ export function demoCommand(): Command {
       'a handful of questions, in seconds: to see that all of it works, not what it learns',
       false,
     )
-    .option('--runs-dir <folder>', 'where the run is kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',

@@ -13,6 +13,7 @@ import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { drawn, screenOf } from '../display/screen.ts'
 import { jsonText } from '../display/terminal-text.ts'
 import { exitCode } from '../exit-code.ts'
+import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { UsageError } from '../problem.ts'
 
@@ -33,7 +34,7 @@ export function doctorCommand(): Command {
     .description(
       'Say what works on this machine (Node, endpoint, key, sandbox, encoder) and what to do about the rest.',
     )
-    .option('--json', 'print the findings as JSON', false)
+    .addOption(jsonOption('the findings as JSON'))
   return addModelOptions(command)
     .addHelpText(
       'after',

@@ -13,6 +13,7 @@ import { type Screen, screenOf, shownText } from '../display/screen.ts'
 import { terminalTable } from '../display/table.ts'
 import { counted, jsonText } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
+import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import { addTaskOptions, openTasks, type TaskSource, taskSource } from '../options/task-options.ts'
 import {
@@ -36,7 +37,7 @@ export function estimateCommand(): Command {
   )
   addTaskOptions(command)
     .option('--price <provider/model>', "at this model's price; by default at the chosen model's", priceName)
-    .option('--json', 'print the estimate as JSON', false)
+    .addOption(jsonOption('the estimate as JSON'))
   addTrainingOptions(command)
   addBudgetOptions(command)
   return addModelOptions(command)

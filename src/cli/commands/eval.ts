@@ -20,6 +20,12 @@ import { exitCode, exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type Job, type JobOptions, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
+import {
+  checkpointOption,
+  concurrencyOption,
+  drawSeedOption,
+  runsDirOption,
+} from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
@@ -48,15 +54,11 @@ export function evalCommand(): Command {
       organisations,
     )
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
-    .option('--seed <n>', "seed of the graphs' draws; the run's by default", wholeNumber(0))
+    .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
-    .option('--update <n>', 'the checkpoint after so many updates instead of the newest', wholeNumber(0))
-    .option(
-      '--concurrency <n>',
-      "model calls in flight at most; the run's by default",
-      wholeNumber(1, 10_000),
-    )
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(checkpointOption())
+    .addOption(concurrencyOption("the run's"))
+    .addOption(runsDirOption())
   addBudgetOptions(command)
   addModelOptions(command)
   return addReportOptions(command)

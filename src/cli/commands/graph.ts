@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, type Option } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { libraryEmbeddings } from '../../encoder/library-embeddings.ts'
 import { taskEmbedding } from '../../encoder/task-embedding.ts'
@@ -14,11 +14,14 @@ import { loadLibrary } from '../../library/yaml-library.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { constructGraphs } from '../../policy/construction.ts'
 import { ConstructionPolicy } from '../../policy/policy.ts'
+import { settable } from '../../settings/run-settings.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphDrawing } from '../display/graph-drawing.ts'
 import { screenOf, wrapText } from '../display/screen.ts'
 import { jsonText } from '../display/terminal-text.ts'
+import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
 import { positiveNumber, wholeNumber } from '../options/option-values.ts'
+import { settingOption } from '../options/setting-option.ts'
 import { readStandardInput } from '../options/standard-input.ts'
 import { UsageError } from '../problem.ts'
 import { describeStep, executorLabel, explainStep } from '../views/construction-view.ts'
@@ -43,19 +46,13 @@ export function graphCommand(): Command {
     .argument('<question>', 'the question, or - to read it from standard input')
     .option('--seed <n>', 'seed of the policy and of the draws', wholeNumber(0), 7)
     .option('--temperature <t>', 'policy temperature', positiveNumber, 1)
-    .addOption(
-      new Option('--restriction <space>', 'organisations to build')
-        .choices(['mixed', 'all-atomic', 'all-group'])
-        .default('mixed'),
-    )
-    .addOption(
-      new Option('--profile <name>', 'roles of one benchmark').choices(Object.keys(benchmarkProfiles)),
-    )
-    .option('--library <file>', 'a role library of your own (YAML) instead of the 14 roles of the paper')
-    .option('--max-units <n>', 'outer units at most', wholeNumber(1, 64), 3)
-    .option('--max-depth <n>', 'agents at most on the longest path', wholeNumber(1, 1000), 4)
+    .addOption(policyOption('restriction'))
+    .addOption(profileOption('roles of one benchmark'))
+    .addOption(libraryOption())
+    .addOption(policyOption('maxUnits'))
+    .addOption(policyOption('maxDepth'))
     .option('--expanded', 'show groups as their workers and aggregators in the Mermaid text', false)
-    .option('--json', 'print everything as one JSON object', false)
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `
@@ -127,6 +124,11 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
       '',
     ].join('\n'),
   }
+}
+
+function policyOption(name: 'restriction' | 'maxUnits' | 'maxDepth'): Option {
+  const { default: usual, ...setting } = settable.get(name)!
+  return settingOption(setting).default(usual)
 }
 
 function chooseLibrary({ library: file, profile }: GraphOptions): Library {

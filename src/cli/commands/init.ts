@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { counted, jsonText, printable } from '../display/terminal-text.ts'
+import { jsonOption } from '../options/common-options.ts'
 import { UsageError } from '../problem.ts'
 import { initFiles } from './init-files.ts'
 
@@ -26,7 +27,7 @@ export function initCommand(): Command {
       'write into a folder that is not empty; files that have content stay as they are',
       false,
     )
-    .option('--json', 'print what was written as JSON', false)
+    .addOption(jsonOption('what was written as JSON'))
     .addHelpText(
       'after',
       `

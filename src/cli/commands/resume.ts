@@ -7,6 +7,7 @@ import { jsonText } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
+import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
 import { UsageError } from '../problem.ts'
@@ -33,10 +34,10 @@ export function resumeCommand(): Command {
     .description('Go on with a run that was interrupted, to the weights that it would have had without.')
     .argument('<run>', 'its name, or the path of its folder')
     .option('--from-update <n>', 'from this checkpoint instead of the newest', wholeNumber(0))
-    .option('--concurrency <n>', 'model calls in flight at most; as before', wholeNumber(1, 10_000))
+    .addOption(concurrencyOption("the run's"))
     .option('--api-key-env <variable>', 'another variable that holds the key')
     .option('--api-key-file <file>', 'another file of mode 600 that holds the key')
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(runsDirOption())
   addBudgetOptions(command)
   return addReportOptions(command)
     .addHelpText(

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { executeGraph } from '../../execution/execute-graph.ts'
 import type { Execution } from '../../execution/execution.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
@@ -13,17 +13,24 @@ import { loadLibrary } from '../../library/yaml-library.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { openProgramSandbox, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
-import { executionSettings } from '../../settings/execution.ts'
+import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphDrawing } from '../display/graph-drawing.ts'
 import { screenOf } from '../display/screen.ts'
 import { jsonText } from '../display/terminal-text.ts'
 import { interruptSignal } from '../interrupt.ts'
+import {
+  concurrencyOption,
+  contractOption,
+  jsonOption,
+  libraryOption,
+  profileOption,
+} from '../options/common-options.ts'
 import { contractKinds } from '../options/contract-kinds.ts'
 import { readGraphFile, readTaskFile } from '../options/input-file.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
-import { positiveNumber, wholeNumber } from '../options/option-values.ts'
+import { positiveNumber } from '../options/option-values.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { answerText, executionCode, executionSummary } from '../views/execution-summary.ts'
@@ -35,7 +42,7 @@ interface RunOptions extends ModelOptions {
   readonly contract?: string
   readonly profile?: keyof typeof benchmarkProfiles
   readonly library?: string
-  readonly concurrency: number
+  readonly concurrency?: number
   readonly timeout?: number
   readonly content: boolean
   readonly json: boolean
@@ -46,19 +53,13 @@ export function runCommand(): Command {
     .description('Run one graph on one task and show the nodes as they work.')
     .option('--graph <file>', 'the graph (JSON); without it the model answers directly')
     .requiredOption('--task <file>', 'the public part of the task (JSON)')
-    .addOption(
-      new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contractKinds)),
-    )
-    .addOption(
-      new Option('--profile <name>', 'tools and contract of one benchmark').choices(
-        Object.keys(benchmarkProfiles),
-      ),
-    )
-    .option('--library <file>', 'a role library of your own (YAML)')
-    .option('--concurrency <n>', 'model calls in flight at most', wholeNumber(1), 8)
+    .addOption(contractOption())
+    .addOption(profileOption('tools and contract of one benchmark'))
+    .addOption(libraryOption())
+    .addOption(concurrencyOption())
     .option('--timeout <seconds>', 'limit on the whole execution', positiveNumber)
     .option('--no-content', 'leave requests and replies out of the trace')
-    .option('--json', 'print the whole trace as one JSON object', false)
+    .addOption(jsonOption('the whole trace as one JSON object'))
   return addModelOptions(command)
     .addHelpText(
       'after',
@@ -99,7 +100,7 @@ async function run(options: RunOptions): Promise<number> {
       tools: openToolbox(sandbox),
       settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
       signal,
-      limit: new CallLimit(options.concurrency),
+      limit: new CallLimit(options.concurrency ?? defaultConcurrency),
       onEvent: options.json ? () => {} : view.listen,
     })
     report(execution, model.identity.model === simulatedModelName, options)

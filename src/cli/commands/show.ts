@@ -6,6 +6,7 @@ import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { screenOf } from '../display/screen.ts'
 import { jsonText } from '../display/terminal-text.ts'
 import { existingRun } from '../open-run.ts'
+import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { evaluationsText, runText } from '../views/run-view.ts'
 import { listJson, listText } from '../views/runs-list-view.ts'
@@ -23,8 +24,8 @@ export function showCommand(): Command {
     )
     .argument('[run]', 'name or folder of the run')
     .option('--graphs <n>', 'how many of the most common graphs to draw', wholeNumber(0), 3)
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
-    .option('--json', 'print everything as one JSON object', false)
+    .addOption(runsDirOption())
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       `

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { faultKinds } from '../../simulator/server/faults.ts'
 import { SimulatedServer } from '../../simulator/server/server.ts'
+import { jsonOption } from '../options/common-options.ts'
 import { readFaultRates } from '../options/fault-rates.ts'
 import { readKnownTasks } from '../options/known-tasks-file.ts'
 import { wholeNumber } from '../options/option-values.ts'
@@ -24,7 +25,7 @@ export function simulateCommand(): Command {
     .option('--latency <ms>', 'time that an answer of typical length takes', wholeNumber(0), 0)
     .option('--seed <n>', 'seed of answers and faults', wholeNumber(0), 0)
     .option('--fault <kind=rate...>', 'share of the requests that fail, and how; see below')
-    .option('--json', 'print address and settings as one JSON object', false)
+    .addOption(jsonOption('address and settings as one JSON object'))
     .addHelpText(
       'after',
       `

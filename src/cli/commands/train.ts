@@ -4,15 +4,16 @@ import { Command } from 'commander'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { type JobOptions, openEncoder, openJob } from '../job.ts'
+import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addEncoderOption, type EncoderOption, givenEncoder } from '../options/encoder-option.ts'
 import { addModelOptions } from '../options/model-options.ts'
-import { wholeNumber } from '../options/option-values.ts'
 import { addTaskOptions, type TaskSource, taskSource } from '../options/task-options.ts'
 import {
   addBudgetOptions,
   addTrainingOptions,
   type BudgetOptions,
   givenBudget,
+  givenExecution,
   givenTraining,
   type TrainingOptions,
 } from '../options/training-options.ts'
@@ -46,9 +47,7 @@ export function trainCommand(): Command {
   addTrainingOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
-  addEncoderOption(command)
-    .option('--concurrency <n>', 'model calls in flight at most (8)', wholeNumber(1, 10_000))
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+  addEncoderOption(command).addOption(concurrencyOption()).addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',
@@ -86,7 +85,11 @@ async function startTraining(tasks: string | undefined, options: TrainOptions): 
     // So that a resume finds the same encoder.
     const recorded = { ...job.source, encoder: choice }
     const { json } = options
-    await runTraining(job, { folder, settings, budget, encoder, source: recorded, progress, json })
+    const execution = { ...(job.execution as object), ...givenExecution(options, configuration) }
+    await runTraining(
+      { ...job, execution },
+      { folder, settings, budget, encoder, source: recorded, progress, json },
+    )
   } finally {
     await job.close()
   }

@@ -9,6 +9,7 @@ import { counted, jsonText } from '../display/terminal-text.ts'
 import { exitCode, exitCodeHelp } from '../exit-code.ts'
 import { openTasksOfRun } from '../job.ts'
 import { existingRun } from '../open-run.ts'
+import { runsDirOption } from '../options/common-options.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 
 /** What takes no longer needs no bar. */
@@ -24,7 +25,7 @@ export function verifyCommand(): Command {
       "Check, without a model, that a run's numbers follow from what it keeps: digests, checkpoints, scores, credit.",
     )
     .argument('<run>', 'its name, or the path of its folder')
-    .option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+    .addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',

@@ -1,138 +1,151 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { z } from 'zod'
 import type { Configuration } from '../../configuration/configuration.ts'
 import { type BudgetSettings, budgetSettings } from '../../settings/budget.ts'
-import {
-  type GivenTrainingSettings,
-  type PresetName,
-  presets,
-  trainingSettings,
-} from '../../settings/training.ts'
+import { settable } from '../../settings/run-settings.ts'
+import { allowedText, settingsOf } from '../../settings/setting.ts'
+import { type GivenTrainingSettings, type PresetName, presets } from '../../settings/training.ts'
+import { didYouMean } from '../../tasks/own/nearest-name.ts'
 import { UsageError } from '../problem.ts'
-import { positiveNumber, wholeNumber } from './option-values.ts'
+import { readValue } from './option-values.ts'
+import { settingOption } from './setting-option.ts'
 
-export interface TrainingOptions {
+/** Training settings with a flag of their own; `--set` reaches all others. */
+const flagged = [
+  'seed',
+  'passes',
+  'updates',
+  'trajectories',
+  'probes',
+  'learningRate',
+  'restriction',
+  'finalRewardOnly',
+  'initialisationOnly',
+  'requestReuse',
+] as const satisfies readonly (keyof GivenTrainingSettings)[]
+
+export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {
   readonly preset?: PresetName
-  readonly seed?: number
-  readonly passes?: number
-  readonly updates?: number
-  readonly trajectories?: number
-  readonly probes?: number
-  readonly learningRate?: number
-  readonly restriction?: GivenTrainingSettings['restriction']
-  readonly finalRewardOnly?: boolean
-  readonly initialisationOnly?: boolean
-  readonly requestReuse?: boolean
-  readonly set?: readonly string[]
+  /** Settings as an object, nested as their keys are. */
+  readonly set?: Settings
 }
 
-/** Flags for what is set often; `--set` reaches everything else. */
+type Settings = Readonly<Record<string, unknown>>
+
 export function addTrainingOptions(command: Command): Command {
+  command.addOption(
+    new Option('--preset <name>', 'settings under a name; flags override them').choices(Object.keys(presets)),
+  )
+  for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
   return command
-    .addOption(new Option('--preset <name>', 'settings under a name').choices(Object.keys(presets)))
-    .option('--seed <n>', 'seed of weights, draws and probes', wholeNumber(0))
-    .option('--passes <n>', 'times that the training questions are gone through', wholeNumber(1))
-    .option('--updates <n>', 'stop after so many updates', wholeNumber(1))
-    .option('--trajectories <n>', 'graphs built for each question of an update', wholeNumber(2))
-    .option('--probes <n>', 'other questions that partial graphs are run on', wholeNumber(0))
-    .option('--learning-rate <x>', "Adam's", positiveNumber)
     .addOption(
-      new Option('--restriction <space>', 'organisations to build').choices([
-        'mixed',
-        'all-atomic',
-        'all-group',
-      ]),
+      new Option('--set [setting=value...]', 'any setting, such as rewards.beta=0.05; alone, it lists them')
+        .argParser(assignment)
+        .preset(''),
     )
-    .option('--final-reward-only', 'ablation: no dense rewards')
-    .option('--initialisation-only', 'ablation: keep the untrained policy')
-    .option('--no-request-reuse', 'pay for identical requests again')
-    .option(
-      '--set <setting=value...>',
-      'any other training setting, such as rewards.beta=0.05',
-      assignment,
-      [],
-    )
+    .addHelpText('after', `\nSettings for --set (docs/settings.md explains them):\n${keyLines()}`)
 }
 
-/** The preset, then the configuration, then the flags. */
+/** The preset, then the configuration, then flags, then `--set`. */
 export function givenTraining(
-  options: TrainingOptions,
+  { preset, set = {}, ...options }: TrainingOptions,
   configuration: Configuration | undefined,
 ): GivenTrainingSettings {
-  const { preset, set = [], requestReuse, ...flags } = options
-  const named = presets[preset ?? configuration?.preset ?? 'paper']
-  const own = configuration?.training
-  const given: Record<string, unknown> = { ...named, ...own }
-  // Of its rewards, too, the configuration says only what differs from the preset.
-  if ('rewards' in named && own?.rewards !== undefined)
-    given['rewards'] = { ...named.rewards, ...own.rewards }
-  for (const field of Object.keys(trainingSettings.shape) as (keyof typeof flags)[])
-    if (flags[field] !== undefined) given[field] = flags[field]
-  // Commander makes it true where the flag is not there.
-  if (requestReuse === false) given['requestReuse'] = false
-  for (const text of set) assign(given, text)
-  const checked = trainingSettings.safeParse(given)
-  if (checked.success) return given
-  throw new UsageError(`The training settings are not valid.\n${z.prettifyError(checked.error)}`)
+  const given = flagged.filter((name) => {
+    const { type, default: usual } = settable.get(name)!
+    // Commander says `true` for a `--no-` flag that is absent.
+    return options[name] !== undefined && !(type === 'switch' && options[name] === usual)
+  })
+  const flags = Object.fromEntries(given.map((name) => [name, options[name]]))
+  const { execution: _, budget: __, ...training } = set
+  return merged(
+    presets[preset ?? configuration?.preset ?? 'paper'],
+    configuration?.training ?? {},
+    flags,
+    training,
+  )
 }
 
-function assignment(text: string, earlier: readonly string[]): readonly string[] {
-  if (!/^[A-Za-z]+(?:\.[A-Za-z0-9]+)?=.+$/.test(text))
-    throw new InvalidArgumentError('Write it as setting=value, such as rewards.beta=0.05.')
-  return [...earlier, text]
+/** What the configuration and `--set` say about executions. */
+export function givenExecution(
+  { set = {} }: TrainingOptions,
+  configuration: Configuration | undefined,
+): Settings {
+  return merged(configuration?.execution ?? {}, (set['execution'] ?? {}) as Settings)
 }
 
-function assign(given: Record<string, unknown>, text: string): void {
-  const [path, value] = [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]
-  const [first, second] = path.split('.') as [string, string | undefined]
-  if (second === undefined) given[first] = settingValue(value)
-  else given[first] = { ...(given[first] as object | undefined), [second]: settingValue(value) }
-}
-
-function settingValue(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-export interface BudgetOptions {
-  readonly maxCost?: number
-  readonly maxTokens?: number
-  readonly maxCalls?: number
-  readonly maxMinutes?: number
-}
+export type BudgetOptions = { readonly [Cap in keyof BudgetSettings as `max${Capitalize<Cap>}`]?: number }
 
 export function addBudgetOptions(command: Command): Command {
+  for (const setting of settingsOf(budgetSettings))
+    command.addOption(settingOption(setting, capName(setting.key)))
   return command
-    .option(
-      '--max-cost <amount>',
-      "stop when so much money is spent, in the currency of the model's price",
-      notNegative,
-    )
-    .option('--max-tokens <n>', 'stop when so many tokens are used', wholeNumber(0))
-    .option('--max-calls <n>', 'stop when so many calls are made', wholeNumber(0))
-    .option('--max-minutes <n>', 'stop after so much time at work', notNegative)
 }
 
+/** The configuration, then flags, then `--set`. */
 export function givenBudget(
-  options: BudgetOptions,
+  options: BudgetOptions & Pick<TrainingOptions, 'set'>,
   configuration: Configuration | undefined,
 ): BudgetSettings {
-  const { maxCost, maxTokens, maxCalls, maxMinutes } = options
-  return budgetSettings.parse({
-    ...configuration?.budget,
-    ...(maxCost === undefined ? {} : { cost: maxCost }),
-    ...(maxTokens === undefined ? {} : { tokens: maxTokens }),
-    ...(maxCalls === undefined ? {} : { calls: maxCalls }),
-    ...(maxMinutes === undefined ? {} : { minutes: maxMinutes }),
+  const caps = Object.keys(budgetSettings.shape).flatMap((cap) => {
+    const value = options[capName(cap) as keyof BudgetOptions]
+    return value === undefined ? [] : [[cap, value]]
   })
+  return merged(
+    configuration?.budget ?? {},
+    Object.fromEntries(caps),
+    (options.set?.['budget'] ?? {}) as Settings,
+  )
 }
 
-function notNegative(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new InvalidArgumentError('It must be a number, 0 or more.')
-  return value
+function capName(cap: string): string {
+  return `max${cap[0]!.toUpperCase()}${cap.slice(1)}`
+}
+
+/** Adds what one `--set` says to what earlier ones said. */
+function assignment(text: string, earlier: Settings = {}): Settings {
+  if (text === '') throw new UsageError(`Settings for --set:\n${settingLines()}`)
+  const split = text.indexOf('=')
+  if (split < 1) throw new InvalidArgumentError('Write it as setting=value, such as rewards.beta=0.05.')
+  const key = text.slice(0, split)
+  const setting = settable.get(key)
+  if (setting === undefined)
+    throw new InvalidArgumentError(
+      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} The settings are:\n${keyLines()}`,
+    )
+  const nested = key
+    .split('.')
+    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), readValue(setting, text.slice(split + 1)))
+  return merged(earlier, nested as Settings)
+}
+
+/** Later settings override earlier ones; of nested objects, only the fields that they have. */
+function merged(...layers: readonly Settings[]): Settings {
+  const all: Record<string, unknown> = {}
+  for (const [name, value] of layers.flatMap((layer) => Object.entries(layer)))
+    all[name] = isNested(value) && isNested(all[name]) ? merged(all[name], value) : value
+  return all
+}
+
+function isNested(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function settingLines(): string {
+  const width = Math.max(...[...settable.keys()].map((key) => key.length))
+  return [...settable.values()]
+    .map((setting) => {
+      const usual = setting.default === undefined ? '' : `default ${setting.default}, `
+      return `  ${setting.key.padEnd(width)}  ${setting.description} (${usual}${allowedText(setting)})`
+    })
+    .join('\n')
+}
+
+function keyLines(): string {
+  const lines = ['']
+  for (const key of settable.keys()) {
+    const line = `${lines.at(-1)}  ${key}`
+    if (line.length > 100) lines.push(`  ${key}`)
+    else lines[lines.length - 1] = line
+  }
+  return lines.join('\n')
 }
