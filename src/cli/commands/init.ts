@@ -1,10 +1,19 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { counted, jsonText, printable } from '../display/terminal-text.ts'
+import { counted, printable } from '../display/terminal-text.ts'
 import { jsonOption } from '../options/common-options.ts'
+import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { initFiles } from './init-files.ts'
+
+/** What is written, by the names in `init-template/`: a small task that trains as it stands, to be replaced piece by piece. */
+const templates = {
+  'magic.config.ts': 'magic.config.ts.txt',
+  'questions.jsonl': 'questions.jsonl',
+  'README.md': 'README.md',
+  '.env.example': 'env.example.txt',
+  '.gitignore': 'gitignore.txt',
+}
 
 interface InitOptions {
   readonly force: boolean
@@ -14,19 +23,15 @@ interface InitOptions {
 interface Initialised {
   readonly folder: string
   readonly written: readonly string[]
-  /** Were there already, and are as they were. */
+  /** Existing files, left as they were. */
   readonly kept: readonly string[]
 }
 
 export function initCommand(): Command {
   return new Command('init')
     .description('Write a small task of your own that trains as it stands: configuration, questions, README.')
-    .argument('[folder]', 'where to; it is made if it is not there', '.')
-    .option(
-      '--force',
-      'write into a folder that is not empty; files that have content stay as they are',
-      false,
-    )
+    .argument('[folder]', 'where to write it; created if it does not exist', '.')
+    .option('--force', 'write into a folder that is not empty; files with content are kept', false)
     .addOption(jsonOption('what was written as JSON'))
     .addHelpText(
       'after',
@@ -40,7 +45,11 @@ docs/tasks.md describes question files and configuration.`,
     .action((folder: string, options: InitOptions) => {
       const done = initialise(folder, options)
       const next = nextSteps(folder)
-      process.stdout.write(options.json ? `${jsonText({ ...done, next })}\n` : shown(done, next))
+      printResult(
+        options,
+        () => ({ ...done, next }),
+        () => shown(done, next),
+      )
     })
 }
 
@@ -48,22 +57,17 @@ function initialise(given: string, { force }: InitOptions): Initialised {
   const folder = resolve(given)
   try {
     mkdirSync(folder, { recursive: true })
-    // A folder that git has just made, or that a clone came with, is as good as empty.
+    // A fresh repository is as good as empty.
     const others = readdirSync(folder).filter((name) => name !== '.git')
     if (others.length > 0 && !force)
       throw new UsageError(
         `The folder ${folder} is not empty (${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}). ` +
-          'Name another, or add --force: files that have content stay as they are.',
+          'Name another, or add --force: files with content are kept.',
       )
-    const names = Object.entries(initFiles).map(([name, content]) => ({
-      name,
-      isNew: writeNew(join(folder, name), content),
-    }))
-    return {
-      folder,
-      written: names.filter(({ isNew }) => isNew).map(({ name }) => name),
-      kept: names.filter(({ isNew }) => !isNew).map(({ name }) => name),
-    }
+    const { written = [], kept = [] } = Object.groupBy(Object.keys(templates), (name) =>
+      writeNew(join(folder, name), templates[name as keyof typeof templates]) ? 'written' : 'kept',
+    )
+    return { folder, written, kept }
   } catch (error) {
     if (error instanceof UsageError) throw error
     const { code, path = folder } = error as NodeJS.ErrnoException
@@ -72,18 +76,19 @@ function initialise(given: string, { force }: InitOptions): Initialised {
   }
 }
 
-/** Whether the file was written: one that has content, or is no plain file, is left alone. */
-function writeNew(path: string, content: string): boolean {
+/** Whether the file was written: one that has content, or is no regular file, is left alone. */
+function writeNew(path: string, template: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status !== undefined && (!status.isFile() || status.size > 0)) return false
+  const content = readFileSync(new URL(`init-template/${template}`, import.meta.url))
   try {
-    writeFileSync(path, content, { flag: 'wx' })
+    writeFileSync(path, content, { flag: status === undefined ? 'wx' : 'w' })
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // A link that leads nowhere, or a file that somebody made meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
   }
-  const status = statSync(path, { throwIfNoEntry: false })
-  if (status === undefined || !status.isFile() || status.size > 0) return false
-  writeFileSync(path, content)
-  return true
 }
 
 interface Step {
@@ -97,9 +102,9 @@ function nextSteps(folder: string): Step[] {
     ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted}`, what: '' }]),
     {
       command: 'magic train',
-      what: 'learns on the simulated model, without a key; names its run at the end',
+      what: 'learns on the simulated model, without a key; prints the name of the run',
     },
-    { command: 'magic eval <run> --split test', what: 'proves it on the questions held out' },
+    { command: 'magic eval <run> --split test', what: 'scores it on the held-out questions' },
     { command: 'magic ask <run> "question"', what: 'asks what was learned' },
   ]
 }

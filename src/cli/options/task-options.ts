@@ -67,13 +67,13 @@ export function addTaskOptions(command: Command): Command {
     .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
 }
 
-/** The options of a command as a source; paths become absolute, so that a resume finds them from anywhere. */
+/** A command's options as a source. Paths become absolute: a resume may start in another folder. */
 export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
   if (tasks === undefined && options.config === undefined && !hasConfiguration('.'))
     throw new UsageError(nothingToLearn)
   const { config, trainSize, testSize, study, data, trainSplit, testSplit, answer, taskSeed } = options
   const isFile = tasks !== undefined && !isBuiltIn(tasks)
-  const given = {
+  return withoutUndefined({
     tasks: isFile ? resolve(tasks) : tasks,
     config: config === undefined ? (tasks === undefined ? resolve('.') : undefined) : resolve(config),
     trainSize,
@@ -84,8 +84,7 @@ export function taskSource(tasks: string | undefined, options: TaskSource): Task
     testSplit,
     answer,
     taskSeed,
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as TaskSource
+  })
 }
 
 export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
@@ -96,8 +95,12 @@ export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
     : openOwn(source, configuration))
   const set = shortened(opened.set, source)
   const { notes, families } = opened
-  const found = families === undefined ? source : { ...source, families }
-  return { set, notes, source: found, ...(configuration === undefined ? {} : { configuration }) }
+  return { set, notes, configuration, source: families === undefined ? source : { ...source, families } }
+}
+
+/** A run's record keeps the source: what was not given leaves no field there. */
+function withoutUndefined<T extends object>(given: T): T {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
 }
 
 const nothingToLearn =
@@ -113,26 +116,25 @@ function isBuiltIn(tasks: string): boolean {
 
 interface Opened {
   readonly set: TaskSet
-  /** What was chosen by what this machine can do, so that a resume elsewhere finds the same questions. */
+  /** Chosen by what this machine can run; recorded, so that a resume elsewhere has the same questions. */
   readonly families?: readonly SyntheticFamily[]
   readonly notes: readonly string[]
 }
 
 async function openBuiltIn(name: string, source: TaskSource): Promise<Opened> {
   const { trainSize, testSize, taskSeed, study, data, trainSplit, testSplit } = source
-  const split = {
-    ...(trainSplit === undefined ? {} : { train: trainSplit }),
-    ...(testSplit === undefined ? {} : { test: testSplit }),
-  }
   if (name === 'synthetic') return openSynthetic(source)
-  const set = await benchmarkTaskSet(name as BenchmarkName, {
-    ...(data === undefined ? {} : { data }),
-    ...(study === undefined ? {} : { study }),
-    ...(taskSeed === undefined ? {} : { seed: taskSeed }),
-    ...(trainSize === undefined ? {} : { train: trainSize }),
-    ...(testSize === undefined ? {} : { test: testSize }),
-    ...(Object.keys(split).length === 0 ? {} : { split }),
-  })
+  const set = await benchmarkTaskSet(
+    name as BenchmarkName,
+    withoutUndefined({
+      data,
+      study,
+      seed: taskSeed,
+      train: trainSize,
+      test: testSize,
+      split: trainSplit || testSplit ? withoutUndefined({ train: trainSplit, test: testSplit }) : undefined,
+    }),
+  )
   const { deviation } = set.selection
   return { set, notes: typeof deviation === 'string' ? [deviation] : [] }
 }
@@ -171,19 +173,13 @@ async function openOwn(source: TaskSource, configuration: Configuration | undefi
     throw new UsageError(
       `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
     )
-  const flags = {
-    ...(answer === undefined ? {} : { answer }),
-    ...(taskSeed === undefined ? {} : { seed: taskSeed }),
-  }
-  // A file that is named takes the place of the configuration's; how its answers are scored, and by whom found, stays.
-  const set =
-    configuration !== undefined
-      ? await ownTasksOf({ ...configuration, ...(tasks === undefined ? {} : { tasks }) }, flags)
-      : tasks === undefined
-        ? undefined
-        : await ownTaskSet({ files: tasks, ...flags })
-  if (set !== undefined) return { set, notes: set.notes }
-  throw new UsageError(nothingToLearn)
+  const flags = withoutUndefined({ answer, seed: taskSeed })
+  // A named file replaces only the configuration's questions: roles and scoring stay.
+  const set = configuration
+    ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, flags)
+    : tasks && (await ownTaskSet({ files: tasks, ...flags }))
+  if (!set) throw new UsageError(nothingToLearn)
+  return { set, notes: set.notes }
 }
 
 /** The first of each split, as many as are wanted. */
