@@ -6,7 +6,7 @@ import type { Library } from '../library/library.ts'
 import { modelSettings } from '../models/open-model.ts'
 import { priceTableSchema } from '../models/prices.ts'
 import { runSettings } from '../settings/run-settings.ts'
-import { presets } from '../settings/training.ts'
+import { type TrainingPreset, trainingPresets } from '../settings/training.ts'
 import { benchmarkNames } from '../tasks/benchmarks/list.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import type { DefinedTasks } from '../tasks/own/define-tasks.ts'
@@ -107,7 +107,7 @@ export const configurationSchema = z.strictObject({
     .exactOptional()
     .describe("Text encoder, or the folder of MiniLM's files."),
   preset: z
-    .enum(Object.keys(presets) as [keyof typeof presets])
+    .enum(Object.keys(trainingPresets) as [TrainingPreset])
     .exactOptional()
     .describe('Training settings under a name.'),
   training: runSettings.training.exactOptional().describe("Training settings that differ from the preset's."),

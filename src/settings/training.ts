@@ -63,7 +63,7 @@ export function rewardsOf({
 }
 
 /** Named groups of settings. */
-export const presets = {
+export const trainingPresets = {
   /** What the paper trained with. */
   paper: {},
   /**
@@ -81,4 +81,4 @@ export const presets = {
   },
 } as const satisfies Record<string, GivenTrainingSettings>
 
-export type PresetName = keyof typeof presets
+export type TrainingPreset = keyof typeof trainingPresets

@@ -11,11 +11,11 @@ import { type DifferingSetting, differingSettings } from '../../evaluation/diffe
 import type { RunRecord } from '../../store/run-folder.ts'
 import { markdownTable } from '../display/markdown-table.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
-import { screenOf } from '../display/screen.ts'
-import { type Table, terminalTable } from '../display/table.ts'
-import { jsonText } from '../display/terminal-text.ts'
+import type { Screen } from '../display/screen.ts'
+import { type ShownTable, terminalTable } from '../display/table.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
+import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
 
@@ -63,39 +63,41 @@ function compare(names: readonly string[], options: CompareOptions): void {
   const base = baseOf(evaluations, options.base)
   const rows = compareEvaluations(evaluations, base)
   const settings = settingsThatDiffer(runs.map(({ record }) => record))
-  if (options.json) {
-    process.stdout.write(`${jsonText(comparisonJson(rows, base, settings, runs, options))}\n`)
-    return
+  printResult(
+    options,
+    () => comparisonJson(rows, base, settings, runs, options),
+    (screen) => comparisonText(rows, base, settings, runs, options, screen),
+  )
+}
+
+function comparisonText(
+  rows: readonly ComparedEvaluation[],
+  base: number,
+  settings: readonly DifferingSetting[],
+  runs: readonly ComparedRun[],
+  { markdown, split }: CompareOptions,
+  screen: Screen,
+): string {
+  const section = (title: string, body: ShownTable | string) => {
+    const heading = markdown ? `**${title}**\n` : screen.paint('bold', title)
+    if (typeof body === 'string') return `${heading}\n${body}`
+    return `${heading}\n${markdown ? markdownTable(body) : terminalTable(body, screen)}`
   }
-  const screen = screenOf(process.stdout)
-  const heading = (text: string) => (options.markdown ? `**${text}**\n` : screen.paint('bold', text))
-  const draw = (table: Table) => (options.markdown ? markdownTable(table) : terminalTable(table, screen))
-  const labelled = rows.map(({ label, evaluation: { report, header } }) => ({
-    ...{ label, report, isSimulated: isSimulatedModel(header.model) },
-  }))
-  const isSimulated = labelled.some((row) => row.isSimulated)
+  const labelled = rows.map(({ label, evaluation: { report, header } }) => {
+    return { label, report, isSimulated: isSimulatedModel(header.model) }
+  })
   const scores = { ...evaluationTable(labelled, runs[0]!.record.tasks.metric), emphasised: [base] }
-  const sections = [
-    [heading(`Scores on ${options.split} questions`), draw(scores)],
-    ...(rows.length < 2
-      ? []
-      : [
-          [
-            heading(`Difference to ${rows[base]!.label}, in percentage points`),
-            draw(differenceTable(rows, base)),
-          ],
-        ]),
-    ...(runs.length < 2
-      ? []
-      : [
-          [
-            heading('Settings that differ'),
-            settings.length === 0 ? 'none\n' : draw(settingsTable(settings, runs)),
-          ],
-        ]),
-    ...(isSimulated ? [[simulatedNote, '']] : []),
-  ]
-  process.stdout.write(sections.map(([title, body]) => `${title}\n${body}`).join('\n'))
+  const sections = [section(`Scores on ${split} questions`, scores)]
+  if (rows.length > 1) {
+    const title = `Difference to ${rows[base]!.label}, in percentage points`
+    sections.push(section(title, differenceTable(rows, base)))
+  }
+  if (runs.length > 1)
+    sections.push(
+      section('Settings that differ', settings.length === 0 ? 'none\n' : settingsTable(settings, runs)),
+    )
+  if (labelled.some(({ isSimulated }) => isSimulated)) sections.push(`${simulatedNote}\n`)
+  return sections.join('\n')
 }
 
 function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun {
@@ -118,7 +120,7 @@ function settingsThatDiffer(records: readonly RunRecord[]): DifferingSetting[] {
   )
 }
 
-function differenceTable(rows: readonly ComparedEvaluation[], base: number): Table {
+function differenceTable(rows: readonly ComparedEvaluation[], base: number): ShownTable {
   const numbers = ['difference [95 %]', 'won', 'lost', 'tied', 'tokens']
   return {
     columns: [{ header: 'organisation' }, ...numbers.map((header) => ({ header, kind: 'number' as const }))],
@@ -142,7 +144,7 @@ function ratio(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value.toFixed(1)
 }
 
-function settingsTable(settings: readonly DifferingSetting[], runs: readonly ComparedRun[]): Table {
+function settingsTable(settings: readonly DifferingSetting[], runs: readonly ComparedRun[]): ShownTable {
   return {
     columns: [{ header: 'setting' }, ...runs.map(({ record }) => ({ header: record.name }))],
     rows: settings.map(({ name, values }) => [name, ...values.map(settingText)]),

@@ -4,7 +4,7 @@ import { loadSplit } from '../../tasks/benchmarks/benchmark.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../../tasks/benchmarks/list.ts'
 import { type CatalogueEntry, describeBenchmark } from '../../tasks/data/catalogue.ts'
 import { recogniseFiles } from '../../tasks/data/given-files.ts'
-import { importFiles } from '../../tasks/data/import-files.ts'
+import { type ImportedSplit, importFiles } from '../../tasks/data/import-files.ts'
 import { OfflineError, pullBenchmark } from '../../tasks/data/pull.ts'
 import { DataError } from '../../tasks/sources/data-error.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
@@ -13,6 +13,7 @@ import { exitCode } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
+import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import {
   describeEntry,
@@ -58,7 +59,11 @@ function listCommand(): Command {
   ).action((options: CommonOptions) =>
     told(() => {
       const entries = Object.values(benchmarks).map((one) => describeBenchmark(folderOf(options), one))
-      print(options, entries, () => describeList(entries, folderOf(options)))
+      printResult(
+        options,
+        () => entries,
+        (screen) => describeList(entries, folderOf(options), screen),
+      )
     }),
   )
 }
@@ -80,8 +85,14 @@ function showCommand(): Command {
         const tasks =
           split === undefined || options.limit === 0 ? [] : await firstTasks(root, name, split, options.limit)
         const contract = benchmarks[name].contract.requirement
-        print(options, { ...entry, contract, split: split ?? null, examples: tasks }, () =>
-          [describeEntry(entry, contract), ...tasks.map((task) => describeTask(task, split!))].join('\n'),
+        printResult(
+          options,
+          () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
+          (screen) =>
+            [
+              describeEntry(entry, contract, screen),
+              ...tasks.map((task) => describeTask(task, split!, screen)),
+            ].join('\n'),
         )
       }),
     )
@@ -117,7 +128,7 @@ function importCommand(): Command {
         const root = folderOf(options)
         const given = recogniseFiles(benchmarks[name], paths, options.split)
         const imported = await importFiles(root, benchmarks[name], given)
-        print(options, { name, splits: imported }, () => describeImported(name, imported, root))
+        printImported(options, { name, splits: imported })
       }),
     )
 }
@@ -152,7 +163,7 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
           mirror: options.mirror,
           onProgress: (progress) => display.show(progress),
         }).finally(() => display.end())
-        print(options, { name, licence, ...pulled }, () => describeImported(name, pulled.splits, root))
+        printImported(options, { name, licence, ...pulled })
       }, signal)
     })
 }
@@ -167,12 +178,19 @@ function nameArgument(): Argument {
   return new Argument('<name>', 'the benchmark').choices(benchmarkNames)
 }
 
-function folderOf({ dataDir }: CommonOptions): string {
-  return dataDir ?? defaultDataFolder()
+function printImported(
+  options: CommonOptions,
+  imported: { readonly name: string; readonly licence?: string; readonly splits: readonly ImportedSplit[] },
+): void {
+  printResult(
+    options,
+    () => imported,
+    () => describeImported(imported.name, imported.splits, folderOf(options)),
+  )
 }
 
-function print({ json }: CommonOptions, result: unknown, text: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : text())
+function folderOf({ dataDir }: CommonOptions): string {
+  return dataDir ?? defaultDataFolder()
 }
 
 /** Problems with what the person gave are usage errors; a source that cannot be reached is a failure without a trace. */

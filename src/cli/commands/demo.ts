@@ -12,14 +12,15 @@ import {
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { graphDrawing } from '../display/graph-drawing.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
-import { type Screen, screenOf, wrapText } from '../display/screen.ts'
+import { type Screen, wrapText } from '../display/screen.ts'
 import { terminalTable } from '../display/table.ts'
-import { jsonText, printable } from '../display/terminal-text.ts'
+import { printable } from '../display/terminal-text.ts'
 import { exitCode } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
 import { runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
+import { printResult } from '../print.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 import { runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
@@ -101,10 +102,10 @@ async function demo(options: DemoOptions): Promise<number> {
       },
     }).finally(() => view.end())
     const ms = performance.now() - start
-    process.stdout.write(
-      options.json
-        ? `${jsonText(demoJson(result, options, ms))}\n`
-        : demoText(result, ms, screenOf(process.stdout)),
+    printResult(
+      options,
+      () => demoJson(result, options, ms),
+      (screen) => demoText(result, ms, screen),
     )
     return result.comparison === undefined ? exitCode.interrupted : exitCode.done
   } catch (error) {

@@ -13,9 +13,9 @@ import type { BudgetSettings } from '../../settings/budget.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { Progress } from '../display/progress.ts'
-import { screenOf } from '../display/screen.ts'
+import type { Screen } from '../display/screen.ts'
 import { terminalTable } from '../display/table.ts'
-import { counted, jsonText } from '../display/terminal-text.ts'
+import { counted } from '../display/terminal-text.ts'
 import { exitCode, exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type Job, type JobOptions, reopenJob } from '../job.ts'
@@ -29,6 +29,7 @@ import {
 import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
+import { printResult } from '../print.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { costText, evaluationTable, simulatedNote, tableLegend } from '../views/evaluation-table.ts'
@@ -99,10 +100,10 @@ function share(text: string): number {
 
 interface Outcome {
   readonly evaluated: readonly EvaluatedOrganisation[]
-  /** Names of those that there was no record of when it ended. */
+  /** Organisations without a single record. */
   readonly missing: readonly OrganisationName[]
   readonly ended: 'done' | 'cap' | 'interrupted'
-  /** By this command, for all of them: what earlier ones used does not count against its caps. */
+  /** By this command, over all organisations; earlier commands do not count against its caps. */
   readonly used: Used
 }
 
@@ -118,11 +119,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<number> 
   const job = await reopenJob(run, options, say)
   try {
     const { seed, update } = options
-    const open = organisationsOf(folder, {
-      encoder: await encoderOfRun(run, say),
-      ...(seed === undefined ? {} : { seed }),
-      ...(update === undefined ? {} : { update }),
-    })
+    const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
     const outcome = await evaluateAll(folder, job, options, { open, progress, signal })
     report(outcome, job, options, folder)
     return codeOf(outcome, options)
@@ -156,7 +153,7 @@ async function evaluateAll(
     const report = await evaluate({
       ...{ set: job.set, model: job.model, execution: job.execution, sandbox: job.sandbox, tools: job.tools },
       ...{ organisation, about, folder, split: options.split, concurrency: job.concurrency, signal },
-      ...(options.limit === undefined ? {} : { tasks: options.limit }),
+      tasks: options.limit,
       budget: left(budget, usedBy(fresh, performance.now() - start)),
       onStart: (earlier, total) => {
         for (const record of earlier) score.add(record)
@@ -173,7 +170,7 @@ async function evaluateAll(
         progress.update({ done, fields: score.fields() })
       },
     }).catch((error: unknown) => {
-      // Ended before the first record: that is no failure of ours or the model's.
+      // A cap or Ctrl-C came before the first record: not a failure.
       if (error instanceof NothingEvaluatedError && (signal.aborted || hasCap(budget))) return undefined
       throw error
     })
@@ -215,17 +212,23 @@ function left(budget: BudgetSettings, used: Used): BudgetSettings {
 }
 
 function report(outcome: Outcome, job: Job, options: EvalOptions, folder: RunFolder): void {
-  if (options.json) process.stdout.write(`${jsonText(outcomeJson(outcome, job, options, folder))}\n`)
-  else if (outcome.evaluated.length > 0) showTable(outcome, job, folder)
+  printResult(
+    options,
+    () => outcomeJson(outcome, job, options, folder),
+    (screen) => outcomeText(outcome, job, screen),
+  )
+  if (!options.json && outcome.evaluated.length > 0) {
+    const kept = outcome.evaluated.map((one) => basename(one.folder!)).join(', ')
+    process.stderr.write(`\nRecords: ${kept} in ${folder.evaluationsFolder}\n`)
+  }
   for (const line of remarks(outcome, options)) process.stderr.write(`${line}\n`)
 }
 
-function showTable({ evaluated }: Outcome, { isSimulated, set }: Job, folder: RunFolder): void {
+function outcomeText({ evaluated }: Outcome, { isSimulated, set }: Job, screen: Screen): string {
+  if (evaluated.length === 0) return ''
   const rows = evaluated.map((one) => ({ label: one.organisation, report: one, isSimulated }))
-  const table = terminalTable(evaluationTable(rows, set.metric), screenOf(process.stdout))
-  process.stdout.write(`\n${table}\n${tableLegend}\n${isSimulated ? `${simulatedNote}\n` : ''}`)
-  const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
-  process.stderr.write(`\nRecords: ${kept} in ${folder.evaluationsFolder}\n`)
+  const table = terminalTable(evaluationTable(rows, set.metric), screen)
+  return `\n${table}\n${tableLegend}\n${isSimulated ? `${simulatedNote}\n` : ''}`
 }
 
 function outcomeJson(
@@ -257,22 +260,22 @@ function remarks(outcome: Outcome, options: EvalOptions): string[] {
     last === undefined || last.complete
       ? ''
       : ` after ${last.n} of ${last.total} questions of ${last.organisation}`
-  return [
-    ...(ended === 'cap'
-      ? [
-          `Stopped at a cap${incomplete}, with ${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
-        ]
-      : []),
-    ...(ended === 'interrupted' ? [`Interrupted${incomplete}.${rest} Repeat the command to go on.`] : []),
-    ...(passed(outcome, options) === false
-      ? [
-          `Below the threshold: ${evaluated[0]!.organisation} has ${percent(evaluated[0]!.score.mean)}, asked for is ${percent(options.threshold!)}.`,
-        ]
-      : []),
-  ]
+  const lines: string[] = []
+  if (ended === 'cap')
+    lines.push(
+      `Stopped at a cap${incomplete}, with ${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
+    )
+  if (ended === 'interrupted') lines.push(`Interrupted${incomplete}.${rest} Repeat the command to go on.`)
+  if (passed(outcome, options) === false) {
+    const { organisation, score } = evaluated[0]!
+    lines.push(
+      `Below the threshold: ${organisation} has ${percent(score.mean)}, asked for is ${percent(options.threshold!)}.`,
+    )
+  }
+  return lines
 }
 
-/** Nothing where no threshold was given, or where what it is asked of is not complete. */
+/** Undefined without a threshold, or while the first evaluation is incomplete. */
 function passed({ evaluated: [first] }: Outcome, { threshold }: EvalOptions): boolean | undefined {
   if (threshold === undefined || first === undefined || !first.complete) return undefined
   return first.score.mean >= threshold

@@ -17,12 +17,12 @@ import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphDrawing } from '../display/graph-drawing.ts'
-import { screenOf, wrapText } from '../display/screen.ts'
-import { jsonText } from '../display/terminal-text.ts'
+import { wrapText } from '../display/screen.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
 import { positiveNumber, wholeNumber } from '../options/option-values.ts'
 import { settingOption } from '../options/setting-option.ts'
 import { readStandardInput } from '../options/standard-input.ts'
+import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { describeStep, executorLabel, explainStep } from '../views/construction-view.ts'
 
@@ -66,12 +66,11 @@ The policy is untrained: the graph shows the machinery, not a good organisation.
     .action(async (question: string, options: GraphOptions) => {
       const text = question === '-' ? await readStandardInput() : question
       if (text.trim() === '') throw new UsageError('The question is empty.')
-      const shown = await buildGraph(text, options)
-      process.stdout.write(options.json ? `${jsonText(shown.json)}\n` : shown.text)
+      await showGraph(text, options)
     })
 }
 
-async function buildGraph(question: string, options: GraphOptions): Promise<{ json: unknown; text: string }> {
+async function showGraph(question: string, options: GraphOptions): Promise<void> {
   const library = chooseLibrary(options)
   const encoder = lexicalEncoder
   const { seed, temperature, restriction, maxUnits, maxDepth } = options
@@ -91,10 +90,9 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
   const { graph } = construction!
   const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
   const drawing = mermaid(picture)
-  const screen = screenOf(process.stdout)
-  const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
-  return {
-    json: {
+  printResult(
+    options,
+    () => ({
       question,
       seed,
       temperature,
@@ -107,23 +105,25 @@ async function buildGraph(question: string, options: GraphOptions): Promise<{ js
       steps,
       mermaid: drawing,
       dot: dot(picture),
+    }),
+    (screen) => {
+      const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
+      const roles = library.roles.length
+      return [
+        heading(`Untrained policy, seed ${seed}, ${restriction}, ${roles} roles, ${encoder.name} encoder`),
+        '',
+        ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
+        heading(`Graph ${graphKey(graph).slice(0, 12)}`),
+        '',
+        graphDrawing(graph, screen),
+        '',
+        heading('Mermaid'),
+        '',
+        drawing.trimEnd(),
+        '',
+      ].join('\n')
     },
-    text: [
-      heading(
-        `Untrained policy, seed ${seed}, ${restriction}, ${library.roles.length} roles, ${encoder.name} encoder`,
-      ),
-      '',
-      ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
-      heading(`Graph ${graphKey(graph).slice(0, 12)}`),
-      '',
-      graphDrawing(graph, screen),
-      '',
-      heading('Mermaid'),
-      '',
-      drawing.trimEnd(),
-      '',
-    ].join('\n'),
-  }
+  )
 }
 
 function policyOption(name: 'restriction' | 'maxUnits' | 'maxDepth'): Option {

@@ -1,13 +1,19 @@
 import { Command } from 'commander'
-import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
+import { type KeptEvaluation, keptEvaluations } from '../../evaluation/compare-evaluations.ts'
 import { listRuns } from '../../evaluation/list-runs.ts'
-import { fifthOf, finalGraphs, placedUnits, runOverview } from '../../evaluation/run-overview.ts'
+import {
+  type FinalGraph,
+  fifthOf,
+  finalGraphs,
+  placedUnits,
+  type RunOverview,
+  runOverview,
+} from '../../evaluation/run-overview.ts'
 import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
-import { screenOf } from '../display/screen.ts'
-import { jsonText } from '../display/terminal-text.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
+import { printResult } from '../print.ts'
 import { evaluationsText, runText } from '../views/run-view.ts'
 import { listJson, listText } from '../views/runs-list-view.ts'
 
@@ -43,40 +49,50 @@ graphs that were drawn to explore; what counts is \`magic eval\`.`,
     })
 }
 
-function showRuns({ runsDir, json }: ShowOptions): void {
-  const runs = runsDir ?? defaultRunsFolder()
+function showRuns(options: ShowOptions): void {
+  const runs = options.runsDir ?? defaultRunsFolder()
   const listed = listRuns(runs)
-  const screen = screenOf(process.stdout)
-  process.stdout.write(json ? `${jsonText(listed.map(listJson))}\n` : listText(listed, runs, screen))
+  printResult(
+    options,
+    () => listed.map(listJson),
+    (screen) => listText(listed, runs, screen),
+  )
 }
 
-function showRun(folder: RunFolder, { json, graphs }: ShowOptions): void {
+function showRun(folder: RunFolder, options: ShowOptions): void {
   const overview = runOverview(folder)
   const evaluations = keptEvaluations(folder, overview.record.name)
   const finals = finalGraphs(folder, fifthOf(overview.updates.length))
-  if (json) {
-    const { record, done, isFinished, updates, departures, made, reused } = overview
-    const fifth = fifthOf(updates.length)
-    const mix = (part: typeof updates) => {
-      const { roles, sizes, ...rest } = placedUnits(part)
-      return { ...rest, roles: Object.fromEntries(roles), sizes: Object.fromEntries(sizes) }
-    }
-    const text = jsonText({
-      ...{ folder: folder.path, run: record, done, finished: isFinished },
-      departures: departures.map(({ name, values: [paper, own] }) => ({ name, paper, own })),
-      totals: { made, reused, spent: updates.at(-1)?.spent ?? null },
-      actions: { first: mix(updates.slice(0, fifth)), last: mix(updates.slice(-fifth)), updates: fifth },
-      graphs: finals,
-      evaluations: evaluations.map(({ folder: at, header, report: { records: _, ...report } }) => ({
-        ...{ folder: at, about: header.about, model: header.model, data: header.data },
-        ...report,
-      })),
-      updates,
-    })
-    process.stdout.write(`${text}\n`)
-    return
+  printResult(
+    options,
+    () => runJson(overview, folder, finals, evaluations),
+    (screen) =>
+      runText(overview, folder, finals, options.graphs, screen) +
+      evaluationsText(evaluations, overview.record, screen),
+  )
+}
+
+function runJson(
+  { record, done, isFinished, updates, departures, made, reused }: RunOverview,
+  folder: RunFolder,
+  graphs: readonly FinalGraph[],
+  evaluations: readonly KeptEvaluation[],
+): object {
+  const fifth = fifthOf(updates.length)
+  const mix = (part: typeof updates) => {
+    const { roles, sizes, ...rest } = placedUnits(part)
+    return { ...rest, roles: Object.fromEntries(roles), sizes: Object.fromEntries(sizes) }
   }
-  const screen = screenOf(process.stdout)
-  process.stdout.write(runText(overview, folder, finals, graphs, screen))
-  process.stdout.write(evaluationsText(evaluations, overview.record, screen))
+  return {
+    ...{ folder: folder.path, run: record, done, finished: isFinished },
+    departures: departures.map(({ name, values: [paper, own] }) => ({ name, paper, own })),
+    totals: { made, reused, spent: updates.at(-1)?.spent ?? null },
+    actions: { first: mix(updates.slice(0, fifth)), last: mix(updates.slice(-fifth)), updates: fifth },
+    graphs,
+    evaluations: evaluations.map(({ folder: at, header, report: { records: _, ...report } }) => ({
+      ...{ folder: at, about: header.about, model: header.model, data: header.data },
+      ...report,
+    })),
+    updates,
+  }
 }

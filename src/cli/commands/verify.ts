@@ -5,14 +5,15 @@ import { SqliteLedger } from '../../store/ledger/sqlite.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText } from '../display/screen.ts'
-import { counted, jsonText } from '../display/terminal-text.ts'
+import { counted } from '../display/terminal-text.ts'
 import { exitCode, exitCodeHelp } from '../exit-code.ts'
 import { openTasksOfRun } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { runsDirOption } from '../options/common-options.ts'
+import { printResult } from '../print.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 
-/** What takes no longer needs no bar. */
+/** Work that takes no longer needs no bar. */
 const silentMs = 1000
 
 interface VerifyOptions extends ReportOptions {
@@ -68,8 +69,11 @@ async function verifyRun(folder: RunFolder, options: VerifyOptions): Promise<boo
     process.stdout.write(`${mark} ${shownText(`${one.name}: ${one.detail}`, screen)}\n`)
   }
   const wrong = found.filter(({ ok }) => !ok).length
-  if (options.json) process.stdout.write(`${jsonText({ run: name, ok: wrong === 0, checks: found })}\n`)
-  else process.stdout.write(`\n${verdict(name, found.length, wrong)}\n`)
+  printResult(
+    options,
+    () => ({ run: name, ok: wrong === 0, checks: found }),
+    () => `\n${verdict(name, found.length, wrong)}\n`,
+  )
   return wrong === 0
 }
 
@@ -78,7 +82,7 @@ function verdict(name: string, all: number, wrong: number): string {
   return `${name} does not hold: ${wrong} of ${counted(all, 'check')} failed. Its numbers should not be used.`
 }
 
-/** Only for the bar: what is wrong with a ledger, the verification tells. */
+/** Only for the bar; problems of the ledger are found by the verification. */
 async function evaluationsIn({ ledgerFile }: RunFolder): Promise<number> {
   if (!existsSync(ledgerFile)) return 0
   try {

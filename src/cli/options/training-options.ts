@@ -3,7 +3,7 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import { type BudgetSettings, budgetSettings } from '../../settings/budget.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { allowedText, settingsOf } from '../../settings/setting.ts'
-import { type GivenTrainingSettings, type PresetName, presets } from '../../settings/training.ts'
+import { type GivenTrainingSettings, type TrainingPreset, trainingPresets } from '../../settings/training.ts'
 import { didYouMean } from '../../tasks/own/nearest-name.ts'
 import { UsageError } from '../problem.ts'
 import { readValue } from './option-values.ts'
@@ -24,7 +24,7 @@ const flagged = [
 ] as const satisfies readonly (keyof GivenTrainingSettings)[]
 
 export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {
-  readonly preset?: PresetName
+  readonly preset?: TrainingPreset
   /** Settings as an object, nested as their keys are. */
   readonly set?: Settings
 }
@@ -33,7 +33,9 @@ type Settings = Readonly<Record<string, unknown>>
 
 export function addTrainingOptions(command: Command): Command {
   command.addOption(
-    new Option('--preset <name>', 'settings under a name; flags override them').choices(Object.keys(presets)),
+    new Option('--preset <name>', 'settings under a name; flags override them').choices(
+      Object.keys(trainingPresets),
+    ),
   )
   for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
   return command
@@ -58,7 +60,7 @@ export function givenTraining(
   const flags = Object.fromEntries(given.map((name) => [name, options[name]]))
   const { execution: _, budget: __, ...training } = set
   return merged(
-    presets[preset ?? configuration?.preset ?? 'paper'],
+    trainingPresets[preset ?? configuration?.preset ?? 'paper'],
     configuration?.training ?? {},
     flags,
     training,

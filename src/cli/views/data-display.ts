@@ -10,11 +10,7 @@ import { chooseDisplay } from '../display/choose-display.ts'
 import { LiveArea } from '../display/live-area.ts'
 import { drawn, factLines, type Screen, screenOf, shownText, wrapText } from '../display/screen.ts'
 
-export function describeList(
-  entries: readonly CatalogueEntry[],
-  root: string,
-  screen: Screen = screenOf(),
-): string {
+export function describeList(entries: readonly CatalogueEntry[], root: string, screen: Screen): string {
   const here = screen.paint('green', '✓')
   const lines = entries.flatMap(({ name, title, licence, metric, splits, companions }) => [
     `${screen.paint('bold', name)}  ${wrapText(`${title}, ${metric}, ${licence}`, screen, '  ')}`,
@@ -31,7 +27,7 @@ export function describeList(
   return [...lines, '', wrapText(shownText(legend, screen), screen), ''].join('\n')
 }
 
-export function describeEntry(entry: CatalogueEntry, contract: string, screen: Screen = screenOf()): string {
+export function describeEntry(entry: CatalogueEntry, contract: string, screen: Screen): string {
   const { name, title, source, revision, licence, metric, splits, companions } = entry
   const state = (imported: boolean) => (imported ? 'imported' : 'not here')
   const facts: (readonly [name: string, text: string])[] = [
@@ -57,7 +53,7 @@ export function describeEntry(entry: CatalogueEntry, contract: string, screen: S
 }
 
 /** What a model sees of the task, shortened. */
-export function describeTask(task: Task, split: string, screen: Screen = screenOf()): string {
+export function describeTask(task: Task, split: string, screen: Screen): string {
   const fields = Object.entries(taskView(task)).map(
     ([name, value]) => `${name}\n${indented(textOf(value!), screen)}`,
   )

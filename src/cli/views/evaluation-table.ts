@@ -2,7 +2,7 @@ import type { OrganisationReport } from '../../evaluation/organisation-report.ts
 import type { Cost } from '../../models/prices.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
-import type { Table } from '../display/table.ts'
+import type { ShownTable } from '../display/table.ts'
 
 /** A report under the name that it has beside others. */
 export interface LabelledReport {
@@ -12,7 +12,7 @@ export interface LabelledReport {
 }
 
 /** Evaluations side by side: what they scored and what they took. */
-export function evaluationTable(rows: readonly LabelledReport[], metric: string): Table {
+export function evaluationTable(rows: readonly LabelledReport[], metric: string): ShownTable {
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
   const texts = rows.map(({ label, report, isSimulated }) => [
     label,
