@@ -11,18 +11,20 @@ export function settingOption(setting: Setting, name = setting.key): Option {
       ? new Option(`--no-${flag}`, `do not ${meaning}`)
       : new Option(`--${flag}`, meaning)
   if (setting.type === 'choice')
-    return new Option(`--${flag} <name>`, `${meaning}${defaultText(setting)}`).choices(setting.choices)
+    return new Option(
+      `--${flag} <name>`,
+      setting.default === undefined ? meaning : `${meaning}; default: ${setting.default}`,
+    ).choices(setting.choices)
   const value = setting.type === 'whole' ? 'n' : 'x'
-  return new Option(
-    `--${flag} <${value}>`,
-    `${meaning}${defaultText(setting, allowedText(setting))}`,
-  ).argParser((text) => readValue(setting, text))
+  return new Option(`--${flag} <${value}>`, `${meaning}${noteText(setting)}`).argParser((text) =>
+    readValue(setting, text),
+  )
 }
 
-// Not commander's own default: it could not be told from a flag that was given, and would override the configuration.
-function defaultText({ default: usual }: Setting, allowed?: string): string {
-  const notes = [...(usual === undefined ? [] : [`default: ${usual}`]), ...(allowed ? [allowed] : [])]
-  return notes.length === 0 ? '' : ` (${notes.join(', ')})`
+// Not commander's own default: that looks like a given flag, and would override the configuration.
+function noteText(setting: Setting): string {
+  const usual = setting.default === undefined ? '' : `default: ${setting.default}, `
+  return ` (${usual}${allowedText(setting)})`
 }
 
 /** `Seed of weights.` becomes `seed of weights`; a symbol, as in `K: graphs`, keeps its case. */

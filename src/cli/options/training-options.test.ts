@@ -46,7 +46,10 @@ test("a configuration that says something about rewards leaves the preset's othe
 
 /** The options that commander makes of these arguments. */
 function parsed(...args: string[]): TrainingOptions & BudgetOptions {
-  const command = new Command().exitOverride().configureOutput({ writeErr: () => {} })
+  const command = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .action(() => {})
   addBudgetOptions(addTrainingOptions(command)).parse(args, { from: 'user' })
   return command.opts()
 }

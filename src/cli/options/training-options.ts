@@ -38,13 +38,19 @@ export function addTrainingOptions(command: Command): Command {
     ),
   )
   for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
-  return command
-    .addOption(
-      new Option('--set [setting=value...]', 'any setting, such as rewards.beta=0.05; alone, it lists them')
-        .argParser(assignment)
-        .preset(''),
-    )
-    .addHelpText('after', `\nSettings for --set (docs/settings.md explains them):\n${keyLines()}`)
+  return (
+    command
+      .option(
+        '--set [setting=value...]',
+        'any setting, such as rewards.beta=0.05; alone, it lists them',
+        assignment,
+      )
+      // Commander says `true` for a flag without its value.
+      .hook('preAction', () => {
+        if (command.opts()['set'] === true) throw new UsageError(`Settings for --set:\n${settingLines()}`)
+      })
+      .addHelpText('after', `\nSettings for --set (docs/settings.md explains them):\n${keyLines()}`)
+  )
 }
 
 /** The preset, then the configuration, then flags, then `--set`. */
@@ -105,7 +111,6 @@ function capName(cap: string): string {
 
 /** Adds what one `--set` says to what earlier ones said. */
 function assignment(text: string, earlier: Settings = {}): Settings {
-  if (text === '') throw new UsageError(`Settings for --set:\n${settingLines()}`)
   const split = text.indexOf('=')
   if (split < 1) throw new InvalidArgumentError('Write it as setting=value, such as rewards.beta=0.05.')
   const key = text.slice(0, split)
