@@ -49,7 +49,7 @@ for (const command of [
   program.addCommand(command)
 }
 
-// A reader that stops early, as `head` does, is no reason for a stack trace, and neither is a full disk.
+// No stack trace when a reader such as `head` stops early, or when the disk is full.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCode.done)
@@ -59,7 +59,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-/** Nothing is left to do, and the command has not ended: it waits for a promise that nobody will keep. */
+/** Node has nothing left to do, but the command has not ended: it awaits a promise that never settles. */
 const tellUnsettled = () => {
   const problems = unsettledPromises()
   const told =

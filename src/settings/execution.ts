@@ -43,7 +43,7 @@ export const concurrencySetting = z
 
 export const defaultConcurrency = concurrencySetting.parse(undefined)
 
-/** How graphs are executed, whatever the graph, task and model. */
+/** How graphs are executed. */
 export const executionSettings = z.strictObject({
   decoding: decoding.describe('How the model writes.'),
   budgets: budgets.describe('How much of a text goes into a request.'),

@@ -99,7 +99,7 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
     const opened = await openChosenModel(options)
     if (options.replay !== undefined)
       return [finding('model', 'ok', `a recording, ${visibleText(options.replay)}`)]
-    return await echo(opened.model, options).finally(() => opened.close())
+    return await echo(opened.model).finally(() => opened.close())
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return [finding('model', 'missing', error.message, 'Set it, or use --model simulated.')]
@@ -107,9 +107,10 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
 }
 
 /** One call checks address, key, model name and JSON mode at once. */
-async function echo(asked: ChatModel, options: DoctorOptions): Promise<Finding[]> {
+async function echo(asked: ChatModel): Promise<Finding[]> {
   const { provider, model: name } = asked.identity
-  const who = name === simulatedModelName ? 'simulated model' : `${provider} ${name}`
+  const isSimulated = name === simulatedModelName
+  const who = isSimulated ? 'simulated model' : `${provider} ${name}`
   const reply = await asked.ask(
     {
       system: 'Reply with the JSON object {"ok": true} and nothing else.',
@@ -131,7 +132,7 @@ async function echo(asked: ChatModel, options: DoctorOptions): Promise<Finding[]
           `${answered}, but: ${warnings}`,
           'See docs/models.md on usage and thinking.',
         )
-  if (options.model === simulatedModelName || priceOf(asked.identity) !== undefined) return [found]
+  if (isSimulated || priceOf(asked.identity) !== undefined) return [found]
   const remedy = 'Give your own price table before you set a money budget.'
   return [found, finding('price', 'limited', `none known for ${who}`, remedy)]
 }

@@ -72,10 +72,10 @@ Examples:
   magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
 
-Every call is made afresh; nothing is taken from training. What fails scores 0 and counts. all-atomic and all-group
-are the trained policy with only single agents, or only groups, to choose from. Caps hold for all organisations
-together. Records are kept with the run: repeat the command to go on with what was interrupted or capped, and put
-them side by side with \`magic compare\`.
+Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
+all-group are the trained policy restricted to single agents or to groups. Caps hold for all organisations together.
+Records are kept with the run: repeat the command to continue after a cap or Ctrl-C; \`magic compare\` puts them side
+by side.
 ${exitCodeHelp}`,
     )
     .action(async (run: string, options: EvalOptions) => {

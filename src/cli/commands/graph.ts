@@ -61,7 +61,7 @@ Examples:
   magic graph --profile gsm8k --restriction all-group "A train needs 3 hours for 240 km. How fast is it?"
   magic graph --json "Is the sky blue?" | jq .graph
 
-The policy is untrained: the graph shows the machinery, not a good organisation. Same seed, same graph.`,
+The policy is untrained: the graph shows how it works, not a good organisation. Same seed, same graph.`,
     )
     .action(async (question: string, options: GraphOptions) => {
       const text = question === '-' ? await readStandardInput() : question

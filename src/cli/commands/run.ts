@@ -123,7 +123,7 @@ function report(execution: Execution, simulated: boolean, { json }: RunOptions):
   }
 }
 
-/** What the library does not allow is found before anything is started. Size and depth are the policy's limits, not ours. */
+/** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */
 function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOptions): void {
   const unlimited = { maxUnits: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY }
   try {
@@ -138,7 +138,7 @@ function chooseContract({ contract, profile }: RunOptions): AnswerContract {
   return profile === undefined ? freeText : benchmarkContracts[profile]
 }
 
-/** Without a profile every tool is on: permissions still hold. */
+/** Without a profile every tool is on, as far as a role may use it. */
 function chooseProfile({ profile }: RunOptions): Pick<DatasetProfile, 'id' | 'tools'> {
   return profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile]
 }

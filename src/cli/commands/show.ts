@@ -40,8 +40,8 @@ Examples:
   magic show first                 one of them
   magic show first --json | jq '.updates[].score'
 
-It only reads, so it may be used while the run is being trained. Scores of updates are of training questions, and of
-graphs that were drawn to explore; what counts is \`magic eval\`.`,
+It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
+to explore; \`magic eval\` gives the score that counts.`,
     )
     .action((run: string | undefined, options: ShowOptions) => {
       if (run === undefined) showRuns(options)

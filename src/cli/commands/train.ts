@@ -59,8 +59,9 @@ Examples:
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
 
-Before anything is spent, data, scorer, sandbox, price and model are checked. Ctrl-C ends after the update under
-way or within 5 s, twice at once; \`magic resume\` goes on either way, as it does after a crash.
+Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
+Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. \`magic resume\` continues either
+way, also after a crash.
 ${exitCodeHelp}`,
     )
     .action((tasks: string | undefined, options: TrainOptions) => startTraining(tasks, options))
@@ -82,7 +83,7 @@ async function startTraining(tasks: string | undefined, options: TrainOptions): 
     await assertFree(folder, false)
     const choice = givenEncoder(options, configuration)
     const encoder = await openEncoder(choice, say)
-    // So that a resume finds the same encoder.
+    // A resume must open the same encoder.
     const recorded = { ...job.source, encoder: choice }
     const { json } = options
     const execution = { ...(job.execution as object), ...givenExecution(options, configuration) }
@@ -95,7 +96,7 @@ async function startTraining(tasks: string | undefined, options: TrainOptions): 
   }
 }
 
-/** `gsm8k-20261116-0930`, and `-2`, `-3` where there is one already: sorted by name they are sorted by time. */
+/** `gsm8k-20261116-0930`, with `-2`, `-3` if that exists. Sorted by name, runs are sorted by time. */
 function freeName(taskSet: string, runs: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`

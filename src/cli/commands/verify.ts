@@ -35,8 +35,8 @@ Examples:
   magic verify first
   magic verify first --json
 
-Every stored answer is scored again, programs too, so that this takes a while for them.
-Exits with 1 when anything does not hold.
+Every stored answer is scored again; for programs that takes a while.
+Exits with 1 if a check fails.
 ${exitCodeHelp}`,
     )
     .action(async (name: string, options: VerifyOptions) => {

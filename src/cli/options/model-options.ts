@@ -30,7 +30,7 @@ export interface ModelOptions {
   readonly simulatedTasks?: string
 }
 
-/** The flags that say which model answers. Keys are named, never given: a flag would end in the shell's history. */
+/** Flags for the model. A key is named, never given: flags end up in the shell's history. */
 export function addModelOptions(command: Command): Command {
   return command
     .addOption(
@@ -80,7 +80,7 @@ export type ModelSource =
     }
   | { readonly kind: 'endpoint'; readonly settings: ModelSettings }
 
-/** The flags over what the configuration says; without either, the simulated model. */
+/** Flags override the configuration; without either, the simulated model answers. */
 export function modelSource(options: ModelOptions, configured?: 'simulated' | ModelSettings): ModelSource {
   if (options.model === undefined && configured !== undefined && configured !== 'simulated')
     return endpointSource(configured, options)
@@ -91,7 +91,7 @@ export function modelSource(options: ModelOptions, configured?: 'simulated' | Mo
   return { kind: 'simulated', seed, latencyMs, faults: readFaultRates(simulatedFault) }
 }
 
-/** The model of a run, unless flags name another one. What they say about the run's own endpoint counts, such as another key. */
+/** The run's model, unless flags name another. Flags may also change its endpoint, such as the key. */
 export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSource {
   if (options.model !== undefined || options.replay !== undefined) return modelSource(options)
   if (source.kind === 'endpoint') return endpointSource(source.settings, options)
@@ -102,7 +102,7 @@ export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSo
 function endpointSource(given: ModelSettings, options: ModelOptions): ModelSource {
   const { modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
   const { apiKeyEnv: _, apiKeyFile: __, ...keyless } = given
-  // A new place of the key counts instead of the old one, whichever of the two it was.
+  // A new place for the key replaces the old one, variable or file.
   const isElsewhere = apiKeyEnv !== undefined || apiKeyFile !== undefined
   const settings = modelSettings.safeParse({
     ...(isElsewhere ? keyless : given),
@@ -128,7 +128,7 @@ function refuseEndpointFlags(options: ModelOptions): void {
   )
 }
 
-/** `known`: what the simulated model is told, unless a file of tasks is named. */
+/** `known`: tasks whose answers the simulated model knows, unless a file names others. */
 export async function openChosenModel(
   options: ModelOptions,
   known: readonly KnownTask[] = [],
@@ -164,7 +164,7 @@ async function openSource(source: ModelSource, known: readonly KnownTask[]): Pro
   return { model, close: () => model.close() }
 }
 
-/** What opening a model refuses, a person can mend: the message says how, with flags where it names settings. */
+/** Turns the refusals of a model's opening into usage errors that name flags instead of settings. */
 async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open()

@@ -32,7 +32,7 @@ export class RunningScore {
       score: { text: `score ${percent(mean)}`, value: mean },
       tokens: { text: `${tokens(this.#tokens)} tokens`, value: this.#tokens },
       cost: { text: costText(cost, this.#isSimulated), value: cost === 'unpriced' ? null : cost.amount },
-      ...(this.#failed === 0 ? {} : { failed: { text: `${this.#failed} failed`, value: this.#failed } }),
+      ...(this.#failed > 0 && { failed: { text: `${this.#failed} failed`, value: this.#failed } }),
     }
   }
 }

@@ -62,7 +62,7 @@ interface ShownTraining {
   readonly folder: string
 }
 
-/** A training as it goes on: what is checked first, then a bar with score, tokens and money. */
+/** Shows a training: the checks before it, then a bar with score, tokens and money. */
 export class TrainingView {
   readonly #shown: ShownTraining
   #tally = new TrainingTally()
