@@ -77,7 +77,10 @@ export function executionCode({ status, stop, trace }: Execution): number {
   if (status === 'answered') return exitCode.done
   if (status === 'aborted') return exitCode.interrupted
   if (stop !== undefined) return isRefusal(stop.kind) ? exitCode.refused : exitCode.unavailable
-  return status === 'unanswered' && !isSettled(trace) ? exitCode.unavailable : exitCode.failed
+  // A request that the recording lacks is not there the next time either.
+  const isUnrecorded = trace.nodes.some(({ calls }) => calls.at(-1)?.failure === 'not_recorded')
+  const isGone = status === 'unanswered' && !isSettled(trace) && !isUnrecorded
+  return isGone ? exitCode.unavailable : exitCode.failed
 }
 
 /** An answer as it goes to standard output. */
