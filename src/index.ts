@@ -138,7 +138,11 @@ export {
   type RewardSettings,
   rewardSettings,
 } from './settings/rewards.ts'
-export { type GivenTrainingSettings, presets, trainingSettings } from './settings/training.ts'
+export {
+  type GivenTrainingSettings,
+  trainingPresets as presets,
+  trainingSettings,
+} from './settings/training.ts'
 export { type KnownTask, knownTasks } from './simulator/model/known-task.ts'
 export { SimulatedModel } from './simulator/model/simulated-model.ts'
 export { type SyntheticOptions, syntheticTaskSet } from './simulator/questions/synthetic-task-set.ts'

@@ -10,15 +10,12 @@ const files = globSync('**/*.ts', {
   exclude: (path) => /\.test\.ts$|^index\.ts$|^numerics\/kernels\/assembly$/.test(String(path)),
 })
 
-// Model presets and training presets share two names; the display's table of text shares one with a task's table of data.
-const knownTwice = new Set(['presets', 'PresetName', 'Table'])
-
 test('no exported name exists twice', () => {
   const homes = new Map<string, string[]>()
   for (const file of files)
     for (const name of exportedNames(readFileSync(`${source}/${file}`, 'utf8')))
       homes.set(name, [...(homes.get(name) ?? []), file])
-  const twice = [...homes].filter(([name, places]) => places.length > 1 && !knownTwice.has(name))
+  const twice = [...homes].filter(([name, places]) => places.length > 1)
   expect(Object.fromEntries(twice)).toEqual({})
   expect(homes.size).toBeGreaterThan(1000)
 })

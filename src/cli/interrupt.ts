@@ -1,4 +1,4 @@
-import { exitCode } from './exit-code.ts'
+import { exitCode } from '../problem.ts'
 
 /** The first Ctrl-C or SIGTERM cancels what is under way; the second ends the process at once. */
 export function interruptSignal(say: (text: string) => void): AbortSignal {

@@ -5,23 +5,23 @@ import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import { exitCode } from '../problem.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
-import type { executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency, type executionSettings } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
-import { isSimulatedModel } from './evaluation-table.ts'
-import { exitCode } from './exit-code.ts'
 import {
   type ModelOptions,
   type ModelSource,
   modelSource,
   openChosenModel,
   sourceOfRun,
-} from './model-options.ts'
+} from './options/model-options.ts'
+import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
-import { type OpenedTasks, openTasks, type TaskSource } from './task-options.ts'
+import { isSimulatedModel } from './views/evaluation-table.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
@@ -157,7 +157,7 @@ function surroundings(
   const prices = configured === undefined || configured === 'simulated' ? undefined : configured.prices
   return {
     execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
-    concurrency: options.concurrency ?? configuration?.concurrency ?? 8,
+    concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
     configuration,
   }

@@ -1,24 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { unsettledPromises } from '../library/given-promise.ts'
-import { askCommand } from './ask.ts'
-import { compareCommand } from './compare.ts'
-import { dataCommand } from './data.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
-import { estimateCommand } from './estimate.ts'
-import { evalCommand } from './eval.ts'
-import { exitCode, exitCodeHelp } from './exit-code.ts'
-import { graphCommand } from './graph.ts'
-import { initCommand } from './init.ts'
+import { exitCode } from '../problem.ts'
+import { askCommand } from './commands/ask.ts'
+import { compareCommand } from './commands/compare.ts'
+import { dataCommand } from './commands/data.ts'
+import { demoCommand } from './commands/demo.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { estimateCommand } from './commands/estimate.ts'
+import { evalCommand } from './commands/eval.ts'
+import { graphCommand } from './commands/graph.ts'
+import { initCommand } from './commands/init.ts'
+import { resumeCommand } from './commands/resume.ts'
+import { runCommand } from './commands/run.ts'
+import { showCommand } from './commands/show.ts'
+import { simulateCommand } from './commands/simulate.ts'
+import { trainCommand } from './commands/train.ts'
+import { verifyCommand } from './commands/verify.ts'
+import { printable } from './display/terminal-text.ts'
+import { exitCodeHelp } from './exit-code.ts'
 import { explain } from './problem.ts'
-import { resumeCommand } from './resume.ts'
-import { runCommand } from './run.ts'
-import { showCommand } from './show.ts'
-import { simulateCommand } from './simulate.ts'
-import { printable } from './terminal-text.ts'
-import { trainCommand } from './train.ts'
-import { verifyCommand } from './verify.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -49,7 +50,7 @@ for (const command of [
   program.addCommand(command)
 }
 
-// A reader that stops early, as `head` does, is no reason for a stack trace, and neither is a full disk.
+// No stack trace when a reader such as `head` stops early, or when the disk is full.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCode.done)
@@ -59,7 +60,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-/** Nothing is left to do, and the command has not ended: it waits for a promise that nobody will keep. */
+/** Node has nothing left to do, but the command has not ended: it awaits a promise that never settles. */
 const tellUnsettled = () => {
   const problems = unsettledPromises()
   const told =

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { JsonObject } from '../library/json-value.ts'
+import { exitCode } from '../problem.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import { RunFolder } from '../store/run-folder.ts'
@@ -10,14 +11,14 @@ import { train } from '../training/train.ts'
 import { chooseDisplay, type Display, displays } from './display/choose-display.ts'
 import { Progress } from './display/progress.ts'
 import { screenOf } from './display/screen.ts'
-import { exitCode } from './exit-code.ts'
+import { jsonText } from './display/terminal-text.ts'
 import { interruptSignal } from './interrupt.ts'
 import type { Job } from './job.ts'
+import { jsonOption } from './options/common-options.ts'
 import { UsageError } from './problem.ts'
 import { startTelemetry } from './telemetry.ts'
-import { jsonText } from './terminal-text.ts'
-import { runWord, trainingJson, trainingText } from './training-summary.ts'
-import { TrainingView } from './training-view.ts'
+import { runWord, trainingJson, trainingText } from './views/training-summary.ts'
+import { TrainingView } from './views/training-view.ts'
 
 /** How a command that works for a while shows itself and its result. */
 export interface ReportOptions {
@@ -33,7 +34,7 @@ export function addReportOptions(command: Command): Command {
         'progress on standard error; live on a terminal, plain elsewhere',
       ).choices(displays),
     )
-    .option('--json', 'print the result as one JSON object', false)
+    .addOption(jsonOption('the result as one JSON object'))
 }
 
 export function openProgress({ display }: ReportOptions): Progress {

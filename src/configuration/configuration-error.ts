@@ -16,35 +16,45 @@ export class ConfigurationError extends Problem {
   }
 }
 
-/** The fields that the objects of a configuration have, by the path of the object. */
-export type KnownFields = Readonly<Record<string, readonly string[]>>
-
 /** A sentence for each thing that is wrong, with its field. */
 export function problemsIn(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
-  known: KnownFields,
+  schema: z.ZodType,
   outer: readonly PropertyKey[] = [],
 ): string[] {
   return issues.flatMap((issue) => {
     const at = [...outer, ...issue.path]
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key, known))
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key, schema))
     if (issue.code === 'invalid_union') {
       const tried = triedBranch(issue.errors, valueAt(value, at))
-      if (tried !== undefined) return problemsIn(tried, value, known, at)
+      if (tried !== undefined) return problemsIn(tried, value, schema, at)
     }
     const sentence = /[.?]$/.test(issue.message) ? issue.message : `${issue.message}.`
     return [`${z.core.toDotPath(at) || 'the configuration'}: ${sentence}`]
   })
 }
 
-function unknownField(at: readonly PropertyKey[], key: string, known: KnownFields): string {
-  const names = known[z.core.toDotPath(at)] ?? []
+function unknownField(at: readonly PropertyKey[], key: string, schema: z.ZodType): string {
+  const names = fieldsAt(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), at)
   const fields = names.length === 0 ? '' : ` The fields are ${names.join(', ')}.`
   return `${z.core.toDotPath([...at, key])}: there is no such field.${didYouMean(key, names)}${fields}`
 }
 
-/** Of a choice between a word and an object, the one that was tried is the one to speak about. */
+type Described = z.core.JSONSchema.BaseSchema
+
+/** The fields of the object at a path. */
+function fieldsAt(schema: Described, [first, ...rest]: readonly PropertyKey[]): string[] {
+  const { properties = {} } = schema.properties ? schema : (schema.anyOf?.find(hasFields) ?? {})
+  if (first === undefined) return Object.keys(properties)
+  return fieldsAt((properties[String(first)] ?? {}) as Described, rest)
+}
+
+function hasFields(schema: Described): boolean {
+  return schema.properties !== undefined
+}
+
+/** In a choice between a word and an object, only the problems of the kind that was given are worth telling. */
 function triedBranch(errors: readonly (readonly z.core.$ZodIssue[])[], value: unknown) {
   const branch = typeof value === 'object' && value !== null ? errors.at(-1) : errors[0]
   return branch === undefined || branch.length === 0 ? undefined : branch

@@ -26,7 +26,7 @@ export function findConfiguration(given: string): string {
   return regularFile(found[0]!)
 }
 
-/** Who opens a pipe waits until somebody writes into it. */
+/** Refuses a pipe: opening one waits until something writes to it. */
 function regularFile(path: string): string {
   if (statSync(path).isFile()) return path
   throw new ConfigurationError(path, ['it is neither a regular file nor a folder. Give the path of one.'])
@@ -56,7 +56,7 @@ export async function importConfiguration(file: string): Promise<unknown> {
   }
 }
 
-/** Variables of `.env` in a folder, as far as they are not set. Gives the file's path if there was one; never a value. */
+/** Sets the variables of `.env` in a folder that are not set yet. Returns the file's path if there was one, never a value. */
 export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined

@@ -5,17 +5,14 @@ import { identifierPattern } from '../library/identifier.ts'
 import type { Library } from '../library/library.ts'
 import { modelSettings } from '../models/open-model.ts'
 import { priceTableSchema } from '../models/prices.ts'
-import { budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
-import { rewardSettingsSchema } from '../settings/rewards.ts'
-import { presets, trainingSettings } from '../settings/training.ts'
+import { runSettings } from '../settings/run-settings.ts'
+import { type TrainingPreset, trainingPresets } from '../settings/training.ts'
 import { benchmarkNames } from '../tasks/benchmarks/list.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import type { DefinedTasks } from '../tasks/own/define-tasks.ts'
 import { didYouMean } from '../tasks/own/nearest-name.ts'
 import type { GivenScorer } from '../tasks/own/own-scorer.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
-import type { KnownFields } from './configuration-error.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -71,9 +68,8 @@ const tasks = z.custom<string | { readonly train: string; readonly test: string 
 
 const simulatedOrSettings = "must be 'simulated' or settings, such as { preset: 'deepseek' }"
 const modelFields = modelSettings.extend({
-  prices: priceTableSchema.optional().describe('Prices by provider/model, before the published ones.'),
+  prices: priceTableSchema.optional().describe('Prices by provider/model; they override the published ones.'),
 })
-const executionFields = executionSettings.omit({ prices: true })
 const profileFields = z.strictObject({
   roles: z.array(z.string()).min(1).exactOptional(),
   tools: z.array(z.string()).exactOptional(),
@@ -111,13 +107,13 @@ export const configurationSchema = z.strictObject({
     .exactOptional()
     .describe("Text encoder, or the folder of MiniLM's files."),
   preset: z
-    .enum(Object.keys(presets) as [keyof typeof presets])
+    .enum(Object.keys(trainingPresets) as [TrainingPreset])
     .exactOptional()
     .describe('Training settings under a name.'),
-  training: trainingSettings.exactOptional().describe("Training settings that differ from the preset's."),
-  execution: executionFields.exactOptional().describe('How graphs are executed.'),
-  budget: budgetSettings.exactOptional().describe('What a run may use at most.'),
-  concurrency: z.int().min(1).max(10_000).exactOptional().describe('Model calls at once.'),
+  training: runSettings.training.exactOptional().describe("Training settings that differ from the preset's."),
+  execution: runSettings.execution.exactOptional().describe('How graphs are executed.'),
+  budget: runSettings.budget.exactOptional().describe('What a run may use at most.'),
+  concurrency: runSettings.concurrency.exactOptional(),
   runsDir: path.exactOptional().describe('Where runs are kept; runs beside this file by default.'),
 })
 
@@ -126,18 +122,4 @@ export type MagicConfiguration = z.input<typeof configurationSchema>
 
 export function isBuiltInTaskSet(tasks: unknown): boolean {
   return typeof tasks === 'string' && builtInTasks.includes(tasks)
-}
-
-/** The fields of the objects in a configuration, to tell somebody who mistyped one. */
-export const configurationFields: KnownFields = {
-  '': Object.keys(configurationSchema.shape),
-  profile: Object.keys(profileFields.shape),
-  model: Object.keys(modelFields.shape),
-  encoder: Object.keys(encoderFields.shape),
-  training: Object.keys(trainingSettings.shape),
-  'training.rewards': Object.keys(rewardSettingsSchema.shape),
-  execution: Object.keys(executionFields.shape),
-  'execution.budgets': Object.keys(executionSettings.shape.budgets.unwrap().shape),
-  'execution.decoding': Object.keys(executionSettings.shape.decoding.unwrap().shape),
-  budget: Object.keys(budgetSettings.shape),
 }

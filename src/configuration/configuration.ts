@@ -5,14 +5,9 @@ import { loadLibrary } from '../library/yaml-library.ts'
 import { type OwnTaskOptions, type OwnTaskSet, ownTaskSet } from '../tasks/own/own-task-set.ts'
 import { ConfigurationError, problemsIn } from './configuration-error.ts'
 import { findConfiguration, importConfiguration, loadEnvironment } from './configuration-file.ts'
-import {
-  configurationFields,
-  configurationSchema,
-  isBuiltInTaskSet,
-  type MagicConfiguration,
-} from './configuration-schema.ts'
+import { configurationSchema, isBuiltInTaskSet, type MagicConfiguration } from './configuration-schema.ts'
 
-/** A configuration that was read and checked. Paths are absolute; defaults are not filled in, so that presets can be. */
+/** A configuration that was read and checked. Paths are absolute. Defaults are not filled in: they would hide a preset's values. */
 export interface Configuration extends Omit<MagicConfiguration, 'library'> {
   readonly library?: Library
   /** The file it was read from. */
@@ -36,7 +31,7 @@ export async function loadConfiguration(given = '.'): Promise<Configuration> {
 
 /**
  * The task set of a configuration that brings its own questions; undefined where it names a built-in set, or none. What is
- * given besides counts before what the configuration says.
+ * given besides overrides the configuration.
  */
 export async function ownTasksOf(
   configuration: Configuration,
@@ -59,7 +54,7 @@ export function resolveConfiguration(given: unknown, file: string): Configuratio
   const value = withoutUndefined(given)
   const result = configurationSchema.safeParse(value)
   if (!result.success)
-    throw new ConfigurationError(file, problemsIn(result.error.issues, value, configurationFields))
+    throw new ConfigurationError(file, problemsIn(result.error.issues, value, configurationSchema))
   // The values as given: what the schemas fill in would hide a preset's settings.
   const configuration = value as MagicConfiguration
   refuseConflicts(configuration, file)
@@ -69,17 +64,15 @@ export function resolveConfiguration(given: unknown, file: string): Configuratio
   return {
     ...rest,
     file: resolve(file),
-    ...(questions === undefined ? {} : { tasks: absoluteTasks(questions, absolute) }),
-    ...(roles === undefined ? {} : { library: libraryOf(roles, configuration, absolute) }),
-    ...(model === undefined ? {} : { model: absoluteModel(model, absolute) }),
-    ...(encoder === undefined
-      ? {}
-      : { encoder: typeof encoder === 'string' ? encoder : { folder: absolute(encoder.folder) } }),
-    ...(runsDir === undefined ? {} : { runsDir: absolute(runsDir) }),
+    tasks: questions && absoluteTasks(questions, absolute),
+    library: roles === undefined ? undefined : libraryOf(roles, configuration, absolute),
+    model: model && absoluteModel(model, absolute),
+    encoder: typeof encoder === 'object' ? { folder: absolute(encoder.folder) } : encoder,
+    runsDir: runsDir && absolute(runsDir),
   }
 }
 
-/** A field that is undefined is one that is not there. */
+/** A field that is undefined counts as absent. */
 function withoutUndefined(value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined))
@@ -106,19 +99,22 @@ function libraryOf(roles: Library | string, { tools = [] }: MagicConfiguration, 
     : roles
 }
 
+/** Fields that only question files of one's own take, and what built-in tasks have instead. */
+const fieldsOfOwnTasks: Readonly<Record<string, string>> = {
+  answer: 'answers and scoring',
+  tolerance: 'answers and scoring',
+  contract: 'answers and scoring',
+  scorer: 'answers and scoring',
+  library: 'roles and tools',
+  profile: 'roles and tools',
+}
+
 function refuseConflicts({ tasks: questions, tools = [], ...rest }: MagicConfiguration, file: string): void {
   if (isBuiltInTaskSet(questions)) {
-    const idle = (['answer', 'tolerance', 'contract', 'scorer'] as const).find(
-      (field) => rest[field] !== undefined,
-    )
+    const idle = Object.keys(fieldsOfOwnTasks).find((field) => rest[field as keyof typeof rest] !== undefined)
     if (idle !== undefined)
       throw new ConfigurationError(file, [
-        `${idle}: '${questions}' has its own answers and scoring. Remove the field, or give question files of your own.`,
-      ])
-    const unheard = (['library', 'profile'] as const).find((field) => rest[field] !== undefined)
-    if (unheard !== undefined)
-      throw new ConfigurationError(file, [
-        `${unheard}: '${questions}' has its own roles and tools. Remove the field, or give question files of your own.`,
+        `${idle}: '${questions}' has its own ${fieldsOfOwnTasks[idle]}. Remove the field, or give question files of your own.`,
       ])
   }
   const names = tools.map(({ name }) => name)

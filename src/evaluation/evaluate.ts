@@ -7,7 +7,7 @@ import { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { priceOf } from '../models/prices.ts'
 import { type BudgetSettings, budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
 import { Budget } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
@@ -73,7 +73,7 @@ export interface EvaluationHeader {
  * const { score, tokens } = await evaluate({ set, model, organisation: policy.organisation(), folder: 'runs/my-task' })
  */
 export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrganisation> {
-  const { set, organisation, split = 'test', concurrency = 8, onRecord } = options
+  const { set, organisation, split = 'test', concurrency = defaultConcurrency, onRecord } = options
   const sandbox =
     options.sandbox === undefined ? await sandboxOfRun(toolsIn(options.folder)) : options.sandbox
   const settings = executionSettings.parse(options.execution ?? {})

@@ -7,7 +7,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import type { ChatModel } from '../models/chat-model.ts'
-import { presets } from '../settings/training.ts'
+import { trainingPresets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { train } from '../training/train.ts'
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     source,
     signal,
     concurrency,
-    settings: { ...presets.demo, seed },
+    settings: { ...trainingPresets.demo, seed },
     // The texts of a hundred thousand simulated messages are of no use to anybody.
     execution: { traceContent: false },
     encoder: lexicalEncoder,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { paperAdam } from '../numerics/adam.ts'
 import { rewardSettingsSchema } from './rewards.ts'
 
 const whole = (least: number, most: number, usual: number) => z.int().min(least).max(most).default(usual)
@@ -7,36 +8,53 @@ const above0 = z.number().positive()
 /** How a policy is trained, each setting with the paper's value as its default. */
 export const trainingSettings = z.strictObject({
   seed: z.int().nonnegative().default(42).describe('Seed of weights, draws and probes.'),
-  passes: whole(1, 1000, 1).describe('Times that the training questions are gone through.'),
-  updates: z.int().min(1).optional().describe('Stop after so many updates; all passes by default.'),
+  passes: whole(1, 1000, 1).describe('Passes over the training questions.'),
+  updates: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Stop after this many updates; by default all passes are made.'),
   trajectories: whole(2, 256, 2).describe('K: graphs built for each question of an update.'),
-  probes: whole(0, 256, 4).describe('P: other training questions that partial graphs are run on.'),
+  probes: whole(0, 256, 4).describe('P: other training questions that each partial graph is run on.'),
   restriction: z
     .enum(['mixed', 'all-atomic', 'all-group'])
     .default('mixed')
-    .describe('Which realizations units may have.'),
-  finalRewardOnly: z.boolean().default(false).describe('Ablation: no dense rewards, no probes.'),
-  initialisationOnly: z.boolean().default(false).describe('Ablation: the untrained policy is the result.'),
+    .describe('Whether units may be single agents, groups, or both.'),
+  finalRewardOnly: z.boolean().default(false).describe('Ablation: no dense rewards and no probes.'),
+  initialisationOnly: z.boolean().default(false).describe('Ablation: keep the untrained policy.'),
   temperatureStart: above0.default(1.2).describe('Temperature of the first update.'),
   temperatureEnd: above0.default(1).describe('Temperature of the last update, and of inference.'),
-  learningRate: above0.default(1e-4).describe("Adam's."),
-  divergenceWeight: z.number().min(0).default(0.01).describe('β_KL: pull towards the untrained policy.'),
-  entropyWeight: z.number().min(0).default(0.001).describe('β_H: reward for staying undecided.'),
-  dropout: z.number().min(0).max(0.9).default(0.1).describe('Share of the unit vectors that training drops.'),
+  learningRate: above0.default(paperAdam.learningRate).describe('Learning rate of Adam.'),
+  divergenceWeight: z
+    .number()
+    .min(0)
+    .default(0.01)
+    .describe('β_KL: weight of the divergence from the untrained policy.'),
+  entropyWeight: z
+    .number()
+    .min(0)
+    .default(0.001)
+    .describe('β_H: weight of the entropy, which rewards exploring.'),
+  dropout: z
+    .number()
+    .min(0)
+    .max(0.9)
+    .default(0.1)
+    .describe('Share of the unit vectors that dropout zeroes in training.'),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
-  maxUnits: whole(1, 64, 3).describe('Outer units at most.'),
-  maxDepth: whole(1, 1000, 4).describe('Agents at most on the longest path.'),
+  maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),
+  maxDepth: whole(1, 1000, 4).describe('Largest number of agents on a path through a graph.'),
   requestReuse: z
     .boolean()
     .default(true)
-    .describe('At temperature 0 an identical request is not paid for again.'),
+    .describe('Reuse the answers to identical requests at temperature 0.'),
   rewards: rewardSettingsSchema.prefault({}).describe('Potential and rewards.'),
 })
 
 export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
 
-/** The rewards that a training really has. */
+/** The rewards of a training, with its ablation applied. */
 export function rewardsOf({
   finalRewardOnly,
   rewards,
@@ -44,8 +62,8 @@ export function rewardsOf({
   return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
 }
 
-/** Settings under a name, for those who would not choose each of them. */
-export const presets = {
+/** Named groups of settings. */
+export const trainingPresets = {
   /** What the paper trained with. */
   paper: {},
   /**
@@ -63,4 +81,4 @@ export const presets = {
   },
 } as const satisfies Record<string, GivenTrainingSettings>
 
-export type PresetName = keyof typeof presets
+export type TrainingPreset = keyof typeof trainingPresets

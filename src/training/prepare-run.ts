@@ -5,7 +5,7 @@ import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { type Price, priceOf } from '../models/prices.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { MeteredModel } from '../store/metered-model.ts'
@@ -23,7 +23,7 @@ export interface PreparedRun extends BegunRun {
 
 /** Chooses everything that was left open. Nothing is written yet. */
 export async function prepareRun(folder: RunFolder, options: TrainOptions): Promise<PreparedRun> {
-  const { set, model, concurrency = 8, clock, source } = options
+  const { set, model, concurrency = defaultConcurrency, clock, source } = options
   const settings = trainingSettings.parse(options.settings ?? {})
   const say = (text: string) => options.onEvent?.({ type: 'note', text })
   const begun = options.resume === true ? folder.readRecord() : undefined

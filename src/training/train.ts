@@ -1,5 +1,4 @@
 import { queryEmbedding } from '../encoder/query-embedding.ts'
-
 import { NonFiniteError } from '../learning/finite.ts'
 import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
 import { type FinishedUpdate, trainPolicy } from '../learning/train-policy.ts'

@@ -1,36 +1,27 @@
-import { printable } from '../terminal-text.ts'
 import type { ProgressFace, ProgressState } from './progress-state.ts'
+import { printable } from './terminal-text.ts'
 
 const pauseMs = 1000
 
 /** One JSON object per line, for programs: at most one update a second. */
-export class JsonProgress implements ProgressFace {
-  readonly #stream: NodeJS.WriteStream
-  readonly #read: () => ProgressState
-  #toldAt = Number.NEGATIVE_INFINITY
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(stream: NodeJS.WriteStream, read: () => ProgressState) {
-    this.#stream = stream
-    this.#read = read
-    const { label, total, done } = read()
-    stream.write(jsonLine({ type: 'progress-start', label, total, done }))
+export function jsonProgress(stream: NodeJS.WriteStream, read: () => ProgressState): ProgressFace {
+  let toldAt = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+  const { label, total, done } = read()
+  stream.write(jsonLine({ type: 'progress-start', label, total, done }))
+  const tell = () => {
+    timer = undefined
+    toldAt = performance.now()
+    stream.write(jsonLine({ type: 'progress-update', ...figures(read()) }))
   }
-
-  update(): void {
-    const pause = Math.max(0, this.#toldAt + pauseMs - performance.now())
-    this.#timer ??= setTimeout(() => this.#tell(), pause).unref()
-  }
-
-  end(summary: string | undefined): void {
-    clearTimeout(this.#timer)
-    this.#stream.write(jsonLine({ type: 'progress-end', ...figures(this.#read()), summary }))
-  }
-
-  #tell(): void {
-    this.#timer = undefined
-    this.#toldAt = performance.now()
-    this.#stream.write(jsonLine({ type: 'progress-update', ...figures(this.#read()) }))
+  return {
+    update() {
+      timer ??= setTimeout(tell, Math.max(0, toldAt + pauseMs - performance.now())).unref()
+    },
+    end(summary) {
+      clearTimeout(timer)
+      stream.write(jsonLine({ type: 'progress-end', ...figures(read()), summary }))
+    },
   }
 }
 

@@ -16,28 +16,21 @@ const widestBar = 40
 const narrowestBar = 8
 
 /** A bar with its figures, painted in place, and the fields below it. */
-export class LiveProgress implements ProgressFace {
-  readonly #read: () => ProgressState
-  readonly #screen: () => Screen
-  readonly #area: LiveArea
-
-  constructor(stream: NodeJS.WriteStream, read: () => ProgressState, screen: () => Screen) {
-    this.#read = read
-    this.#screen = screen
-    this.#area = new LiveArea(stream, (now) => [barLine(read(), now), ...fieldLines(read(), now)], screen)
-  }
-
-  update(): void {
-    this.#area.update()
-  }
-
-  above(text: string): void {
-    this.#area.above(text)
-  }
-
-  end(summary: string | undefined): void {
-    const lines = endLines(this.#read(), summary, this.#screen())
-    this.#area.end(lines.map((line) => `${line}\n`).join(''))
+export function liveProgress(
+  stream: NodeJS.WriteStream,
+  read: () => ProgressState,
+  screen: () => Screen,
+): ProgressFace {
+  const area = new LiveArea(stream, (now) => [barLine(read(), now), ...fieldLines(read(), now)], screen)
+  return {
+    update: () => area.update(),
+    above: (text) => area.above(text),
+    end: (summary) =>
+      area.end(
+        endLines(read(), summary, screen())
+          .map((line) => `${line}\n`)
+          .join(''),
+      ),
   }
 }
 

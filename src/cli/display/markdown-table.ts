@@ -1,8 +1,8 @@
 import { shownText } from './screen.ts'
-import { aligned, columnWidths, type Table } from './table.ts'
+import { aligned, columnWidths, type ShownTable } from './table.ts'
 
 /** The table as GitHub and most documentation tools read it, aligned so that its source reads well too. */
-export function markdownTable({ columns, rows, emphasised = [] }: Table): string {
+export function markdownTable({ columns, rows, emphasised = [] }: ShownTable): string {
   const headers = columns.map(({ header }) => escaped(header))
   const body = rows.map((row, index) =>
     columns.map((_, column) => {

@@ -12,58 +12,49 @@ import { type Screen, shownText } from './screen.ts'
 
 const longestSilenceMs = 30_000
 
-/** Few lines, each with all there is to know: after the first item, every quarter, and half a minute of silence. */
-export class PlainProgress implements ProgressFace {
-  readonly #stream: NodeJS.WriteStream
-  readonly #read: () => ProgressState
-  readonly #screen: Screen
-  readonly #begun: number
-  #quarter: number
-  #told: number | undefined
-  #timer: NodeJS.Timeout | undefined
+/** A few full lines: after the first item, at every quarter, and after half a minute of silence. */
+export function plainProgress(
+  stream: NodeJS.WriteStream,
+  read: () => ProgressState,
+  screen: Screen,
+): ProgressFace {
+  const begun = read().done
+  let quarter = quarterOf(read())
+  let told: number | undefined
+  let timer: NodeJS.Timeout | undefined
 
-  constructor(stream: NodeJS.WriteStream, read: () => ProgressState, screen: Screen) {
-    this.#stream = stream
-    this.#read = read
-    this.#screen = screen
-    this.#begun = read().done
-    this.#quarter = quarterOf(read())
-    this.#wait()
+  const write = ({ label }: ProgressState, parts: readonly string[]) => {
+    const shown = parts.filter((part) => part !== '').map((part) => shownText(part, screen))
+    const name = shownText(label, screen)
+    stream.write(`${name === '' ? '' : `${name}: `}${shown.join(', ')}\n`)
   }
-
-  update(): void {
-    const state = this.#read()
-    const isFirst = this.#told === undefined && state.done > this.#begun
-    if (isFirst || quarterOf(state) > this.#quarter) this.#tell(state)
+  const wait = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => tell(read()), longestSilenceMs).unref()
   }
-
-  end(summary: string | undefined): void {
-    clearTimeout(this.#timer)
-    const state = this.#read()
-    const { done, total, elapsedMs } = state
-    const end = `${done >= total ? 'done' : 'stopped'}, ${done}/${total} in ${duration(elapsedMs)}`
-    // The last quarter has told the fields already.
-    const fields = this.#told === done ? [] : fieldTexts(state)
-    this.#write(state, [end, ...(summary?.split('\n') ?? fields)])
-  }
-
-  #tell(state: ProgressState): void {
-    this.#quarter = quarterOf(state)
-    this.#told = state.done
+  const tell = (state: ProgressState) => {
+    quarter = quarterOf(state)
+    told = state.done
     const count = `${state.done}/${state.total}`
-    this.#write(state, [count, wholePercent(state), rateText(state), leftText(state), ...fieldTexts(state)])
-    this.#wait()
+    write(state, [count, wholePercent(state), rateText(state), leftText(state), ...fieldTexts(state)])
+    wait()
   }
-
-  #wait(): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#tell(this.#read()), longestSilenceMs).unref()
-  }
-
-  #write({ label }: ProgressState, parts: readonly string[]): void {
-    const shown = parts.filter((part) => part !== '').map((part) => shownText(part, this.#screen))
-    const name = shownText(label, this.#screen)
-    this.#stream.write(`${name === '' ? '' : `${name}: `}${shown.join(', ')}\n`)
+  wait()
+  return {
+    update() {
+      const state = read()
+      const isFirst = told === undefined && state.done > begun
+      if (isFirst || quarterOf(state) > quarter) tell(state)
+    },
+    end(summary) {
+      clearTimeout(timer)
+      const state = read()
+      const { done, total, elapsedMs } = state
+      const end = `${done >= total ? 'done' : 'stopped'}, ${done}/${total} in ${duration(elapsedMs)}`
+      // The last quarter has told the fields already.
+      const fields = told === done ? [] : fieldTexts(state)
+      write(state, [end, ...(summary?.split('\n') ?? fields)])
+    },
   }
 }
 

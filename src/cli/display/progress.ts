@@ -1,7 +1,7 @@
 import { chooseDisplay, type Display } from './choose-display.ts'
-import { JsonProgress, jsonLine } from './json-progress.ts'
-import { LiveProgress } from './live-progress.ts'
-import { PlainProgress } from './plain-progress.ts'
+import { jsonLine, jsonProgress } from './json-progress.ts'
+import { liveProgress } from './live-progress.ts'
+import { plainProgress } from './plain-progress.ts'
 import type { ProgressFace, ProgressFields, ProgressState } from './progress-state.ts'
 import { RecentRate } from './recent-rate.ts'
 import { type Screen, screenOf, shownText, wrapText } from './screen.ts'
@@ -83,8 +83,8 @@ export class Progress {
   }
 
   #openFace(read: () => ProgressState): ProgressFace | undefined {
-    if (this.#display === 'live') return new LiveProgress(this.#stream, read, this.#screen)
-    if (this.#display === 'plain') return new PlainProgress(this.#stream, read, this.#screen())
-    return this.#display === 'json' ? new JsonProgress(this.#stream, read) : undefined
+    if (this.#display === 'live') return liveProgress(this.#stream, read, this.#screen)
+    if (this.#display === 'plain') return plainProgress(this.#stream, read, this.#screen())
+    return this.#display === 'json' ? jsonProgress(this.#stream, read) : undefined
   }
 }

@@ -23,7 +23,7 @@ export function sparkline(values: readonly number[], width: number): string {
   const high = Math.max(...shown)
   return shown
     .map((value) => {
-      // Halved, so that the distance of the largest numbers is still a number.
+      // Halved, or the difference of the largest numbers would be infinite.
       const share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.45
       return blocks[Math.min(blocks.length - 1, Math.floor(share * blocks.length))]
     })

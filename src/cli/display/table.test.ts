@@ -3,9 +3,9 @@ import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { markdownTable } from './markdown-table.ts'
 import { plainScreen } from './screen.ts'
-import { type Table, terminalTable } from './table.ts'
+import { type ShownTable, terminalTable } from './table.ts'
 
-const results: Table = {
+const results: ShownTable = {
   columns: [
     { header: 'organisation' },
     { header: 'score', kind: 'number' },
@@ -87,7 +87,7 @@ const anyTable = fc
     fc.array(fc.array(fc.string({ unit: 'binary', maxLength: 60 }), { maxLength: 6 }), { maxLength: 6 }),
     fc.array(fc.nat({ max: 6 })),
   )
-  .map(([columns, rows, emphasised]): Table => ({ columns, rows, emphasised }))
+  .map(([columns, rows, emphasised]): ShownTable => ({ columns, rows, emphasised }))
 
 test('never wider than the screen, and nothing drives the terminal', () => {
   fc.assert(

@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 import { cutText, padText, type Screen, shownText } from './screen.ts'
 
-export interface Table {
+export interface ShownTable {
   readonly columns: readonly TableColumn[]
   /** Texts in the order of the columns. */
   readonly rows: readonly (readonly string[])[]
@@ -23,7 +23,7 @@ const narrowestText = 8
  * Aligned columns for a terminal. Where they do not fit, the widest text is cut first; where that is not enough, every row
  * becomes a small list, because a number that is cut is a wrong number.
  */
-export function terminalTable({ columns, rows, emphasised = [] }: Table, screen: Screen): string {
+export function terminalTable({ columns, rows, emphasised = [] }: ShownTable, screen: Screen): string {
   const headers = columns.map(({ header }) => shownText(header, screen))
   const cells = rows.map((row) => headers.map((_, column) => shownText(row[column] ?? '', screen)))
   // Seen without colour too.

@@ -1,0 +1,126 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Command } from 'commander'
+import { counted, printable } from '../display/terminal-text.ts'
+import { jsonOption } from '../options/common-options.ts'
+import { printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
+
+/** What is written, by the names in `init-template/`: a small task that trains as it stands, to be replaced piece by piece. */
+const templates = {
+  'magic.config.ts': 'magic.config.ts.txt',
+  'questions.jsonl': 'questions.jsonl',
+  'README.md': 'README.md',
+  '.env.example': 'env.example.txt',
+  '.gitignore': 'gitignore.txt',
+}
+
+interface InitOptions {
+  readonly force: boolean
+  readonly json: boolean
+}
+
+interface Initialised {
+  readonly folder: string
+  readonly written: readonly string[]
+  /** Existing files, left as they were. */
+  readonly kept: readonly string[]
+}
+
+export function initCommand(): Command {
+  return new Command('init')
+    .description('Write a small task of your own that trains as it stands: configuration, questions, README.')
+    .argument('[folder]', 'where to write it; created if it does not exist', '.')
+    .option('--force', 'write into a folder that is not empty; files with content are kept', false)
+    .addOption(jsonOption('what was written as JSON'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic init my-task
+  cd my-task && magic train
+
+docs/tasks.md describes question files and configuration.`,
+    )
+    .action((folder: string, options: InitOptions) => {
+      const done = initialise(folder, options)
+      const next = nextSteps(folder)
+      printResult(
+        options,
+        () => ({ ...done, next }),
+        () => shown(done, next),
+      )
+    })
+}
+
+function initialise(given: string, { force }: InitOptions): Initialised {
+  const folder = resolve(given)
+  try {
+    mkdirSync(folder, { recursive: true })
+    // A fresh repository is as good as empty.
+    const others = readdirSync(folder).filter((name) => name !== '.git')
+    if (others.length > 0 && !force)
+      throw new UsageError(
+        `The folder ${folder} is not empty (${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}). ` +
+          'Name another, or add --force: files with content are kept.',
+      )
+    const { written = [], kept = [] } = Object.groupBy(Object.keys(templates), (name) =>
+      writeNew(join(folder, name), templates[name as keyof typeof templates]) ? 'written' : 'kept',
+    )
+    return { folder, written, kept }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const { code, path = folder } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new UsageError(`Cannot write to ${path} (${code}). Name a folder of yours.`, { cause: error })
+  }
+}
+
+/** Whether the file was written: one that has content, or is no regular file, is left alone. */
+function writeNew(path: string, template: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status !== undefined && (!status.isFile() || status.size > 0)) return false
+  const content = readFileSync(new URL(`init-template/${template}`, import.meta.url))
+  try {
+    writeFileSync(path, content, { flag: status === undefined ? 'wx' : 'w' })
+    return true
+  } catch (error) {
+    // A link that leads nowhere, or a file that somebody made meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+interface Step {
+  readonly command: string
+  readonly what: string
+}
+
+function nextSteps(folder: string): Step[] {
+  const quoted = /^[\w./~-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
+  return [
+    ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted}`, what: '' }]),
+    {
+      command: 'magic train',
+      what: 'learns on the simulated model, without a key; prints the name of the run',
+    },
+    { command: 'magic eval <run> --split test', what: 'scores it on the held-out questions' },
+    { command: 'magic ask <run> "question"', what: 'asks what was learned' },
+  ]
+}
+
+function shown({ folder, written, kept }: Initialised, steps: readonly Step[]): string {
+  const width = Math.max(...steps.map(({ command }) => command.length))
+  return printable(
+    [
+      `Wrote ${counted(written.length, 'file')} to ${folder}${written.length === 0 ? '.' : `: ${written.join(', ')}.`}`,
+      ...(kept.length === 0 ? [] : [`Left as they were: ${kept.join(', ')}.`]),
+      '',
+      'Next:',
+      ...steps.map(({ command, what }) => `  ${command.padEnd(width)}  ${what}`.trimEnd()),
+      '',
+      'Put your own questions into questions.jsonl; README.md there tells how.',
+      '',
+    ].join('\n'),
+  )
+}

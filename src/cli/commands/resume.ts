@@ -1,0 +1,109 @@
+import { Command } from 'commander'
+import { Budget } from '../../store/budget.ts'
+import { assertUnchanged } from '../../store/run-evidence.ts'
+import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
+import { screenOf } from '../display/screen.ts'
+import { jsonText } from '../display/terminal-text.ts'
+import { exitCodeHelp } from '../exit-code.ts'
+import { reopenJob } from '../job.ts'
+import { encoderOfRun, existingRun } from '../open-run.ts'
+import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
+import { wholeNumber } from '../options/option-values.ts'
+import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
+import { UsageError } from '../problem.ts'
+import {
+  addReportOptions,
+  assertFree,
+  openProgress,
+  type ReportOptions,
+  runTraining,
+} from '../run-training.ts'
+import { trainingJson, trainingText } from '../views/training-summary.ts'
+import { TrainingTally } from '../views/training-view.ts'
+
+interface ResumeOptions extends BudgetOptions, ReportOptions {
+  readonly fromUpdate?: number
+  readonly concurrency?: number
+  readonly apiKeyEnv?: string
+  readonly apiKeyFile?: string
+  readonly runsDir?: string
+}
+
+export function resumeCommand(): Command {
+  const command = new Command('resume')
+    .description('Resume an interrupted run; the final weights are identical.')
+    .argument('<run>', 'its name, or the path of its folder')
+    .option('--from-update <n>', 'from this checkpoint instead of the newest', wholeNumber(0))
+    .addOption(concurrencyOption("the run's"))
+    .option('--api-key-env <variable>', 'another variable that holds the key')
+    .option('--api-key-file <file>', 'another file of mode 600 that holds the key')
+    .addOption(runsDirOption())
+  addBudgetOptions(command)
+  return addReportOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic resume first
+  magic resume first --max-cost 10                after it stopped at a cap
+  magic resume first --api-key-env SPARE_KEY      after a key was revoked
+  magic resume first --from-update 41             after the newest checkpoint was damaged
+
+Caps count what all parts of the run have used together. Nothing that was answered is paid for again.
+${exitCodeHelp}`,
+    )
+    .action((name: string, options: ResumeOptions) => resume(existingRun(name, options.runsDir), options))
+}
+
+async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> {
+  const record = folder.readRecord()
+  const checkpoints = folder.checkpoints()
+  const { fromUpdate } = options
+  const newest = checkpoints.at(-1)
+  if (fromUpdate === undefined && newest !== undefined && newest >= record.updates) {
+    assertUnchanged(folder, newest)
+    return tellFinished(folder, record, options)
+  }
+  if (fromUpdate !== undefined && !checkpoints.includes(fromUpdate))
+    throw new UsageError(
+      `The run ${record.name} has no checkpoint of update ${fromUpdate}; it has those of ${checkpoints.join(' and ')}.`,
+    )
+  const progress = openProgress(options)
+  const say = (text: string) => progress.note(text)
+  await assertFree(folder.path, true)
+  const job = await reopenJob(record, { simulatedSeed: 0, ...options }, say)
+  try {
+    await runTraining(job, {
+      folder: folder.path,
+      settings: record.training,
+      budget: { ...record.budget, ...givenBudget(options, undefined) },
+      encoder: await encoderOfRun(record, say),
+      source: job.source,
+      resume: true,
+      progress,
+      json: options.json,
+      fromUpdate,
+    })
+  } finally {
+    await job.close()
+  }
+}
+
+function tellFinished(
+  { path }: RunFolder,
+  { updates, budget, model }: RunRecord,
+  { json }: ResumeOptions,
+): void {
+  const tally = TrainingTally.of(path)
+  const spent = tally.spent ?? new Budget({}, undefined).spent
+  const finished = {
+    result: { status: 'finished', folder: path, done: updates, updates, spent },
+    tally,
+    isSimulated: model.provider === 'simulated',
+    caps: budget,
+  } as const
+  if (!json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
+  process.stdout.write(
+    json ? `${jsonText(trainingJson(finished))}\n` : trainingText(finished, screenOf(process.stdout)),
+  )
+}

@@ -1,0 +1,158 @@
+import { Command } from 'commander'
+import { executeGraph } from '../../execution/execute-graph.ts'
+import type { Execution } from '../../execution/execution.ts'
+import { openToolbox } from '../../execution/toolbox.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { assertLegalGraph } from '../../graph/legality.ts'
+import {
+  type AnswerContract,
+  type ContractKind,
+  contractKinds,
+  freeText,
+} from '../../library/answer-contract.ts'
+import type { Library } from '../../library/library.ts'
+import { paperLibrary } from '../../library/paper-library/paper-library.ts'
+import type { DatasetProfile } from '../../library/profiles.ts'
+import { builtInTools } from '../../library/tool-name.ts'
+import { loadLibrary } from '../../library/yaml-library.ts'
+import { CallLimit } from '../../models/call-limit.ts'
+import { openProgramSandbox, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
+import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
+import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
+import { graphDrawing } from '../display/graph-drawing.ts'
+import { screenOf } from '../display/screen.ts'
+import { jsonText } from '../display/terminal-text.ts'
+import { interruptSignal } from '../interrupt.ts'
+import {
+  concurrencyOption,
+  contractOption,
+  jsonOption,
+  libraryOption,
+  profileOption,
+} from '../options/common-options.ts'
+import { readGraphFile, readTaskFile } from '../options/input-file.ts'
+import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
+import { positiveNumber } from '../options/option-values.ts'
+import { UsageError } from '../problem.ts'
+import { startTelemetry } from '../telemetry.ts'
+import { answerText, executionCode, executionSummary } from '../views/execution-summary.ts'
+import { LiveNodes } from '../views/live-nodes.ts'
+
+interface RunOptions extends ModelOptions {
+  readonly graph?: string
+  readonly task: string
+  readonly contract?: ContractKind
+  readonly profile?: keyof typeof benchmarkProfiles
+  readonly library?: string
+  readonly concurrency?: number
+  readonly timeout?: number
+  readonly content: boolean
+  readonly json: boolean
+}
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('Run one graph on one task and show the nodes as they work.')
+    .option('--graph <file>', 'the graph (JSON); without it the model answers directly')
+    .requiredOption('--task <file>', 'the public part of the task (JSON)')
+    .addOption(contractOption())
+    .addOption(profileOption('tools and contract of one benchmark'))
+    .addOption(libraryOption())
+    .addOption(concurrencyOption())
+    .option('--timeout <seconds>', 'limit on the whole execution', positiveNumber)
+    .option('--no-content', 'leave requests and replies out of the trace')
+    .addOption(jsonOption('the whole trace as one JSON object'))
+  return addModelOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic run --graph graph.json --task task.json
+  magic run --graph graph.json --task task.json --profile gsm8k --model deepseek
+  magic run --task task.json --model ollama --model-name qwen3 --json > trace.json
+
+A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", "predecessors": [] }] };
+\`magic graph --json\` makes one. A task is { "question": "…" } with options, context, tables, program,
+publicTests and metadata where it has them. The answer goes to standard output, the rest to standard error.`,
+    )
+    .action(async (options: RunOptions) => {
+      process.exitCode = await run(options)
+    })
+}
+
+async function run(options: RunOptions): Promise<number> {
+  const graph = options.graph === undefined ? AgentGraph.empty : readGraphFile(options.graph)
+  const task = readTaskFile(options.task)
+  const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
+  assertFits(graph, library, options)
+  const view = new LiveNodes()
+  const signal = interruptSignal((text) => view.notice(text))
+  const endTelemetry = await startTelemetry()
+  const { model, close } = await openChosenModel(options)
+  const sandbox = await findSandbox()
+  try {
+    if (!options.json) process.stderr.write(`${graphDrawing(graph, screenOf(process.stderr))}\n\n`)
+    const execution = await executeGraph({
+      graph,
+      task,
+      library,
+      profile: chooseProfile(options),
+      contract: chooseContract(options),
+      model,
+      tools: openToolbox(sandbox),
+      settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
+      signal,
+      limit: new CallLimit(options.concurrency ?? defaultConcurrency),
+      onEvent: options.json ? () => {} : view.listen,
+    })
+    report(execution, model.identity.model === simulatedModelName, options)
+    return executionCode(execution)
+  } finally {
+    await close()
+    await endTelemetry()
+  }
+}
+
+function report(execution: Execution, simulated: boolean, { json }: RunOptions): void {
+  const { answer, trace } = execution
+  if (json) {
+    process.stdout.write(`${jsonText(trace)}\n`)
+    return
+  }
+  process.stderr.write(`\n${executionSummary(execution, simulated).join('\n')}\n`)
+  if (answer !== undefined) {
+    process.stdout.write(`${answerText(answer)}\n`)
+  }
+}
+
+/** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */
+function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOptions): void {
+  const unlimited = { maxUnits: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY }
+  try {
+    assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited })
+  } catch (error) {
+    throw new UsageError(`The graph file ${file} does not fit the library. ${(error as Error).message}`)
+  }
+}
+
+function chooseContract({ contract, profile }: RunOptions): AnswerContract {
+  if (contract !== undefined) return contractKinds[contract]
+  return profile === undefined ? freeText : benchmarkContracts[profile]
+}
+
+/** Without a profile every tool is on, as far as a role may use it. */
+function chooseProfile({ profile }: RunOptions): Pick<DatasetProfile, 'id' | 'tools'> {
+  return profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile]
+}
+
+async function findSandbox(): Promise<ProgramSandbox | undefined> {
+  try {
+    return await openProgramSandbox()
+  } catch (error) {
+    if (!(error instanceof SandboxUnavailable)) throw error
+    process.stderr.write(`Tools that run programs are off: ${error.message}\n`)
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import { Option } from 'commander'
+import { contractKinds } from '../../library/answer-contract.ts'
+import { runSettings } from '../../settings/run-settings.ts'
+import { settingsOf } from '../../settings/setting.ts'
+import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
+import { wholeNumber } from './option-values.ts'
+import { settingOption } from './setting-option.ts'
+
+// Flags that several commands share.
+
+export function runsDirOption(): Option {
+  return new Option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+}
+
+/** `usual`: where the default comes from, if not from the schema. */
+export function concurrencyOption(usual?: string): Option {
+  const [setting] = settingsOf(runSettings.concurrency)
+  return settingOption({ ...setting!, default: usual ?? setting!.default }, 'concurrency')
+}
+
+export function contractOption(): Option {
+  return new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contractKinds))
+}
+
+export function profileOption(what: string): Option {
+  return new Option('--profile <name>', what).choices(Object.keys(benchmarkProfiles))
+}
+
+export function libraryOption(): Option {
+  return new Option('--library <file>', "a role library of your own (YAML) instead of the paper's 14 roles")
+}
+
+export function checkpointOption(): Option {
+  return new Option('--update <n>', 'the checkpoint after this many updates instead of the newest').argParser(
+    wholeNumber(0),
+  )
+}
+
+/** Of the draws of graphs by a run's policy. */
+export function drawSeedOption(): Option {
+  return new Option('--seed <n>', "seed of the graphs' draws (default: the run's)").argParser(wholeNumber(0))
+}
+
+export function jsonOption(what = 'everything as one JSON object'): Option {
+  return new Option('--json', `print ${what}`).default(false)
+}

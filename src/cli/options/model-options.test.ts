@@ -1,0 +1,47 @@
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { UsageError } from '../problem.ts'
+import { type ModelOptions, type ModelSource, modelSource, sourceOfRun } from './model-options.ts'
+
+const none: ModelOptions = { simulatedSeed: 0 }
+const configured = { preset: 'deepseek', model: 'one', apiKeyFile: '/keys/old' } as const
+const endpoint: ModelSource = { kind: 'endpoint', settings: configured }
+const simulated: ModelSource = { kind: 'simulated', seed: 3, latencyMs: 0, faults: {} }
+
+test('flags count before what the configuration says about the same endpoint', () => {
+  const flags = { ...none, modelName: 'two', baseUrl: 'https://models.example/v1', apiKeyEnv: 'SPARE' }
+  const source = modelSource(flags, configured)
+  expect(source).toMatchObject({
+    kind: 'endpoint',
+    settings: { preset: 'deepseek', model: 'two', baseURL: 'https://models.example/v1', apiKeyEnv: 'SPARE' },
+  })
+  expect(source).not.toHaveProperty('settings.apiKeyFile')
+  expect(modelSource(none, configured)).toMatchObject(endpoint)
+})
+
+test('another provider by flag takes nothing from the configuration', () => {
+  expect(modelSource({ ...none, model: 'openai' }, configured)).not.toHaveProperty('settings.model')
+  expect(modelSource({ ...none, model: 'simulated' }, configured)).toMatchObject({ kind: 'simulated' })
+})
+
+test('a key file is found from any folder later', () => {
+  const source = modelSource({ ...none, model: 'deepseek', apiKeyFile: 'key.txt' })
+  expect(source).toHaveProperty('settings.apiKeyFile', resolve('key.txt'))
+})
+
+test('a run keeps its model when its calls are recorded, and takes another key', () => {
+  expect(sourceOfRun(endpoint, { ...none, record: 'calls.jsonl' })).toMatchObject(endpoint)
+  expect(sourceOfRun(simulated, { ...none, record: 'calls.jsonl' })).toEqual(simulated)
+  const other = sourceOfRun(endpoint, { ...none, apiKeyEnv: 'SPARE' })
+  expect(other).toMatchObject({ settings: { model: 'one', apiKeyEnv: 'SPARE' } })
+  expect(other).not.toHaveProperty('settings.apiKeyFile')
+  expect(sourceOfRun(endpoint, { ...none, model: 'simulated' })).toMatchObject({ kind: 'simulated', seed: 0 })
+})
+
+test.each(['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const)(
+  '%s is refused where the simulated model answers',
+  (flag) => {
+    expect(() => modelSource({ ...none, [flag]: 'x' })).toThrow(UsageError)
+    expect(() => sourceOfRun(simulated, { ...none, [flag]: 'x' })).toThrow(/no effect on the simulated model/)
+  },
+)

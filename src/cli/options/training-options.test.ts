@@ -1,0 +1,109 @@
+import { Command } from 'commander'
+import { expect, test } from 'vitest'
+import type { Configuration } from '../../configuration/configuration.ts'
+import { trainingSettings } from '../../settings/training.ts'
+import { UsageError } from '../problem.ts'
+import {
+  addBudgetOptions,
+  addTrainingOptions,
+  type BudgetOptions,
+  givenBudget,
+  givenExecution,
+  givenTraining,
+  type TrainingOptions,
+} from './training-options.ts'
+
+const file = 'magic.config.ts'
+
+function settled(options: TrainingOptions, configuration?: Configuration) {
+  return trainingSettings.parse(givenTraining(options, configuration))
+}
+
+test('flags override the configuration, and that the preset', () => {
+  const configuration: Configuration = { file, preset: 'demo', training: { passes: 3, trajectories: 4 } }
+  expect(settled({ trajectories: 6 }, configuration)).toMatchObject({
+    hidden: 128,
+    passes: 3,
+    trajectories: 6,
+    requestReuse: true,
+  })
+})
+
+test("a configuration that says something about rewards leaves the preset's others as they are", () => {
+  const configuration: Configuration = { file, preset: 'demo', training: { rewards: { beta: 0.1 } } }
+  expect(settled({ set: { rewards: { gammaR: 0.2 } } }, configuration).rewards).toMatchObject({
+    beta: 0.1,
+    gammaR: 0.2,
+    epsilon: 0.5,
+    tokenPenalty: 3e-6,
+  })
+  expect(settled({}, { file, training: { rewards: { beta: 0.1 } } }).rewards).toMatchObject({
+    beta: 0.1,
+    epsilon: 1e-8,
+    tokenPenalty: 0,
+  })
+})
+
+/** The options that commander makes of these arguments. */
+function parsed(...args: string[]): TrainingOptions & BudgetOptions {
+  const command = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .action(() => {})
+  addBudgetOptions(addTrainingOptions(command)).parse(args, { from: 'user' })
+  return command.opts()
+}
+
+test('flags are the settings of the schema, with its bounds', () => {
+  const options = parsed('--learning-rate', '0.01', '--restriction', 'all-group', '--no-request-reuse')
+  expect(givenTraining(options, undefined)).toEqual({
+    learningRate: 0.01,
+    restriction: 'all-group',
+    requestReuse: false,
+  })
+  expect(givenTraining(parsed(), { file, training: { requestReuse: false } })).toEqual({
+    requestReuse: false,
+  })
+  expect(() => parsed('--learning-rate', '0')).toThrow('It must be a number above 0.')
+  expect(() => parsed('--passes', '1001')).toThrow('It must be a whole number from 1 to 1000.')
+  expect(() => parsed('--max-calls', '-1')).toThrow('It must be a whole number, 0 or more.')
+  expect(() => parsed('--max-cost', 'lots')).toThrow('It must be a number, 0 or more.')
+})
+
+test('--set reaches every setting, and the last value counts', () => {
+  const options = parsed(
+    ...['--set', 'rewards.beta=0.1', 'rewards.u0=0.25', 'temperatureStart=2', 'rewards.beta=0.2'],
+    ...['--set', 'execution.decoding.temperature=0.5', 'execution.traceContent=false', 'budget.calls=7'],
+  )
+  expect(givenTraining(options, undefined)).toEqual({
+    rewards: { beta: 0.2, u0: 0.25 },
+    temperatureStart: 2,
+  })
+  const configuration: Configuration = { file, execution: { decoding: { json: false } }, budget: { cost: 1 } }
+  expect(givenExecution(options, configuration)).toEqual({
+    decoding: { json: false, temperature: 0.5 },
+    traceContent: false,
+  })
+  expect(givenBudget({ ...options, maxCost: 3 }, configuration)).toEqual({ cost: 3, calls: 7 })
+})
+
+test.each([
+  [
+    'rewards.betta=1',
+    /There is no setting 'rewards.betta'. Did you mean 'rewards.beta'\? .* rewards\.alpha/s,
+  ],
+  ['rewards=1', /There is no setting 'rewards'/],
+  ['execution.prices=1', /There is no setting 'execution.prices'/],
+  ['rewards.beta', /Write it as setting=value, such as rewards.beta=0.05/],
+  ['rewards.beta=', /It must be a number\./],
+  ['rewards.eta=1.5', /It must be a number from 0 to 1\./],
+  ['restriction=some', /It must be mixed or all-atomic or all-group\./],
+  ['finalRewardOnly=1', /It must be true or false\./],
+])('--set %s is refused', (text, problem) => {
+  expect(() => parsed('--set', text)).toThrow(problem)
+})
+
+test('--set alone lists the settings', () => {
+  expect(() => parsed('--set')).toThrow(UsageError)
+  expect(() => parsed('--set')).toThrow(/rewards\.beta +β: weight of .+ \(default 0\.02, any number\)/)
+})

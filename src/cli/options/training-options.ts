@@ -1,0 +1,158 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Configuration } from '../../configuration/configuration.ts'
+import { type BudgetSettings, budgetSettings } from '../../settings/budget.ts'
+import { settable } from '../../settings/run-settings.ts'
+import { allowedText, settingsOf } from '../../settings/setting.ts'
+import { type GivenTrainingSettings, type TrainingPreset, trainingPresets } from '../../settings/training.ts'
+import { didYouMean } from '../../tasks/own/nearest-name.ts'
+import { UsageError } from '../problem.ts'
+import { readValue } from './option-values.ts'
+import { settingOption } from './setting-option.ts'
+
+/** Training settings with a flag of their own; `--set` reaches all others. */
+const flagged = [
+  'seed',
+  'passes',
+  'updates',
+  'trajectories',
+  'probes',
+  'learningRate',
+  'restriction',
+  'finalRewardOnly',
+  'initialisationOnly',
+  'requestReuse',
+] as const satisfies readonly (keyof GivenTrainingSettings)[]
+
+export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {
+  readonly preset?: TrainingPreset
+  /** Settings as an object, nested as their keys are. */
+  readonly set?: Settings
+}
+
+type Settings = Readonly<Record<string, unknown>>
+
+export function addTrainingOptions(command: Command): Command {
+  command.addOption(
+    new Option('--preset <name>', 'settings under a name; flags override them').choices(
+      Object.keys(trainingPresets),
+    ),
+  )
+  for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
+  return (
+    command
+      .option(
+        '--set [setting=value...]',
+        'any setting, such as rewards.beta=0.05; alone, it lists them',
+        assignment,
+      )
+      // Commander says `true` for a flag without its value.
+      .hook('preAction', () => {
+        if (command.opts()['set'] === true) throw new UsageError(`Settings for --set:\n${settingLines()}`)
+      })
+      .addHelpText('after', `\nSettings for --set (docs/settings.md explains them):\n${keyLines()}`)
+  )
+}
+
+/** The preset, then the configuration, then flags, then `--set`. */
+export function givenTraining(
+  { preset, set = {}, ...options }: TrainingOptions,
+  configuration: Configuration | undefined,
+): GivenTrainingSettings {
+  const given = flagged.filter((name) => {
+    const { type, default: usual } = settable.get(name)!
+    // Commander says `true` for a `--no-` flag that is absent.
+    return options[name] !== undefined && !(type === 'switch' && options[name] === usual)
+  })
+  const flags = Object.fromEntries(given.map((name) => [name, options[name]]))
+  const { execution: _, budget: __, ...training } = set
+  return merged(
+    trainingPresets[preset ?? configuration?.preset ?? 'paper'],
+    configuration?.training ?? {},
+    flags,
+    training,
+  )
+}
+
+/** What the configuration and `--set` say about executions. */
+export function givenExecution(
+  { set = {} }: TrainingOptions,
+  configuration: Configuration | undefined,
+): Settings {
+  return merged(configuration?.execution ?? {}, (set['execution'] ?? {}) as Settings)
+}
+
+export type BudgetOptions = { readonly [Cap in keyof BudgetSettings as `max${Capitalize<Cap>}`]?: number }
+
+export function addBudgetOptions(command: Command): Command {
+  for (const setting of settingsOf(budgetSettings))
+    command.addOption(settingOption(setting, capName(setting.key)))
+  return command
+}
+
+/** The configuration, then flags, then `--set`. */
+export function givenBudget(
+  options: BudgetOptions & Pick<TrainingOptions, 'set'>,
+  configuration: Configuration | undefined,
+): BudgetSettings {
+  const caps = Object.keys(budgetSettings.shape).flatMap((cap) => {
+    const value = options[capName(cap) as keyof BudgetOptions]
+    return value === undefined ? [] : [[cap, value]]
+  })
+  return merged(
+    configuration?.budget ?? {},
+    Object.fromEntries(caps),
+    (options.set?.['budget'] ?? {}) as Settings,
+  )
+}
+
+function capName(cap: string): string {
+  return `max${cap[0]!.toUpperCase()}${cap.slice(1)}`
+}
+
+/** Adds what one `--set` says to what earlier ones said. */
+function assignment(text: string, earlier: Settings = {}): Settings {
+  const split = text.indexOf('=')
+  if (split < 1) throw new InvalidArgumentError('Write it as setting=value, such as rewards.beta=0.05.')
+  const key = text.slice(0, split)
+  const setting = settable.get(key)
+  if (setting === undefined)
+    throw new InvalidArgumentError(
+      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} The settings are:\n${keyLines()}`,
+    )
+  const nested = key
+    .split('.')
+    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), readValue(setting, text.slice(split + 1)))
+  return merged(earlier, nested as Settings)
+}
+
+/** Later settings override earlier ones; of nested objects, only the fields that they have. */
+function merged(...layers: readonly Settings[]): Settings {
+  const all: Record<string, unknown> = {}
+  for (const [name, value] of layers.flatMap((layer) => Object.entries(layer)))
+    all[name] = isNested(value) && isNested(all[name]) ? merged(all[name], value) : value
+  return all
+}
+
+function isNested(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function settingLines(): string {
+  const width = Math.max(...[...settable.keys()].map((key) => key.length))
+  return [...settable.values()]
+    .map((setting) => {
+      const usual = setting.default === undefined ? '' : `default ${setting.default}, `
+      return `  ${setting.key.padEnd(width)}  ${setting.description} (${usual}${allowedText(setting)})`
+    })
+    .join('\n')
+}
+
+function keyLines(): string {
+  const lines = ['']
+  for (const key of settable.keys()) {
+    const line = `${lines.at(-1)}  ${key}`
+    if (line.length > 100) lines.push(`  ${key}`)
+    else lines[lines.length - 1] = line
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { FakeTerminal } from '../../../test/fake-terminal.ts'
+import { noUsage } from '../../models/usage.ts'
+import { plainScreen } from '../display/screen.ts'
+import { LiveNodes } from './live-nodes.ts'
+
+function show(columns: number, rows: number, count: number) {
+  const terminal = new FakeTerminal(columns, rows)
+  const view = new LiveNodes(terminal.stream, true, () => plainScreen(columns))
+  const names = Array.from({ length: count }, (_, index) => `node_with_a_rather_long_name_${index}\u001b[2J`)
+  const common = { execution: 'x' } as const
+  view.listen({
+    ...common,
+    type: 'execution-start',
+    task: 't',
+    nodes: names.map((node, index) => ({
+      ...{ node, role: 'r', executor: node, part: 'worker' as const },
+      predecessors: names.slice(0, index),
+    })),
+  })
+  for (const node of names) {
+    view.listen({ ...common, type: 'node-start', node })
+    view.listen({ ...common, type: 'node-end', node, status: 'ok', durationMs: 10 })
+    view.notice('between')
+  }
+  const end = () =>
+    view.listen({
+      ...common,
+      type: 'execution-end',
+      status: 'answered',
+      usage: noUsage,
+      cost: 'unpriced',
+      durationMs: 10,
+    })
+  return { terminal, end }
+}
+
+test.each([
+  [80, 24, 13],
+  [40, 24, 13],
+  [120, 12, 13],
+])('stays within a terminal of %d by %d with %d nodes, and repeats nothing', (columns, rows, count) => {
+  const { terminal, end } = show(columns, rows, count)
+  const nodes = () => terminal.lines.filter((line) => line.includes('✓'))
+  expect(terminal.widest).toBeLessThan(columns)
+  expect(new Set(nodes()).size).toBe(nodes().length)
+  expect(nodes().length).toBe(count <= rows - 1 ? count : rows - 2)
+  if (count > rows - 1) expect(terminal.lines.at(-1)).toContain(`… and ${count - nodes().length} more`)
+  end()
+  expect(nodes().map((line) => line.split('  ').at(-1))).toEqual(new Array(count).fill('0 calls, 0 tokens'))
+  expect(process.listenerCount('SIGCONT')).toBe(0)
+})
+
+test('elsewhere a line per event, in which nothing drives the terminal', () => {
+  const terminal = new FakeTerminal(80)
+  const view = new LiveNodes(terminal.stream, false, () => plainScreen())
+  const node = 'solver\u001b[2J'
+  const nodes = [{ node, role: 'r', executor: node, part: 'atomic' as const, predecessors: [] }]
+  view.listen({ execution: 'x', type: 'execution-start', task: 't', nodes })
+  view.listen({ execution: 'x', type: 'node-end', node, status: 'null_answer', durationMs: 1234 })
+  expect(terminal.lines).toEqual(['running 1 node', 'solver\\u{1b}[2J: no answer of its own after 1.2 s'])
+})

@@ -1,0 +1,141 @@
+import { relative, resolve } from 'node:path'
+import type { BudgetSettings } from '../../settings/budget.ts'
+import type { Cap, Spent } from '../../store/budget.ts'
+import { defaultRunsFolder } from '../../store/run-folder.ts'
+import type { TrainingResult } from '../../training/train-options.ts'
+import { duration, money, tokens } from '../display/numbers.ts'
+import { factLines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { movingMean, sparkline } from '../display/series.ts'
+import { counted } from '../display/terminal-text.ts'
+import { moneyText, type TrainingTally } from './training-view.ts'
+
+export interface FinishedTraining {
+  readonly result: TrainingResult
+  readonly tally: TrainingTally
+  readonly isSimulated: boolean
+  readonly caps: BudgetSettings
+}
+
+/** The end of a training as data. */
+export function trainingJson({ result, tally, isSimulated }: FinishedTraining): object {
+  const { folder, ...rest } = result
+  return {
+    run: runWord(folder),
+    folder,
+    simulated: isSimulated,
+    ...rest,
+    score: { first: tally.firstScore ?? null, last: tally.lastScore ?? null },
+    reused: { calls: tally.reusedCalls, tokens: tally.reusedTokens },
+  }
+}
+
+/** The end of a training for people, and where to look next. */
+export function trainingText(training: FinishedTraining, screen: Screen): string {
+  const { result, tally, caps, isSimulated } = training
+  const { spent } = result
+  const used = [
+    counted(spent.calls, 'call'),
+    `${tokens(spent.input + spent.output)} tokens`,
+    `${tokens(tally.reusedTokens)} more reused`,
+    moneyText(spent, caps, isSimulated),
+    duration(spent.minutes * 60_000),
+  ]
+  const lines: (readonly [name: string, text: string | undefined])[] = [
+    ['run', runWord(result.folder)],
+    ['ended', endText(result, caps)],
+    ['', overshootText(result)],
+    ['score', scoreText(tally)],
+    ['', tally.scores.length === 0 ? undefined : scoreCaveat(isSimulated)],
+    ['used', used.join(', ')],
+    ['', spent.unknown === 0 ? undefined : unknownText(spent)],
+    ['kept in', result.folder],
+  ]
+  const facts = lines.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]))
+  return [...factLines(facts, screen), '', 'Next:', ...commandLines(nextSteps(result), screen), ''].join('\n')
+}
+
+function scoreCaveat(isSimulated: boolean): string {
+  return `${isSimulated ? 'simulated, and ' : ''}on the questions it learns from, while exploring`
+}
+
+function unknownText({ unknown, unknownAtMost }: Spent): string {
+  const most = unknownAtMost === undefined ? '' : `; at most ${tokens(unknownAtMost.tokens)} tokens`
+  const cost = unknownAtMost?.cost ?? 'unpriced'
+  const price = cost === 'unpriced' ? '' : `, ${money(cost)}`
+  return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
+}
+
+function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally): string {
+  if (first === undefined || last === undefined) return 'none: no update was done'
+  // Where they overlap, the two would seem to be compared.
+  if (scores.length < first.n + last.n)
+    return `${last.mean.toFixed(3)} (mean of the last ${counted(last.n, 'update')})`
+  const curve = sparkline(movingMean(scores, last.n), 16)
+  return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
+}
+
+const capFlags: Readonly<Record<Cap, string>> = {
+  cost: '--max-cost',
+  tokens: '--max-tokens',
+  calls: '--max-calls',
+  minutes: '--max-minutes',
+}
+
+function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {
+  if (status === 'finished') return `finished, ${counted(updates, 'update')}`
+  const where = `after ${done} of ${counted(updates, 'update')}`
+  return cap === undefined
+    ? `interrupted ${where}`
+    : `stopped ${where}, at the cap ${capFlags[cap.name]} ${caps[cap.name]}`
+}
+
+function overshootText({ cap, spent: { cost } }: TrainingResult): string | undefined {
+  if (cap === undefined || cap.overshoot === 0) return undefined
+  const { name, overshoot } = cap
+  const amount =
+    name === 'cost' && cost !== 'unpriced'
+      ? money({ amount: overshoot, currency: cost.currency })
+      : name === 'minutes'
+        ? duration(overshoot * 60_000)
+        : `${tokens(overshoot)} ${name}`
+  return `${amount} above it, since an update is always finished`
+}
+
+type Step = readonly [command: string, what: string]
+
+function nextSteps({ status, folder, cap }: TrainingResult): Step[] {
+  const run = runWord(folder)
+  if (status === 'finished')
+    return [
+      [`magic eval ${run} --split test`, 'score it on questions it has not seen'],
+      [`magic show ${run}`, 'curves, and the graphs it builds'],
+      [`magic ask ${run} "question"`, 'ask it'],
+    ]
+  const resume: Step =
+    cap === undefined
+      ? [`magic resume ${run}`, 'continue from there']
+      : [`magic resume ${run} ${capFlags[cap.name]} N`, 'continue, with N above the old cap']
+  return [resume, [`magic show ${run}`, 'how far it has come']]
+}
+
+/** Commands with what they do: beside them, or below where it is narrow. */
+function commandLines(steps: readonly Step[], screen: Screen): string[] {
+  const width = Math.max(...steps.map(([command]) => command.length))
+  const longest = Math.max(...steps.map(([, what]) => what.length))
+  const isNarrow = width + longest + 4 > screen.columns
+  return steps.map(([command, what]) => {
+    const shown = shownText(command, screen)
+    return isNarrow
+      ? `  ${shown}\n    ${wrapText(what, screen, '    ')}`
+      : `  ${shown.padEnd(width)}  ${what}`
+  })
+}
+
+/** How a command line names a run: by its name where runs are looked for, else by its path. */
+export function runWord(folder: string): string {
+  const name = relative(resolve(defaultRunsFolder()), folder)
+  if (!name.includes('/') && name !== '' && name !== '..') return name
+  const path = relative('.', folder)
+  const short = path.startsWith('..') ? folder : path.includes('/') ? path : `./${path}`
+  return /^[\w./~-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs'
+import { meanOf } from '../../evaluation/statistics.ts'
+import type { BudgetSettings } from '../../settings/budget.ts'
+import type { Spent } from '../../store/budget.ts'
+import { readLines } from '../../store/durable-file.ts'
+import { RunFolder } from '../../store/run-folder.ts'
+import type { TrainingEvent } from '../../training/train-options.ts'
+import type { UpdateRecord } from '../../training/update-record.ts'
+import { money, tokens } from '../display/numbers.ts'
+import type { Progress } from '../display/progress.ts'
+import type { ProgressFields } from '../display/progress-state.ts'
+
+/** Single updates jump between right and wrong: scores are means of this many. */
+const window = 20
+
+/** What a run has done so far, over all its resumes. */
+export class TrainingTally {
+  readonly scores: number[] = []
+  reusedTokens = 0
+  reusedCalls = 0
+  spent: Spent | undefined
+
+  /** From the run's own record of its updates. */
+  static of(path: string): TrainingTally {
+    const tally = new TrainingTally()
+    const { eventsFile } = new RunFolder(path)
+    for (const event of existsSync(eventsFile) ? readLines(eventsFile) : []) tally.add(event as UpdateRecord)
+    return tally
+  }
+
+  add({ score, reused, spent }: UpdateRecord): void {
+    this.scores.push(score)
+    this.reusedTokens += reused.input + reused.output
+    this.reusedCalls += reused.calls
+    this.spent = spent
+  }
+
+  get firstScore(): MeanScore | undefined {
+    return meanScore(this.scores.slice(0, window))
+  }
+
+  get lastScore(): MeanScore | undefined {
+    return meanScore(this.scores.slice(-window))
+  }
+}
+
+export interface MeanScore {
+  readonly mean: number
+  /** Updates that it is the mean of. */
+  readonly n: number
+}
+
+function meanScore(scores: readonly number[]): MeanScore | undefined {
+  return scores.length === 0 ? undefined : { mean: meanOf(scores), n: scores.length }
+}
+
+interface ShownTraining {
+  readonly progress: Progress
+  readonly isSimulated: boolean
+  readonly caps: BudgetSettings
+  /** The run's folder. */
+  readonly folder: string
+}
+
+/** Shows a training: the checks before it, then a bar with score, tokens and money. */
+export class TrainingView {
+  readonly #shown: ShownTraining
+  #tally = new TrainingTally()
+  #hasStarted = false
+  #done = 0
+
+  constructor(shown: ShownTraining) {
+    this.#shown = shown
+  }
+
+  /** Whether the run's folder exists by now. */
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
+  get tally(): TrainingTally {
+    return this.#tally
+  }
+
+  readonly listen = (event: TrainingEvent): void => {
+    if (event.type === 'note') this.note(event.text)
+    else if (event.type === 'check') {
+      const mark = event.isLacking === true ? '!' : '✓'
+      this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
+    } else if (event.type === 'start') {
+      this.#start(event.done, event.record.updates)
+      if (event.inFlight > 0)
+        this.note(
+          `Calls in flight when the run last ended: ${event.inFlight}. Those whose answers are still needed are made again.`,
+        )
+    } else {
+      if (event.type === 'working') this.#tally.spent = event.spent
+      else {
+        this.#tally.add(event)
+        this.#done = event.update + 1
+      }
+      this.#shown.progress.update({ done: this.#done, fields: this.#fields() })
+    }
+  }
+
+  note(text: string): void {
+    this.#shown.progress.note(text)
+  }
+
+  end(): void {
+    this.#shown.progress.end()
+  }
+
+  #start(done: number, updates: number): void {
+    const { progress, isSimulated, folder } = this.#shown
+    this.#hasStarted = true
+    this.#tally = TrainingTally.of(folder)
+    this.#done = done
+    if (done > 0) this.note(`Resuming after ${done} of ${updates} updates.`)
+    progress.start(updates, isSimulated ? 'training (simulated)' : 'training', done)
+  }
+
+  #fields(): ProgressFields {
+    const { caps, isSimulated } = this.#shown
+    const { lastScore, reusedTokens, spent } = this.#tally
+    if (spent === undefined) return {}
+    const { cost, calls, minutes } = spent
+    const used = spent.input + spent.output
+    const score = lastScore && {
+      score: { text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, value: lastScore.mean },
+    }
+    const time = caps.minutes !== undefined && {
+      minutes: {
+        text: `${amountOf(minutes, caps.minutes, (amount) => amount.toFixed(1))} min`,
+        value: minutes,
+      },
+    }
+    return {
+      ...score,
+      money: {
+        // The label says already that it is simulated.
+        text: isSimulated ? 'free' : moneyText(spent, caps, false),
+        value: cost === 'unpriced' ? null : cost.amount,
+      },
+      tokens: { text: `${amountOf(used, caps.tokens, tokens)} tokens`, value: used },
+      reusedTokens: { text: `${tokens(reusedTokens)} reused`, value: reusedTokens },
+      calls: { text: `${amountOf(calls, caps.calls, tokens)} calls`, value: calls },
+      ...time,
+    }
+  }
+}
+
+function amountOf(amount: number, cap: number | undefined, shown: (amount: number) => string): string {
+  return cap === undefined ? shown(amount) : `${shown(amount)} of ${shown(cap)}`
+}
+
+/** What was spent, and of how much. */
+export function moneyText(
+  { cost }: Pick<Spent, 'cost'>,
+  { cost: cap }: BudgetSettings,
+  isSimulated: boolean,
+): string {
+  if (cost === 'unpriced') return isSimulated ? 'free (simulated)' : 'unpriced'
+  return amountOf(cost.amount, cap, (amount) => money({ amount, currency: cost.currency }))
+}
