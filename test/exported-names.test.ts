@@ -15,7 +15,7 @@ test('no exported name exists twice', () => {
   for (const file of files)
     for (const name of exportedNames(readFileSync(`${source}/${file}`, 'utf8')))
       homes.set(name, [...(homes.get(name) ?? []), file])
-  const twice = [...homes].filter(([name, places]) => places.length > 1)
+  const twice = [...homes].filter(([, places]) => places.length > 1)
   expect(Object.fromEntries(twice)).toEqual({})
   expect(homes.size).toBeGreaterThan(1000)
 })
