@@ -51,6 +51,25 @@ function caller(endpoint: Endpoint, canary = new Canary()) {
 }
 
 describe('a rejection is believed', () => {
+  test('at once where the server says what is wrong with this request, and the endpoint is alive', async () => {
+    const tooLong: ChatReply = { ...failure('rejected'), blamesRequest: true } as ChatReply
+    const asked: string[] = []
+    const model: ChatModel = {
+      identity: { provider: 'p', model: 'm', options: {} },
+      ask: async ({ user }) => {
+        asked.push(user.trimEnd())
+        return user.startsWith('too long') ? tooLong : good
+      },
+    }
+    const options = { canary: new Canary(), clock: new InstantClock(), limit: new CallLimit(4) }
+    await callModel(model, asking('fine'), options)
+    expect(await callModel(model, asking('too long'), options)).toMatchObject({
+      reply: { kind: 'rejected' },
+      attempts: [{}],
+    })
+    expect(asked).toEqual(['fine', 'too long', 'fine'])
+  })
+
   test('where all attempts meet it and the longest request that was answered is answered again', async () => {
     const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
     const call = caller(endpoint)

@@ -65,6 +65,8 @@ export interface ChatFailure {
   readonly usage?: TokenUsage
   /** No connection came about: the server has not seen the request. */
   readonly unsent?: true
+  /** A rejection in which the server names what is wrong with this request: it is too long, or its content refused. */
+  readonly blamesRequest?: boolean
   readonly durationMs: number
 }
 

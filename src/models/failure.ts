@@ -76,6 +76,21 @@ export function failureOfStatus(status: number, error: ServerError, quotaIsRate 
   return status >= 500 && status < 600 ? 'server_error' : 'bad_response'
 }
 
+/** What servers say when a request is too long or its content refused: by code, type or words. */
+const requestFaultCodes =
+  /^(?:context_length_exceeded|string_above_max_length|content_filter|content_policy_violation|data_?inspection_?failed|invalid_prompt)$/i
+const requestFaultWords =
+  /maximum context length|context (?:length|window)|prompt is too long|too many (?:input )?tokens|content (?:policy|filter|management policy)|inappropriate content/i
+
+/** The server says that this very request is at fault, so that asking again cannot help. */
+export function blamesRequest({ code, type, message }: ServerError): boolean {
+  return (
+    requestFaultCodes.test(code ?? '') ||
+    requestFaultCodes.test(type ?? '') ||
+    requestFaultWords.test(message ?? '')
+  )
+}
+
 function isSpent({ code, type, message }: ServerError): boolean {
   return spentCodes.test(code ?? '') || spentCodes.test(type ?? '') || spentMessages.test(message ?? '')
 }

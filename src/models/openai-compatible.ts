@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
-import { type FailureKind, failureOfStatus } from './failure.ts'
+import { blamesRequest, type FailureKind, failureOfStatus } from './failure.ts'
 import { type ExchangeLimits, type HttpAnswer, post } from './http-exchange.ts'
 import {
   type Completion,
@@ -93,7 +93,11 @@ export class OpenAICompatibleModel implements ChatModel {
         ? 'The server redirects, which is not followed: check the base URL.'
         : error.message
     const failure = this.#failure(kind, `HTTP ${status}${said === undefined ? '' : `: ${said}`}`, status)
-    return { ...failure, retryAfter: retryAfter && this.#clean(retryAfter).slice(0, maxRetryAfter) }
+    return {
+      ...failure,
+      retryAfter: retryAfter && this.#clean(retryAfter).slice(0, maxRetryAfter),
+      blamesRequest: kind === 'rejected' && blamesRequest(error) ? true : undefined,
+    }
   }
 
   #clean(text: string): string {

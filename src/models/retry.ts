@@ -85,7 +85,7 @@ export async function callModel(
     if (reply.ok && wasRejected) canary?.doubt()
     const wait = waits[attempts.length - 1]
     if (canary !== undefined && isRejected({ reply })) {
-      if (attempts.length < confirmations) continue
+      if (attempts.length < confirmations && !(reply as ChatFailure).blamesRequest) continue
       return done(attempts.every(isRejected) ? reply : erratic(reply as ChatFailure))
     }
     if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)
