@@ -71,7 +71,7 @@ describe('magic run on the simulated model', () => {
     expect(replayed.code).toBe(0)
     expect(`${JSON.parse(replayed.stdout).answer}\n`).toBe(recorded.stdout)
     const other = await magic('run', '--task', task, '--replay', recording)
-    expect(other.code).toBe(7)
+    expect(other.code).toBe(1)
     expect(other.stderr).toContain('recording')
   })
 })
