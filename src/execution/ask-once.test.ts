@@ -100,7 +100,7 @@ describe('identical requests at the same time', () => {
     const { replies } = memory()
     const execution = await run(twins, model, replies)
     expect(execution.failures.length).toBe(3)
-    expect(execution.usage).toMatchObject({ calls: 2, failedAttempts: 4 })
+    expect(execution.usage).toMatchObject({ calls: 2, failedAttempts: 8 })
     broken = false
     expect((await run(twins, model, replies)).failures).toEqual([])
   })
