@@ -2,26 +2,32 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { unsettledPromises } from '../library/given-promise.ts'
 import { exitCode } from '../problem.ts'
-import { askCommand } from './commands/ask.ts'
-import { compareCommand } from './commands/compare.ts'
-import { dataCommand } from './commands/data.ts'
-import { demoCommand } from './commands/demo.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { estimateCommand } from './commands/estimate.ts'
-import { evalCommand } from './commands/eval.ts'
-import { graphCommand } from './commands/graph.ts'
-import { initCommand } from './commands/init.ts'
-import { resumeCommand } from './commands/resume.ts'
-import { runCommand } from './commands/run.ts'
-import { showCommand } from './commands/show.ts'
-import { simulateCommand } from './commands/simulate.ts'
-import { trainCommand } from './commands/train.ts'
-import { verifyCommand } from './commands/verify.ts'
 import { printable } from './display/terminal-text.ts'
 import { exitCodeHelp } from './exit-code.ts'
 import { explain } from './problem.ts'
 
+/** Opened one by one: a command need not wait for what only others use. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./commands/demo.ts')).demoCommand(),
+  init: async () => (await import('./commands/init.ts')).initCommand(),
+  train: async () => (await import('./commands/train.ts')).trainCommand(),
+  resume: async () => (await import('./commands/resume.ts')).resumeCommand(),
+  estimate: async () => (await import('./commands/estimate.ts')).estimateCommand(),
+  eval: async () => (await import('./commands/eval.ts')).evalCommand(),
+  ask: async () => (await import('./commands/ask.ts')).askCommand(),
+  show: async () => (await import('./commands/show.ts')).showCommand(),
+  compare: async () => (await import('./commands/compare.ts')).compareCommand(),
+  verify: async () => (await import('./commands/verify.ts')).verifyCommand(),
+  graph: async () => (await import('./commands/graph.ts')).graphCommand(),
+  run: async () => (await import('./commands/run.ts')).runCommand(),
+  data: async () => (await import('./commands/data.ts')).dataCommand(),
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+}
+
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+const word = process.argv.slice(2).find((one) => !one.startsWith('-')) ?? ''
 
 const program = new Command('magic')
   .description('Learns, per question, how to organise language-model agents, and runs that organisation.')
@@ -29,23 +35,8 @@ const program = new Command('magic')
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
   .addHelpText('after', exitCodeHelp)
-for (const command of [
-  demoCommand(),
-  initCommand(),
-  trainCommand(),
-  resumeCommand(),
-  estimateCommand(),
-  evalCommand(),
-  askCommand(),
-  showCommand(),
-  compareCommand(),
-  verifyCommand(),
-  graphCommand(),
-  runCommand(),
-  dataCommand(),
-  simulateCommand(),
-  doctorCommand(),
-]) {
+for (const open of Object.hasOwn(commands, word) ? [commands[word]!] : Object.values(commands)) {
+  const command = await open()
   command.copyInheritedSettings(program)
   program.addCommand(command)
 }
