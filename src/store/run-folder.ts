@@ -210,7 +210,7 @@ export class RunFolder {
     return this.#offeringEarlier(update, () => readCheckpoint(this.#checkpointFolder(update), expected))
   }
 
-  /** What is told of a checkpoint's weights, without reading them. */
+  /** A checkpoint's side file, without its weights. */
   readCheckpointState(update: number): ReturnType<typeof readCheckpointState> {
     return this.#offeringEarlier(update, () => readCheckpointState(this.#checkpointFolder(update)))
   }

@@ -45,9 +45,9 @@ export class CallPaths {
   }
 
   /**
-   * When the last call would end if every call started the moment the first of those who need it could ask. An answer that
-   * several wait for comes once; who asks later, behind a longer chain, need not wait for it again. What the first asker's
-   * moment is depends on other calls' ends, so it is lowered until nothing changes.
+   * When the last call would end if every call started as soon as its first asker could make it. A shared answer arrives
+   * once: a later asker, behind a longer chain, does not wait for it again. The start of a call depends on the ends of
+   * others, so the times are lowered until nothing changes.
    */
   get criticalMs(): number {
     const answered = new Map<string, number>()

@@ -14,7 +14,7 @@ export class FolderClaim implements Disposable {
     this.#isResumed = isResumed
   }
 
-  /** Whoever comes second is told at once, before a model is asked. A folder that is not there is not made yet. */
+  /** A second process is refused at once, before a model is asked. A missing folder is created later, by `take`. */
   static async of(folder: RunFolder, isResumed: boolean): Promise<FolderClaim> {
     if (isResumed && !folder.exists)
       throw new RunError(`${folder.path} is no run: there is nothing to resume.`)
