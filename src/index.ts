@@ -52,20 +52,10 @@ export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
-export {
-  type LossWeights,
-  paperLossWeights,
-  type RecordedGroup,
-  type UpdateReport,
-} from './learning/loss.ts'
+export type { LossWeights, RecordedGroup, UpdateReport } from './learning/loss.ts'
 export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
-export { selectProbes } from './learning/probes.ts'
 export { returnsToGo } from './learning/returns.ts'
-export type { GraphScore, ScoreGraph } from './learning/score-construction.ts'
-export { paperTemperature, temperatureAt } from './learning/temperature.ts'
-export { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
-export { type TrainedUpdate, updateOnQuery } from './learning/update.ts'
 export {
   type AnswerContract,
   booleanString,

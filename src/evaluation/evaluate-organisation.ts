@@ -1,13 +1,12 @@
+import type { Execution } from '../execution/execution.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
-import { stopError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem } from '../problem.ts'
-import { type Evaluation, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import type { TaskSplit } from '../tasks/task-set.ts'
+import { splitOf, type TaskSplit } from '../tasks/task-set.ts'
+import { evaluateGraph } from '../training/training-evaluator.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
 
@@ -43,7 +42,7 @@ export interface EvaluationProgress {
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, organisation, onRecord, budget, done } = options
-  const split = typeof options.split === 'string' ? executor.split(options.split) : options.split
+  const split = typeof options.split === 'string' ? splitOf(executor.parts.set, options.split) : options.split
   const tasks = split.tasks.slice(0, wholeFrom1(options.tasks ?? Number.POSITIVE_INFINITY, 'tasks'))
   const records = new Map(tasks.flatMap(({ id }) => (done?.has(id) ? [[id, done.get(id)!] as const] : [])))
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
@@ -83,16 +82,6 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   })
 }
 
-/** A question whose execution transport failures spoiled is asked again so often, before the evaluation stops. */
-const rounds = 5
-
-type Spending = Pick<Evaluation, 'usage' | 'cost'>
-
-function added(before: Spending | undefined, { usage, cost }: Spending): Spending {
-  if (before === undefined) return { usage, cost }
-  return { usage: addUsage(before.usage, usage), cost: addCosts(before.cost, cost) }
-}
-
 /** Nothing where the signal cut it short: that is no result, good or bad. */
 async function recordOf(
   executor: TaskExecutor,
@@ -101,30 +90,22 @@ async function recordOf(
   reference: unknown,
   signal: AbortSignal,
 ): Promise<QuestionRecord | undefined> {
+  // Executions that came to nothing have cost something too.
+  const spent: Pick<Execution, 'usage' | 'cost'>[] = []
   try {
     const graph = await organisation.graphFor(task)
-    let lost: Spending | undefined
-    for (let round = 1; ; round += 1) {
-      const execution = await executor.run(graph, task, { signal })
-      if (execution.stop !== undefined) throw stopError(execution.stop)
-      if (execution.status === 'aborted') return undefined
-      const spent = added(lost, execution)
-      // What a network or an overloaded server did is no answer, not even a wrong one; yet it has cost something.
-      if (!isSettled(execution.trace)) {
-        if (execution.status === 'timed_out' || round === rounds)
-          throw ModelUnreachableError.afterRetries(
-            task.id,
-            execution.failures.find(({ reason }) => reason)?.reason,
-          )
-        lost = spent
-        continue
-      }
-      const score = await executor.score(execution, reference, signal)
-      const { reused: _, ...evaluation } = evaluationOf(execution, score)
-      return { task: task.id, graph: graph.toJSON(), graphKey: graphKey(graph), ...evaluation, ...spent }
+    const onExecution = ({ usage, cost }: Execution) => void spent.push({ usage, cost })
+    const { evaluation } = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
+    const { reused: _, ...record } = evaluation
+    return {
+      task: task.id,
+      graph: graph.toJSON(),
+      graphKey: graphKey(graph),
+      ...record,
+      usage: addUsage(...spent.map(({ usage }) => usage)),
+      cost: spent.map(({ cost }) => cost).reduce(addCosts),
     }
   } catch (error) {
-    // A scorer that runs programs throws the signal's reason.
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }

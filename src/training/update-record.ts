@@ -1,6 +1,6 @@
 import { returnsToGo } from '../learning/returns.ts'
-import type { FinishedUpdate } from '../learning/train-policy.ts'
 import type { Trajectory } from '../learning/trajectory.ts'
+import type { TrainedUpdate } from '../learning/update.ts'
 import type { Spent } from '../store/budget.ts'
 import type { EvaluationTally } from './training-evaluator.ts'
 
@@ -55,9 +55,9 @@ export interface TrajectoryRecord {
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations }: FinishedUpdate,
+  { update, query, temperature, trajectories, advantages, report, evaluations }: TrainedUpdate,
   tally: EvaluationTally,
-  around: Pick<UpdateRecord, 'wallMs' | 'boundMs' | 'spent'>,
+  { wallMs, spent }: Pick<UpdateRecord, 'wallMs' | 'spent'>,
 ): UpdateRecord {
   const scores = trajectories.map(({ terminalScore }) => terminalScore)
   return {
@@ -80,7 +80,9 @@ export function updateRecord(
     made: tokenCount(tally.usage),
     reused: tokenCount(tally.reused),
     cost: tally.cost,
-    ...around,
+    wallMs,
+    boundMs: tally.boundMs,
+    spent,
   }
 }
 
