@@ -18,7 +18,6 @@ export {
   randomOrganisation,
 } from './evaluation/organisation.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
-export { policyOrganisation } from './evaluation/policy-organisation.ts'
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'

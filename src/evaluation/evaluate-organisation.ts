@@ -5,15 +5,14 @@ import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf, type TaskSplit } from '../tasks/task-set.ts'
+import { splitOf } from '../tasks/task-set.ts'
 import { evaluateGraph } from '../training/training-evaluator.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
 
 export interface OrganisationEvaluation {
   readonly executor: TaskExecutor
-  /** A split of the executor's task set, by name, or questions of one's own. */
-  readonly split: string | TaskSplit
+  readonly split: string
   readonly organisation: Organisation
   /** So many questions from the start of the split; all by default. */
   readonly tasks?: number
@@ -38,12 +37,14 @@ export interface EvaluationProgress {
 /**
  * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
  * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; what `onRecord` heard until then can be given as `done` later.
+ * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; what `onRecord` heard until then
+ * can be given as `done` later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
-  const { executor, organisation, onRecord, budget, done } = options
-  const split = typeof options.split === 'string' ? splitOf(executor.parts.set, options.split) : options.split
-  const tasks = split.tasks.slice(0, wholeFrom1(options.tasks ?? Number.POSITIVE_INFINITY, 'tasks'))
+  const { executor, split, organisation, onRecord, budget, done } = options
+  const { inFlight = 4 * executor.parts.limit.limit } = options
+  const { tasks: all, references } = splitOf(executor.parts.set, split)
+  const tasks = all.slice(0, options.tasks)
   const records = new Map(tasks.flatMap(({ id }) => (done?.has(id) ? [[id, done.get(id)!] as const] : [])))
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
@@ -52,10 +53,9 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
 
   const work = async (): Promise<void> => {
     while (!signal.aborted && budget?.exhausted() !== true) {
-      const next = waiting.next()
-      if (next.done) return
-      const task = next.value
-      const record = await recordOf(executor, organisation, task, split.references.get(task.id), signal)
+      const { value: task } = waiting.next()
+      if (task === undefined) return
+      const record = await recordOf(executor, organisation, task, references.get(task.id), signal)
       if (record === undefined) return
       records.set(task.id, record)
       const progress = { done: records.size, total: tasks.length }
@@ -63,20 +63,16 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
       await told
     }
   }
-  const inFlight = wholeFrom1(options.inFlight ?? 4 * executor.parts.limit.limit, 'inFlight')
   const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () =>
-    work().catch((error: unknown) => {
-      mishap.abort(error)
-      throw error
-    }),
+    work().catch((error: unknown) => mishap.abort(error)),
   )
   // Nothing is left running behind the caller's back: all come to their end before the first mishap is thrown.
-  await Promise.allSettled(workers)
+  await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
   return organisationReport({
     organisation,
-    split: typeof options.split === 'string' ? options.split : 'given',
+    split,
     total: tasks.length,
     records: tasks.flatMap(({ id }) => records.get(id) ?? []),
   })
@@ -91,10 +87,10 @@ async function recordOf(
   signal: AbortSignal,
 ): Promise<QuestionRecord | undefined> {
   // Executions that came to nothing have cost something too.
-  const spent: Pick<Execution, 'usage' | 'cost'>[] = []
+  const executions: Execution[] = []
+  const onExecution = (execution: Execution) => void executions.push(execution)
   try {
     const graph = await organisation.graphFor(task)
-    const onExecution = ({ usage, cost }: Execution) => void spent.push({ usage, cost })
     const { evaluation } = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
     const { reused: _, ...record } = evaluation
     return {
@@ -102,18 +98,13 @@ async function recordOf(
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
       ...record,
-      usage: addUsage(...spent.map(({ usage }) => usage)),
-      cost: spent.map(({ cost }) => cost).reduce(addCosts),
+      usage: addUsage(...executions.map(({ usage }) => usage)),
+      cost: executions.map(({ cost }) => cost).reduce(addCosts),
     }
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }
-}
-
-function wholeFrom1(value: number, name: string): number {
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && value >= 1)) return value
-  throw new RangeError(`'${name}' is ${value}; it must be a whole number, 1 or more.`)
 }
 
 /** A mean of nothing is no score, least of all zero. */

@@ -45,42 +45,27 @@ export function organisationsOf(
 ): (name: OrganisationName) => Promise<NamedOrganisation> {
   const run = folder.readRecord()
   const library = folder.readLibrary(run)
-  const { maxUnits, maxDepth } = run.training
-  const seed = options.seed ?? run.training.seed
+  const { training: limits } = run
+  const seed = options.seed ?? limits.seed
   let loaded: Promise<TrainedPolicy> | undefined
-  const trained = () => {
-    loaded ??= loadCheckpoint(folder, options)
-    return loaded
-  }
   return async (name): Promise<NamedOrganisation> => {
-    switch (name) {
-      case 'direct':
-        return { organisation: directOrganisation(), about: {} }
-      case 'chain':
-        return { organisation: chainOrganisation(library, { maxUnits, maxDepth }), about: {} }
-      case 'parallel':
-        return { organisation: parallelOrganisation(library), about: {} }
-      case 'random':
-        return { organisation: randomOrganisation(library, { maxUnits, maxDepth }, seed), about: { seed } }
-      case 'untrained': {
-        const { encoder } = await trained()
-        const untrained = await loadPolicy(folder, { encoder, update: 0 })
-        return { organisation: untrained.organisation({ seed }), about: { update: 0, seed } }
-      }
-      default: {
-        const policy = await trained()
-        const { update } = policy
-        if (name === 'trained')
-          return { organisation: policy.organisation({ seed }), about: { update, seed } }
-        const whole = policy.organisation().name
-        const restricted = policy.organisation({ seed, restriction: name, name: `${whole}, ${name}` })
-        return { organisation: restricted, about: { update, seed } }
-      }
-    }
+    if (name === 'direct') return { organisation: directOrganisation(), about: {} }
+    if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
+    if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }
+    if (name === 'random') return { organisation: randomOrganisation(library, limits, seed), about: { seed } }
+    loaded ??= loadCheckpoint(folder, options)
+    const trained = await loaded
+    const { encoder } = trained
+    const policy = name === 'untrained' ? await loadPolicy(folder, { encoder, update: 0 }) : trained
+    const about = { update: policy.update, seed }
+    if (name === 'trained' || name === 'untrained')
+      return { organisation: policy.organisation({ seed }), about }
+    const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
+    return { organisation: policy.organisation(restricted), about }
   }
 }
 
-/** Only the newest checkpoints are kept: whoever asks for another hears which there are. */
+/** Only the newest checkpoints are kept; the error names them. */
 export async function loadCheckpoint(folder: RunFolder, options: LoadOptions): Promise<TrainedPolicy> {
   const { update } = options
   const kept = folder.checkpoints()

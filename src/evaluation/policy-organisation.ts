@@ -11,33 +11,23 @@ import type { Organisation } from './organisation.ts'
 
 export interface PolicyOrganisationOptions {
   readonly name: string
-  readonly description?: string
+  readonly description: string
   readonly set: Pick<TaskSet, 'name' | 'library' | 'profile'>
   /** The one that the policy was trained with. */
   readonly encoder: FrozenTextEncoder
   readonly seed: number
-  readonly restriction?: Restriction
-  /** The end of the training's schedule, 1, by default. */
-  readonly temperature?: number
-}
-
-export interface PolicyOrganisation extends Organisation {
-  graphFor(task: Task): Promise<AgentGraph>
-  /** The same graphs as one by one, in the order of the tasks; quicker. */
-  graphsFor(tasks: readonly Task[]): Promise<AgentGraph[]>
-  /** How the task's graph comes about, step by step. */
-  constructionFor(task: Task): Promise<PolicyConstruction>
-}
-
-/** A construction, with all that its probabilities can be found again from. */
-export interface PolicyConstruction extends Construction {
-  readonly query: Float32Array
   readonly restriction: Restriction
   readonly temperature: number
 }
 
-/** Graphs that are built together: enough to fill the kernels, few enough for a small workspace. */
-const graphsPerBatch = 128
+/** A construction, with all that its probabilities can be found again from. */
+export type PolicyConstruction = Construction & ConstructionJob & { readonly query: Float32Array }
+
+export interface PolicyOrganisation extends Organisation {
+  graphFor(task: Task): Promise<AgentGraph>
+  /** How the task's graph comes about, step by step. */
+  constructionFor(task: Task): Promise<PolicyConstruction>
+}
 
 /**
  * A policy in use, by Procedure A2: it samples until STOP, without dropout. Its draws are fixed by seed and task id, and by
@@ -47,31 +37,17 @@ export function policyOrganisation(
   policy: ConstructionPolicy,
   options: PolicyOrganisationOptions,
 ): PolicyOrganisation {
-  const { name, set, encoder, seed, restriction = 'mixed', temperature = 1 } = options
-  const jobFor = async (task: Task) => ({
-    query: await queryEmbedding(task, set, encoder),
-    random: deriveRandom(seed, 'inference', task.id),
-    restriction,
-    temperature,
-    dropout: false,
-  })
-  const graphsFor = async (tasks: readonly Task[]): Promise<AgentGraph[]> => {
-    const graphs: AgentGraph[] = []
-    for (let start = 0; start < tasks.length; start += graphsPerBatch) {
-      const jobs: ConstructionJob[] = []
-      for (const task of tasks.slice(start, start + graphsPerBatch)) jobs.push(await jobFor(task))
-      graphs.push(...constructGraphs(policy, jobs).map(({ graph }) => graph))
-    }
-    return graphs
+  const { name, description, set, encoder, seed, restriction, temperature } = options
+  const constructionFor = async (task: Task) => {
+    const query = await queryEmbedding(task, set, encoder)
+    const random = deriveRandom(seed, 'inference', task.id)
+    const job = { query, random, restriction, temperature, dropout: false }
+    return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
   return {
     name,
-    description: options.description ?? 'A graph that the policy builds for each question.',
-    graphFor: async (task) => (await graphsFor([task]))[0]!,
-    graphsFor,
-    constructionFor: async (task) => {
-      const job = await jobFor(task)
-      return { ...constructGraphs(policy, [job])[0]!, query: job.query, restriction, temperature }
-    },
+    description,
+    graphFor: async (task) => (await constructionFor(task)).graph,
+    constructionFor,
   }
 }

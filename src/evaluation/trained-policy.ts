@@ -2,13 +2,15 @@ import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import type { Restriction } from '../graph/legality.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
-import type { TaskSet } from '../tasks/task-set.ts'
-import { type PolicyOrganisation, policyOrganisation } from './policy-organisation.ts'
+import {
+  type PolicyOrganisation,
+  type PolicyOrganisationOptions,
+  policyOrganisation,
+} from './policy-organisation.ts'
 
 /** A policy as a run has left it, ready for use. */
 export interface TrainedPolicy {
@@ -19,15 +21,10 @@ export interface TrainedPolicy {
   readonly policy: ConstructionPolicy
   readonly library: Library
   readonly encoder: FrozenTextEncoder
-  /** The organisation that it builds for each question. */
-  organisation(options?: OrganisationOptions): PolicyOrganisation
-}
-
-export interface OrganisationOptions {
-  readonly name?: string
-  /** Fixes, with a task's id, the draws; the run's own by default. */
-  readonly seed?: number
-  readonly restriction?: Restriction
+  /** The organisation that it builds for each question, with the run's own seed and restriction by default. */
+  organisation(
+    options?: Partial<Pick<PolicyOrganisationOptions, 'name' | 'seed' | 'restriction'>>,
+  ): PolicyOrganisation
 }
 
 export interface LoadOptions {
@@ -58,41 +55,23 @@ export async function loadPolicy(
     )
   const shape = await policyOptions(library, run.training, encoder)
   // The weights come straight from the checkpoint; only the untrained policy draws its own.
-  const isUntrained = options.update === 0
-  const checkpoint = isUntrained ? undefined : readWeights(from, run, shape, options.update)
+  const checkpoint = options.update === 0 ? undefined : readWeights(from, run, shape, options.update)
   const update = checkpoint?.update ?? 0
   const policy =
     checkpoint === undefined
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const { seed, restriction, temperatureEnd: temperature } = run.training
-  const set: Pick<TaskSet, 'name' | 'library' | 'profile'> = {
-    name: run.tasks.name,
-    library,
-    profile: run.profile,
-  }
-  return {
-    run,
-    folder: from,
-    update,
-    policy,
-    library,
-    encoder,
-    organisation: (given = {}) =>
-      policyOrganisation(policy, {
-        name: update === 0 ? 'untrained' : 'trained',
-        description:
-          update === 0
-            ? 'A graph that the untrained policy builds for each question.'
-            : `A graph that the policy builds for each question, after ${update} updates.`,
-        set,
-        encoder,
-        seed,
-        restriction,
-        temperature,
-        ...given,
-      }),
-  }
+  const set = { name: run.tasks.name, library, profile: run.profile }
+  const name = update === 0 ? 'untrained' : 'trained'
+  const description =
+    update === 0
+      ? 'A graph that the untrained policy builds for each question.'
+      : `A graph that the policy builds for each question, after ${update} updates.`
+  const usual = { name, description, set, encoder, seed, restriction, temperature }
+  const organisation: TrainedPolicy['organisation'] = (given) =>
+    policyOrganisation(policy, { ...usual, ...given })
+  return { run, folder: from, update, policy, library, encoder, organisation }
 }
 
 function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {

@@ -9,12 +9,12 @@ import { type Price, priceOf } from '../models/prices.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { executionSettings } from '../settings/execution.ts'
-import { type TrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
+import { trainingSettings, updatesOf } from '../settings/training.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
-import { describeTools, sandboxOfRun } from '../store/run-tools.ts'
+import { describeTools, type RunTools, sandboxOfRun } from '../store/run-tools.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
-import type { TrainOptions } from './train-options.ts'
+import type { EngineOptions, TrainOptions } from './train-options.ts'
 
 /** A run with everything chosen that was left open. */
 export interface PreparedRun {
@@ -28,16 +28,19 @@ export interface PreparedRun {
 
 /** Nothing is written yet. */
 export async function prepareRun(folder: RunFolder, options: TrainOptions): Promise<PreparedRun> {
-  const { set, model, clock } = options
-  const training = trainingSettings.parse(options.settings ?? {})
-  const settings = executionSettings.parse(options.execution ?? {})
   const begun = options.resume === true ? folder.readRecord() : undefined
-  const sandbox = options.sandbox === undefined ? await sandboxOfRun(begun?.tools) : options.sandbox
+  const parts = await openParts(options, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
+  const record = describeRun(basename(folder.path), parts, encoder, options)
+  return { folder, parts, encoder, price: priceOf(parts.model.identity, parts.settings.prices), record }
+}
+
+/** `begun`: the tools that the run was begun with, if there is one. */
+export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
+  const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
+  const settings = executionSettings.parse(options.execution ?? {})
   const tools = openToolbox(sandbox, options.tools)
-  const parts = { set, model, tools, settings, limit: new CallLimit(options.concurrency), clock }
-  const record = describeRun(basename(folder.path), parts, training, encoder, options)
-  return { folder, parts, encoder, price: priceOf(model.identity, settings.prices), record }
+  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
 }
 
 async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncoder> {
@@ -51,11 +54,11 @@ async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncod
 function describeRun(
   runName: string,
   parts: ExecutorParts,
-  training: TrainingSettings,
   encoder: FrozenTextEncoder,
-  { source, budget = {} }: TrainOptions,
+  { source, settings = {}, budget = {} }: TrainOptions,
 ): RunRecord {
   const { set, model, limit } = parts
+  const training = trainingSettings.parse(settings)
   const { name, title, metric, library, profile } = set
   const executor = new TaskExecutor(parts)
   const splits = Object.entries(set.splits)
