@@ -9,7 +9,7 @@ import { encoderOfRun, existingRun } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
+import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { trainingJson, trainingText } from '../views/training-summary.ts'
@@ -72,7 +72,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
       ...job,
       folder: folder.path,
       settings: record.training,
-      budget: { ...record.budget, ...givenBudget(options, undefined) },
+      budget: { ...record.budget, ...givenSettings(options).budget },
       encoder: await encoderOfRun(record, say),
       resume: true,
       progress,

@@ -19,9 +19,7 @@ import {
   addBudgetOptions,
   addTrainingOptions,
   type BudgetOptions,
-  givenBudget,
-  givenExecution,
-  givenTraining,
+  givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
 import { printResult } from '../print.ts'
@@ -83,12 +81,13 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const folder = findRun(options.name ?? freeName(set.name, runs, new Date()), runs)
     await assertFree(folder, false)
     const encoder = givenEncoder(options, configuration)
+    const { settings, execution, budget } = givenSettings(options, configuration)
     await runTraining({
       ...job,
       folder: folder.path,
-      settings: givenTraining(options, configuration),
-      execution: { ...(job.execution as object), ...givenExecution(options, configuration) },
-      budget: givenBudget(options, configuration),
+      settings,
+      budget,
+      execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.
       source: { ...job.source, encoder },
