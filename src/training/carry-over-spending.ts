@@ -36,7 +36,7 @@ export async function carryOverSpending(
 }
 
 export function lastUpdate({ eventsFile }: RunFolder): UpdateRecord | undefined {
-  return existsSync(eventsFile) ? (readLines(eventsFile).at(-1) as UpdateRecord | undefined) : undefined
+  return readLines(eventsFile).at(-1) as UpdateRecord | undefined
 }
 
 /** `calls.log` of earlier versions has a plus for each call that was begun and a minus for each that failed. */

@@ -1,21 +1,18 @@
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import { executeGraph } from '../execution/execute-graph.ts'
-import { MemoryShelf, Once } from '../execution/once.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import { graphKey } from '../graph/graph-key.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
 import { type ScoreGraph, updatePolicy } from '../learning/update.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { type Cost, costOf, type Price } from '../models/prices.ts'
-import type { Call } from '../models/retry.ts'
-import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { addUsage, type Usage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulated-model.ts'
-import { TaskExecutor } from '../tasks/task-executor.ts'
+import { MemoryLedger } from '../store/ledger/memory.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { openEvaluator } from './training-evaluator.ts'
 
 export interface Estimate {
   readonly updates: number
@@ -62,72 +59,55 @@ export async function estimate({
   const settings = trainingSettings.parse(given)
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
-  const trial = new Trial(set, settings.requestReuse)
-  const learner = await untrainedLearner(set.library, settings, encoder)
-  const questions = await embedQuestions(set, encoder)
-  for (let update = 0; update < sampled; update += 1)
-    await updatePolicy(learner, { settings, questions, update, updates: sampled, evaluate: trial.evaluate })
-  const { made, perQuestion } = trial
-  const factor = sampled === 0 ? 0 : updates / sampled
-  const range = (amount: number): Range => ({
-    low: amount * factor * spread.low,
-    expected: amount * factor,
-    high: amount * factor * spread.high,
-  })
-  const money = (usage: Usage) => costOf(usage, price, new Date())
-  return {
-    updates,
-    sampled,
-    calls: range(made.calls),
-    inputTokens: range(made.input),
-    outputTokens: range(made.output),
-    cost: {
-      low: money(times(made, factor * spread.low)),
-      expected: money(times(made, factor)),
-      high: money(times(made, factor * spread.high)),
-    },
-    perQuestion: {
-      calls: perQuestion.calls,
-      tokens: perQuestion.input + perQuestion.output,
-      cost: money(perQuestion),
-    },
-  }
-}
-
-/** Runs graphs on the simulated model, without scoring: what an answer is worth does not change what it costs. */
-class Trial {
-  readonly #executor: TaskExecutor
-  readonly #replies: Once<Call> | undefined
-  readonly #known = new Set<string>()
-  #all: Usage = noUsage
-  made: Usage = noUsage
-
-  constructor(set: TaskSet, requestReuse: boolean) {
-    this.#executor = new TaskExecutor({
-      set,
+  const evaluator = openEvaluator({
+    parts: {
+      // What an answer is worth does not change what it costs, and scoring may need a sandbox.
+      set: {
+        ...set,
+        contractOf: (task) => set.contractOf(task),
+        scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
+      },
       model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
       tools: openToolbox(),
       settings: executionSettings.parse({ traceContent: false }),
       limit: new CallLimit(1000),
-    })
-    if (requestReuse) this.#replies = new Once(new MemoryShelf<Call>())
-  }
-
-  readonly evaluate: ScoreGraph = async (graph, id) => {
-    const key = JSON.stringify([graphKey(graph), id])
-    if (!this.#known.has(key)) {
-      this.#known.add(key)
-      const task = splitOf(this.#executor.parts.set, 'train').tasks.find((one) => one.id === id)!
-      const given = { ...this.#executor.optionsFor(task), graph, replies: this.#replies }
-      const { usage, reused } = await executeGraph(given)
-      this.made = addUsage(this.made, usage)
-      this.#all = addUsage(this.#all, usage, reused)
-    }
+    },
+    ledger: new MemoryLedger(),
+    requestReuse: settings.requestReuse,
+  })
+  const evaluate: ScoreGraph = async (graph, task) => {
+    await evaluator.evaluate(graph, task)
     return { score: 0, usage: { calls: 0, tokens: 0 } }
   }
+  const learner = await untrainedLearner(set.library, settings, encoder)
+  const questions = await embedQuestions(set, encoder)
+  for (let update = 0; update < sampled; update += 1)
+    await updatePolicy(learner, { settings, questions, update, updates: sampled, evaluate })
 
-  get perQuestion(): Usage {
-    return times(this.#all, 1 / Math.max(1, this.#known.size))
+  const { made, usage, reused } = evaluator.take()
+  const factor = sampled === 0 ? 0 : updates / sampled
+  const low = times(usage, factor * spread.low)
+  const expected = times(usage, factor)
+  const high = times(usage, factor * spread.high)
+  const range = (field: keyof Usage): Range => ({
+    low: low[field],
+    expected: expected[field],
+    high: high[field],
+  })
+  const money = (amount: Usage) => costOf(amount, price, new Date())
+  const question = times(addUsage(usage, reused), 1 / Math.max(1, made))
+  return {
+    updates,
+    sampled,
+    calls: range('calls'),
+    inputTokens: range('input'),
+    outputTokens: range('output'),
+    cost: { low: money(low), expected: money(expected), high: money(high) },
+    perQuestion: {
+      calls: question.calls,
+      tokens: question.input + question.output,
+      cost: money(question),
+    },
   }
 }
 

@@ -8,10 +8,10 @@ import { MeteredModel } from '../store/metered-model.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
-import { RunFiles } from './run-files.ts'
+import { openRunFiles } from './run-files.ts'
 import { selfCheck } from './self-check.ts'
 import type { TrainingResult, TrainOptions } from './train-options.ts'
-import { TrainingEvaluator } from './training-evaluator.ts'
+import { openEvaluator } from './training-evaluator.ts'
 import { updateRecord } from './update-record.ts'
 
 /** An update that does not end within this time after the caller's signal is given up; what was answered is kept. */
@@ -58,11 +58,11 @@ async function trainRun(
   const { folder, parts, price, record } = prepared
   const { training: settings, updates } = record
   let done = earlier ?? 0
-  await using files = await RunFiles.open(folder, done, price)
+  await using files = await openRunFiles(folder, done, price)
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
-  const evaluator = new TrainingEvaluator({
+  const evaluator = openEvaluator({
     parts: { ...parts, model: new MeteredModel(parts.model, budget) },
     ledger: files.ledger,
     requestReuse: settings.requestReuse,

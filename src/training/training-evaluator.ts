@@ -10,13 +10,13 @@ import { stopError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts, type Cost } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
-import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { addUsage, type Usage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
-import { type LedgerMemory, memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
+import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf, type TaskSplit, taskVersion } from '../tasks/task-set.ts'
+import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
 
 /** Executions at most for one evaluation. Answers that a run keeps are not asked for again in the next one. */
@@ -69,90 +69,60 @@ export interface EvaluationTally {
 }
 
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
-export class TrainingEvaluator {
-  readonly #executor: TaskExecutor
-  readonly #ledger: EvaluationLedger
-  readonly #reuse: boolean
-  readonly #stop = new AbortController()
-  readonly #split: TaskSplit
-  readonly #tasks: ReadonlyMap<string, Task>
-  readonly #versions = new Map<string, string>()
-  readonly #memory: LedgerMemory
-  readonly #underWay = new Set<Promise<unknown>>()
-  #paths = new CallPaths()
-  #sums = emptySums()
+export function openEvaluator(options: {
+  readonly parts: ExecutorParts
+  readonly ledger: EvaluationLedger
+  /** Whether identical requests of different graphs are one. */
+  readonly requestReuse: boolean
+  /** Ends everything at once; what was answered is kept. */
+  readonly signal?: AbortSignal
+}) {
+  const { parts, ledger, requestReuse } = options
+  const { tasks, references } = splitOf(parts.set, 'train')
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  const versions = new Map<string, string>()
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const underWay = new Set<Promise<unknown>>()
+  let paths = new CallPaths()
+  let executions: Pick<Execution, 'usage' | 'reused' | 'cost'>[] = []
+  let known = 0
 
-  constructor(options: {
-    readonly parts: ExecutorParts
-    readonly ledger: EvaluationLedger
-    /** Whether identical requests of different graphs are one. */
-    readonly requestReuse: boolean
-    /** Ends everything at once; what was answered is kept. */
-    readonly signal?: AbortSignal
-  }) {
-    const { parts, ledger, signal } = options
-    this.#ledger = ledger
-    this.#memory = memoryIn(ledger, (digest, { durationMs }) => {
-      this.#paths.made(digest, durationMs)
-      failPoint('after:call')
-    })
-    // A resumed run must see what its tools saw, and no program is run twice.
-    const tools = rememberTools(parts.tools, this.#memory.observations)
-    this.#executor = new TaskExecutor({ ...parts, tools })
-    this.#reuse = options.requestReuse
-    this.#split = splitOf(parts.set, 'train')
-    this.#tasks = new Map(this.#split.tasks.map((task) => [task.id, task]))
-    const end = () => this.#stop.abort(signal?.reason)
-    if (signal?.aborted === true) end()
-    signal?.addEventListener('abort', end, { once: true })
+  const memory = memoryIn(ledger, (digest, { durationMs }) => {
+    paths.made(digest, durationMs)
+    failPoint('after:call')
+  })
+  // A resumed run must see what its tools saw, and no program is run twice.
+  const executor = new TaskExecutor({ ...parts, tools: rememberTools(parts.tools, memory.observations) })
+
+  const onExecution = async ({ usage, reused, cost, trace }: Execution) => {
+    executions.push({ usage, reused, cost })
+    // No result, yet it has cost something.
+    if (!isSettled(trace)) await ledger.keepTrace(trace)
   }
 
-  readonly evaluate = (graph: AgentGraph, id: string): Promise<GraphScore> => {
-    const evaluated = this.#evaluate(graph, this.#tasks.get(id)!).finally(() =>
-      this.#underWay.delete(evaluated),
-    )
-    this.#underWay.add(evaluated)
-    return evaluated
+  const versionOf = (task: Task) => {
+    const version = versions.get(task.id) ?? taskVersion(parts.set, task, references.get(task.id))
+    versions.set(task.id, version)
+    return version
   }
 
-  /** What was evaluated since the last time this was asked. */
-  take(): EvaluationTally {
-    const boundMs = this.#paths.boundMs(this.#executor.parts.limit.limit)
-    const { cost, ...sums } = this.#sums
-    this.#paths = new CallPaths()
-    this.#sums = emptySums()
-    return { ...sums, cost: cost ?? 'unpriced', boundMs }
-  }
-
-  /** Resolves once nothing is under way any more and all of it is in the ledger, which can be closed then. */
-  async ended(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
-  }
-
-  async #evaluate(graph: AgentGraph, task: Task): Promise<GraphScore> {
-    const { signal } = this.#stop
-    const reference = this.#split.references.get(task.id)
+  const scoreOf = async (graph: AgentGraph, task: Task): Promise<GraphScore> => {
     const key = {
       graph: graphKey(graph),
       task: task.id,
-      dataVersion: this.#version(task, reference),
-      executor: this.#executor.fingerprint(task),
+      dataVersion: versionOf(task),
+      executor: executor.fingerprint(task),
     }
-    const scope = this.#reuse ? '' : `${evaluationDigest(key)}.`
-    const { evaluations, replies: shared } = this.#memory
-    const replies: Memory<Call> = { once: (digest, ...rest) => shared.once(scope + digest, ...rest) }
+    const scope = requestReuse ? '' : `${evaluationDigest(key)}.`
+    const replies: Memory<Call> = { once: (digest, ...rest) => memory.replies.once(scope + digest, ...rest) }
     const make = async (until: AbortSignal) => {
-      const value = await evaluateGraph(this.#executor, graph, task, reference, {
-        signal: until,
-        replies,
-        onEvent: this.#paths.listener(scope),
-        onExecution: (execution) => this.#count(execution),
-      })
-      return { value, keep: true }
+      const given = { signal: until, replies, onEvent: paths.listener(scope), onExecution }
+      return { value: await evaluateGraph(executor, graph, task, references.get(task.id), given), keep: true }
     }
     try {
-      const { value, origin } = await evaluations.once(key, make, signal)
-      if (origin === 'kept') this.#sums.known += 1
+      const { value, origin } = await memory.evaluations.once(key, make, signal)
+      if (origin === 'kept') known += 1
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
       const { score, usage, reused } = value.evaluation
@@ -161,34 +131,36 @@ export class TrainingEvaluator {
       return { score, usage: { calls, tokens: input + output } }
     } catch (error) {
       // Nothing of this update will be used: what else is under way ends too.
-      this.#stop.abort(error)
+      stop.abort(error)
       throw signal.reason
     }
   }
 
-  #version(task: Task, reference: unknown): string {
-    const version = this.#versions.get(task.id) ?? taskVersion(this.#executor.parts.set, task, reference)
-    this.#versions.set(task.id, version)
-    return version
-  }
-
-  async #count({ usage, reused, cost, trace }: Execution): Promise<void> {
-    const sums = this.#sums
-    sums.made += 1
-    sums.usage = addUsage(sums.usage, usage)
-    sums.reused = addUsage(sums.reused, reused)
-    sums.cost = sums.cost === undefined ? cost : addCosts(sums.cost, cost)
-    // No result, yet it has cost something.
-    if (!isSettled(trace)) await this.#ledger.keepTrace(trace)
-  }
-}
-
-function emptySums() {
   return {
-    made: 0,
-    known: 0,
-    usage: noUsage as Usage,
-    reused: noUsage as Usage,
-    cost: undefined as Cost | undefined,
+    evaluate: (graph: AgentGraph, id: string): Promise<GraphScore> => {
+      const scored = scoreOf(graph, byId.get(id)!).finally(() => underWay.delete(scored))
+      underWay.add(scored)
+      return scored
+    },
+    /** What was evaluated since the last time this was asked. */
+    take(): EvaluationTally {
+      const [first, ...others] = executions.map(({ cost }) => cost)
+      const tally = {
+        made: executions.length,
+        known,
+        usage: addUsage(...executions.map(({ usage }) => usage)),
+        reused: addUsage(...executions.map(({ reused }) => reused)),
+        cost: first === undefined ? 'unpriced' : others.reduce(addCosts, first),
+        boundMs: paths.boundMs(parts.limit.limit),
+      }
+      paths = new CallPaths()
+      executions = []
+      known = 0
+      return tally
+    },
+    /** Resolves once nothing is under way any more and all of it is in the ledger, which can be closed then. */
+    async ended(): Promise<void> {
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+    },
   }
 }
