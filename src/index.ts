@@ -51,8 +51,9 @@ export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
+export { NonFiniteError } from './learning/finite.ts'
 export type { LossWeights, RecordedGroup, UpdateReport } from './learning/loss.ts'
-export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
+export { PolicyLearner } from './learning/policy-learner.ts'
 export { returnsToGo } from './learning/returns.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
 export {
@@ -122,11 +123,7 @@ export { openProgramSandbox, type ProgramSandbox } from './sandbox/program-sandb
 export { SandboxUnavailable } from './sandbox/unavailable.ts'
 export { type BudgetSettings, budgetSettings } from './settings/budget.ts'
 export { type ExecutionSettings, executionSettings } from './settings/execution.ts'
-export {
-  InvalidRewardSettingsError,
-  type RewardSettings,
-  rewardSettings,
-} from './settings/rewards.ts'
+export { type RewardSettings, rewardSettings } from './settings/rewards.ts'
 export {
   type GivenTrainingSettings,
   trainingPresets as presets,

@@ -7,8 +7,7 @@ import type { Task } from '../library/task.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
 import { recordedContract } from '../tasks/contract-for.ts'
-import type { PolicyConstruction } from './policy-organisation.ts'
-import type { TrainedPolicy } from './trained-policy.ts'
+import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
@@ -40,7 +39,7 @@ export async function solve(options: SolveOptions): Promise<Solved> {
   const contract = options.contract ?? recordedContract(Object.keys(run.executors), task)
   const tools = options.tools ?? openToolbox(await sandboxOfRun(run.tools))
   const settings = options.settings ?? executionSettings.parse(run.execution)
-  const construction = await policy.organisation(seed === undefined ? {} : { seed }).constructionFor(task)
+  const construction = await policy.organisation({ seed }).constructionFor(task)
   onConstruction?.(construction)
   const { graph } = construction
   const solved = await executeGraph({

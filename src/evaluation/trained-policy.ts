@@ -1,16 +1,17 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import { inputFingerprint } from '../encoder/query-embedding.ts'
+import { inputFingerprint, queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { Restriction } from '../graph/legality.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
-import {
-  type PolicyOrganisation,
-  type PolicyOrganisationOptions,
-  policyOrganisation,
-} from './policy-organisation.ts'
+import type { Organisation } from './organisation.ts'
 
 /** A policy as a run has left it, ready for use. */
 export interface TrainedPolicy {
@@ -22,10 +23,23 @@ export interface TrainedPolicy {
   readonly library: Library
   readonly encoder: FrozenTextEncoder
   /** The organisation that it builds for each question, with the run's own seed and restriction by default. */
-  organisation(
-    options?: Partial<Pick<PolicyOrganisationOptions, 'name' | 'seed' | 'restriction'>>,
-  ): PolicyOrganisation
+  organisation(options?: OrganisationOptions): PolicyOrganisation
 }
+
+interface OrganisationOptions {
+  readonly name?: string
+  readonly seed?: number
+  readonly restriction?: Restriction
+}
+
+export interface PolicyOrganisation extends Organisation {
+  graphFor(task: Task): Promise<AgentGraph>
+  /** How the task's graph comes about, step by step. */
+  constructionFor(task: Task): Promise<PolicyConstruction>
+}
+
+/** A construction, with all that its probabilities can be found again from. */
+export type PolicyConstruction = Construction & ConstructionJob & { readonly query: Float32Array }
 
 export interface LoadOptions {
   /** Found by its name in the run where it is not given. Another one than the run was trained with is refused. */
@@ -61,17 +75,37 @@ export async function loadPolicy(
     checkpoint === undefined
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
-  const { seed, restriction, temperatureEnd: temperature } = run.training
+  const loaded = { run, folder: from, update, policy, library, encoder }
+  return { ...loaded, organisation: (given = {}) => policyOrganisation(loaded, given) }
+}
+
+/**
+ * A policy in use, by Procedure A2: it samples until STOP, without dropout. Its draws are fixed by seed and task id, and by
+ * nothing else.
+ */
+function policyOrganisation(
+  { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
+  given: OrganisationOptions,
+): PolicyOrganisation {
+  const { temperatureEnd: temperature } = run.training
+  const { name = update === 0 ? 'untrained' : 'trained' } = given
+  const { seed = run.training.seed, restriction = run.training.restriction } = given
   const set = { name: run.tasks.name, library, profile: run.profile }
-  const name = update === 0 ? 'untrained' : 'trained'
-  const description =
-    update === 0
-      ? 'A graph that the untrained policy builds for each question.'
-      : `A graph that the policy builds for each question, after ${update} updates.`
-  const usual = { name, description, set, encoder, seed, restriction, temperature }
-  const organisation: TrainedPolicy['organisation'] = (given) =>
-    policyOrganisation(policy, { ...usual, ...given })
-  return { run, folder: from, update, policy, library, encoder, organisation }
+  const constructionFor = async (task: Task) => {
+    const query = await queryEmbedding(task, set, encoder)
+    const random = deriveRandom(seed, 'inference', task.id)
+    const job = { query, random, restriction, temperature, dropout: false }
+    return { ...job, ...constructGraphs(policy, [job])[0]! }
+  }
+  return {
+    name,
+    description:
+      update === 0
+        ? 'A graph that the untrained policy builds for each question.'
+        : `A graph that the policy builds for each question, after ${update} updates.`,
+    graphFor: async (task) => (await constructionFor(task)).graph,
+    constructionFor,
+  }
 }
 
 function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {

@@ -9,7 +9,6 @@ import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
 import { returnsToGo } from './returns.ts'
-import { temperatureAt } from './temperature.ts'
 import type { TrainingQuestions } from './training-questions.ts'
 import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
 
@@ -130,4 +129,22 @@ async function scoreConstruction(
     terminalScore: terminal.score,
     terminalUsage: terminal.usage,
   }
+}
+
+/**
+ * The temperature of an update, counted from 0: exactly the start's at update 0, exactly the end's at the last of `updates`,
+ * evenly spaced between them. A run of one update samples at the start; updates past the last, as when a finished run is
+ * continued, stay at the end.
+ */
+export function temperatureAt(
+  update: number,
+  updates: number,
+  {
+    temperatureStart: start,
+    temperatureEnd: end,
+  }: Pick<TrainingSettings, 'temperatureStart' | 'temperatureEnd'>,
+): number {
+  if (update === 0) return start
+  const progress = Math.min(1, update / (updates - 1))
+  return (1 - progress) * start + progress * end
 }

@@ -56,10 +56,7 @@ export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
 
 /** The rewards of a training, with its ablation applied. */
-export function rewardsOf({
-  finalRewardOnly,
-  rewards,
-}: Pick<TrainingSettings, 'finalRewardOnly' | 'rewards'>): TrainingSettings['rewards'] {
+export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): TrainingSettings['rewards'] {
   return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
 }
 

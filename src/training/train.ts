@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { NonFiniteError } from '../learning/finite.ts'
-import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
 import { updatePolicy } from '../learning/update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
@@ -105,7 +104,7 @@ async function trainRun(
 /** Nothing where the signal gave the update under way up; else the error, in the run's words. */
 function explain(error: unknown, atOnce: AbortSignal, done: number): void {
   if (atOnce.aborted && error === atOnce.reason) return
-  if (error instanceof NonFiniteError || error instanceof NonFiniteUpdateError)
+  if (error instanceof NonFiniteError)
     throw new RunError(
       `Update ${done}, counted from 0, was not applied. ${error.message} The run is kept as it was after ${done} updates.`,
       { cause: error },

@@ -1,44 +1,35 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { tinySettings, trainTiny } from '../../test/tiny-training.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
 import { queryEmbedding } from '../encoder/query-embedding.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph, type Restriction } from '../graph/legality.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
-import { ConstructionPolicy } from '../policy/policy.ts'
 import { splitOf } from '../tasks/task-set.ts'
-import {
-  type PolicyOrganisation,
-  type PolicyOrganisationOptions,
-  policyOrganisation,
-} from './policy-organisation.ts'
+import { loadPolicy, type PolicyOrganisation, type TrainedPolicy } from './trained-policy.ts'
 
-const { library } = tinyTaskSet
-const policy = ConstructionPolicy.initialize(
-  {
-    dimensions: { semantic: lexicalEncoder.dims, hidden: 16, maxUnits: 3, maxDepth: 4 },
-    roles: library.space,
-    vectors: await libraryEmbeddings(library.texts, lexicalEncoder),
-  },
-  5,
-)
+const work = mkdtempSync(join(tmpdir(), 'magic-policy-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
 const { tasks } = splitOf(tinyTaskSet, 'test')
 
-function organisation(more: Partial<PolicyOrganisationOptions> = {}) {
-  return policyOrganisation(policy, {
-    name: 'untrained',
-    description: 'A graph for each question.',
-    restriction: 'mixed',
-    temperature: 1,
-    set: tinyTaskSet,
-    encoder: lexicalEncoder,
-    seed: 42,
-    ...more,
-  })
-}
+let untrained: TrainedPolicy
+let cold: TrainedPolicy
+beforeAll(async () => {
+  const settings = { ...tinySettings, hidden: 16, maxUnits: 3, initialisationOnly: true }
+  const load = async (name: string, temperatureEnd: number) => {
+    const folder = join(work, name)
+    await trainTiny(folder, { settings: { ...settings, temperatureEnd } })
+    return loadPolicy(folder, { encoder: lexicalEncoder })
+  }
+  untrained = await load('warm', 1)
+  cold = await load('cold', 1e-4)
+})
 
 async function graphsOf(drawing: PolicyOrganisation, questions: readonly Task[] = tasks) {
   const graphs: AgentGraph[] = []
@@ -53,12 +44,12 @@ test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', as
     tasks.map(async (task) => {
       const query = await queryEmbedding(task, tinyTaskSet, lexicalEncoder)
       const random = deriveRandom(42, 'inference', task.id)
-      return constructGraphs(policy, [
+      return constructGraphs(untrained.policy, [
         { query, random, restriction: 'mixed', temperature: 1, dropout: false },
       ])[0]!.graph
     }),
   )
-  expect(await graphsOf(organisation())).toEqual(expected)
+  expect(await graphsOf(untrained.organisation())).toEqual(expected)
 })
 
 test('a graph is the same alone and among others, in any order', async () => {
@@ -66,25 +57,28 @@ test('a graph is the same alone and among others, in any order', async () => {
     ...tasks[index % tasks.length]!,
     id: `question-${index}`,
   }))
-  const together = await graphsOf(organisation(), many)
-  const backwards = await graphsOf(organisation(), many.toReversed())
+  const together = await graphsOf(untrained.organisation(), many)
+  const backwards = await graphsOf(untrained.organisation(), many.toReversed())
   expect(texts(backwards.toReversed())).toEqual(texts(together))
   for (const index of [99, 0, 50])
-    expect(await organisation().graphFor(many[index]!)).toEqual(together[index])
+    expect(await untrained.organisation().graphFor(many[index]!)).toEqual(together[index])
   expect(new Set(texts(together)).size).toBeGreaterThan(20)
 })
 
 test('another seed draws other graphs', async () => {
-  const [one, other] = [await graphsOf(organisation()), await graphsOf(organisation({ seed: 43 }))]
+  const [one, other] = [
+    await graphsOf(untrained.organisation()),
+    await graphsOf(untrained.organisation({ seed: 43 })),
+  ]
   expect(texts(one)).not.toEqual(texts(other))
 })
 
 test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are legal', async (restriction) => {
-  for (const graph of await graphsOf(organisation({ restriction })))
-    assertLegalGraph(graph, policy.space(restriction))
+  for (const graph of await graphsOf(untrained.organisation({ restriction })))
+    assertLegalGraph(graph, untrained.policy.space(restriction))
 })
 
 test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
-  const at = (seed: number) => organisation({ seed, temperature: 1e-4 }).graphFor(tasks[0]!)
+  const at = (seed: number) => cold.organisation({ seed }).graphFor(tasks[0]!)
   expect(await at(1)).toEqual(await at(2))
 })
