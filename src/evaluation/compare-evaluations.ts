@@ -19,17 +19,13 @@ export interface KeptEvaluation {
 export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] {
   return storedEvaluations(run)
     .filter(({ records }) => records.length > 0)
-    .map(({ folder, header, records }) => {
-      const { organisation, description, split, tasks: total } = header
-      const about = { name: organisation, description }
-      return {
-        run: name,
-        folder,
-        header,
-        report: organisationReport({ organisation: about, split, total, records }),
-        begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
-      }
-    })
+    .map(({ folder, header, records }) => ({
+      run: name,
+      folder,
+      header,
+      report: organisationReport(header, records),
+      begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
+    }))
     .toSorted((a, b) => a.begunAt - b.begunAt)
 }
 

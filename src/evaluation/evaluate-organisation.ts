@@ -70,12 +70,12 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
-  return organisationReport({
-    organisation,
-    split,
-    total: tasks.length,
-    records: tasks.flatMap(({ id }) => records.get(id) ?? []),
-  })
+  const { name, description } = organisation
+  const reported = { organisation: name, description, split, tasks: tasks.length }
+  return organisationReport(
+    reported,
+    tasks.flatMap(({ id }) => records.get(id) ?? []),
+  )
 }
 
 /** Nothing where the signal cut it short: that is no result, good or bad. */

@@ -16,7 +16,7 @@ import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { type EvaluationProgress, evaluateOrganisation } from './evaluate-organisation.ts'
 import type { Organisation } from './organisation.ts'
-import type { OrganisationReport, QuestionRecord } from './organisation-report.ts'
+import type { OrganisationReport, QuestionRecord, ReportedEvaluation } from './organisation-report.ts'
 
 export interface EvaluateOptions extends EngineOptions {
   readonly organisation: Organisation
@@ -41,13 +41,9 @@ export interface EvaluatedOrganisation extends OrganisationReport {
 }
 
 /** What a stored evaluation is of: only one of the very same is continued. */
-export interface EvaluationHeader {
+export interface EvaluationHeader extends ReportedEvaluation {
   readonly format: 'magic-evaluation-1'
-  readonly organisation: string
-  readonly description: string
   readonly about: Readonly<Record<string, string | number>>
-  readonly split: string
-  readonly tasks: number
   readonly data: string
   readonly executors: readonly string[]
   readonly model: string

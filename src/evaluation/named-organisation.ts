@@ -1,4 +1,3 @@
-import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
@@ -29,13 +28,10 @@ export interface NamedOrganisation {
   readonly about: Readonly<Record<string, string | number>>
 }
 
-export interface NamedOrganisationOptions {
+/** `update` is the checkpoint that counts as trained. */
+export interface NamedOrganisationOptions extends LoadOptions {
   /** Fixes, with a task's id, the draws; the run's own by default. */
   readonly seed?: number
-  /** The checkpoint that counts as trained; the newest by default. */
-  readonly update?: number
-  /** The one that the run was trained with; found by its name where it is not given. */
-  readonly encoder?: FrozenTextEncoder
 }
 
 /** Opens organisations of a run by their names, with the run's roles and limits. */

@@ -171,11 +171,10 @@ function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSe
   const path = join(folder, 'report.json')
   if (!existsSync(path) || records.length === 0) return
   const stored = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
-  const { organisation: name, description, split, tasks: total } = header
   const byTask = new Map(records.map((record) => [record.task, record]))
   // In the order of the tasks, because sums of decimal fractions depend on it.
-  const ordered = splitOf(set, split).tasks.flatMap(({ id }) => byTask.get(id) ?? [])
-  const report = organisationReport({ organisation: { name, description }, split, total, records: ordered })
+  const ordered = splitOf(set, header.split).tasks.flatMap(({ id }) => byTask.get(id) ?? [])
+  const report = organisationReport(header, ordered)
   const again = JSON.parse(JSON.stringify(report)) as Record<string, unknown>
   // An earlier version's report may lack a field.
   for (const [field, value] of Object.entries(stored))
