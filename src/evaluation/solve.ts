@@ -34,7 +34,6 @@ export interface Solved extends Execution {
 export async function solve(options: SolveOptions): Promise<Solved> {
   const { policy, seed, onConstruction, task: given, ...execution } = options
   const { library, run } = policy
-  const { profile } = run
   const task: Task = { metadata: {}, ...given, id: given.id ?? given.question }
   const contract = options.contract ?? recordedContract(Object.keys(run.executors), task)
   const tools = options.tools ?? openToolbox(await sandboxOfRun(run.tools))
@@ -42,15 +41,6 @@ export async function solve(options: SolveOptions): Promise<Solved> {
   const construction = await policy.organisation({ seed }).constructionFor(task)
   onConstruction?.(construction)
   const { graph } = construction
-  const solved = await executeGraph({
-    ...execution,
-    graph,
-    task,
-    library,
-    profile,
-    contract,
-    tools,
-    settings,
-  })
-  return { ...solved, graph }
+  const chosen = { graph, task, library, profile: run.profile, contract, tools, settings }
+  return { ...(await executeGraph({ ...execution, ...chosen })), graph }
 }

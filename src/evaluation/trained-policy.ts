@@ -62,7 +62,8 @@ export async function loadPolicy(
   const from = typeof folder === 'string' ? new RunFolder(folder) : folder
   const run = from.readRecord()
   const library = from.readLibrary(run)
-  const encoder = options.encoder ?? (await encoderOf(run))
+  const usual = run.encoder.name === lexicalEncoder.name ? 'lexical' : 'minilm'
+  const encoder = options.encoder ?? (await chooseEncoder({ encoder: usual })).encoder
   if (inputFingerprint(encoder) !== run.encoder.fingerprint)
     throw new RunError(
       `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
@@ -114,10 +115,4 @@ function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOpti
   const checkpoint = from.readCheckpoint(expected, update)
   if (checkpoint === undefined) throw new RunError(`The run ${run.name} has no checkpoint yet.`)
   return checkpoint
-}
-
-async function encoderOf({ encoder: { name } }: RunRecord): Promise<FrozenTextEncoder> {
-  if (name === lexicalEncoder.name) return lexicalEncoder
-  const { encoder } = await chooseEncoder({ encoder: 'minilm' })
-  return encoder
 }
