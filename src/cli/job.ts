@@ -47,7 +47,7 @@ interface JobSource {
 
 type Say = (text: string) => void
 
-/** Opens what flags and configuration say. `say` hears of what was decided for the user. */
+/** Opens what flags and configuration say. `say` is told what was decided for the user. */
 export async function openJob(
   given: TaskSource,
   /** `sandbox`: `null` for none, whatever this machine has. */
@@ -80,7 +80,7 @@ export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): 
 
 export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
 
-/** The same for a question of one's own: where the run's tasks cannot be opened any more, it goes without them. */
+/** The same for a question of the user's own. If the run's tasks cannot be opened any more, it works without them. */
 export async function reopenToAsk(run: RunRecord, options: JobOptions, say: Say): Promise<JobToAsk> {
   if (run.source === undefined) {
     const isNamed = options.model !== undefined || options.replay !== undefined
@@ -136,7 +136,7 @@ async function assemble(
     ...parts,
     set,
     model,
-    // By who answers, or did when it was recorded: what a recording of the simulated model says is simulated, too.
+    // A recording of the simulated model is simulated too.
     isSimulated: isSimulatedModel(`${provider}/${name}`),
     concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),

@@ -14,13 +14,13 @@ export interface OrganisationEvaluation {
   readonly executor: TaskExecutor
   readonly split: string
   readonly organisation: Organisation
-  /** So many questions from the start of the split; all by default. */
+  /** Only this many questions, from the start of the split; all by default. */
   readonly tasks?: number
   /** Once it is exhausted no further question is begun. */
   readonly budget?: { exhausted(): boolean }
   /** Cancels what runs. A question that was cut short has no record, and what it used is in no report. */
   readonly signal?: AbortSignal
-  /** Hears of every new record, one after the other, before its place is given to the next question. */
+  /** Called for each new record, one at a time, before the next question takes its place. */
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void | Promise<void>
   /** Records of an interrupted evaluation by task id. Their questions are not run again. */
   readonly done?: ReadonlyMap<string, QuestionRecord>
@@ -37,8 +37,8 @@ export interface EvaluationProgress {
 /**
  * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
  * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; what `onRecord` heard until then
- * can be given as `done` later.
+ * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; the records until then can
+ * be given as `done` later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, split, organisation, onRecord, budget, done } = options
@@ -66,7 +66,7 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () =>
     work().catch((error: unknown) => mishap.abort(error)),
   )
-  // Nothing is left running behind the caller's back: all come to their end before the first mishap is thrown.
+  // All workers end before the first mishap is thrown, so that nothing is left running.
   await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)

@@ -24,11 +24,11 @@ export interface EvaluateOptions extends EngineOptions {
   readonly about?: Readonly<Record<string, string | number>>
   /** Held-out questions by default. */
   readonly split?: string
-  /** So many questions from the start of the split. */
+  /** Only this many questions, from the start of the split. */
   readonly tasks?: number
-  /** The run that keeps the records, so that an evaluation that was interrupted goes on; without it nothing is kept. */
+  /** The run that keeps the records, so that an interrupted evaluation can continue; without it nothing is kept. */
   readonly folder?: string | RunFolder
-  /** Hears first of all which records an interrupted evaluation has left, and how many there are to be. */
+  /** Called first, with the records that an interrupted evaluation left and the number there will be. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void
 }

@@ -22,7 +22,7 @@ export const organisationNames = [
 
 export type OrganisationName = (typeof organisationNames)[number]
 
-/** An organisation, and what tells it apart from others of its name. */
+/** An organisation, and what distinguishes it from others of its name. */
 export interface NamedOrganisation {
   readonly organisation: Organisation
   readonly about: Readonly<Record<string, string | number>>

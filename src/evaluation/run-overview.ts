@@ -10,7 +10,7 @@ import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/upd
 import { type DifferingSetting, differingSettings } from './differing-settings.ts'
 import { meanOf } from './statistics.ts'
 
-/** A run as it lies on the disk at this moment. Reading it disturbs nobody who writes it. */
+/** A run as it is on the disk at this moment; it can be read while a trainer writes it. */
 export interface RunOverview {
   readonly record: RunRecord
   /** Updates whose weights are kept, of `record.updates`. */

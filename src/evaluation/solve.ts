@@ -17,7 +17,7 @@ export interface SolveOptions
   readonly task: Partial<Task> & Pick<Task, 'question'>
   readonly contract?: AnswerContract
   readonly seed?: number
-  /** Told how the graph comes about, before it is run. */
+  /** Called with the construction before the graph is run. */
   readonly onConstruction?: (construction: PolicyConstruction) => void
 }
 

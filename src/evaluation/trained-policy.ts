@@ -42,7 +42,7 @@ export interface PolicyOrganisation extends Organisation {
 export type PolicyConstruction = Construction & ConstructionJob & { readonly query: Float32Array }
 
 export interface LoadOptions {
-  /** Found by its name in the run where it is not given. Another one than the run was trained with is refused. */
+  /** By default the run's, found by its name. One that the run was not trained with is refused. */
   readonly encoder?: FrozenTextEncoder
   /** The newest checkpoint by default; 0 is the untrained policy, which is always there. */
   readonly update?: number

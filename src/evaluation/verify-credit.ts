@@ -10,7 +10,7 @@ import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../training/update-record.ts'
 
 /**
- * Checks that what every update learned from is there, that its credit comes out again from its scores, and that each of
+ * Checks that what every update learned from is there, that its scores give the same credit again, and that each of
  * these scores is one of the ledger's. Throws what is wrong; gives the number of trajectories.
  */
 export async function verifyCredit(

@@ -36,7 +36,7 @@ export interface VerifyOptions {
 /**
  * Looks, without a single model call, whether a run's numbers still follow from what it keeps: data, library, prompts and
  * settings have their digests, checkpoints are whole, every stored answer scores what it scored, and every trajectory's
- * credit comes out again from its scores.
+ * scores give the same credit again.
  */
 export async function* verify(options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
@@ -158,7 +158,7 @@ async function rescoreRecords(
     const now = await scoreAgain(answer, references.get(task), options)
     if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
   }
-  // A question's own words may have changed where its score has not.
+  // A question may have changed even if its score has not.
   if (splitVersion(options.set, split) !== data)
     throw new Error(`the ${split} questions or their references have changed since`)
   const twice = records.length - new Set(records.map(({ task }) => task)).size
@@ -166,7 +166,7 @@ async function rescoreRecords(
   return `${records.length} answers score what they scored`
 }
 
-/** Makes the report of a stored evaluation again from its records, and throws where the stored one says something else. */
+/** Makes the report of a stored evaluation again from its records, and throws if the stored one differs. */
 function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSet): void {
   const path = join(folder, 'report.json')
   if (!existsSync(path) || records.length === 0) return

@@ -60,7 +60,7 @@ export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): Train
   return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
 }
 
-/** How many updates a training on so many questions has when it is finished. */
+/** How many updates a finished training on this many questions has. */
 export function updatesOf(
   { initialisationOnly, passes, updates = Number.POSITIVE_INFINITY }: TrainingSettings,
   questions: number,

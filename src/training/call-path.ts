@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '../execution/trace/events.ts'
 
-/** What a node asked for, by the digests of its requests, and whom it had to hear first. */
+/** What a node asked for, by the digests of its requests, and the nodes it had to wait for. */
 interface AskingNode {
   readonly node: string
   readonly predecessors: readonly string[]

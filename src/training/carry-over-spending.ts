@@ -7,7 +7,7 @@ import type { UpdateRecord } from './update-record.ts'
 
 /**
  * Puts what a run has spent under an earlier version, which kept no journal, at the beginning of its journal: what its last
- * event tells, and what the ledger's answers tell on top. What failed attempts used after that event is not known any more.
+ * event says, plus what the ledger's answers show. What failed attempts used after that event is not known any more.
  */
 export async function carryOverSpending(
   folder: RunFolder,

@@ -48,7 +48,7 @@ function assertNoRun(folder: RunFolder): void {
 /** A run that is in its folder, with the policy as its last checkpoint has it. */
 export interface OpenedRun {
   readonly learner: PolicyLearner
-  /** Updates in the checkpoint it goes on from; absent where there is none yet. */
+  /** Updates in the checkpoint that it continues from; absent if there is no checkpoint yet. */
   readonly done?: number
 }
 
@@ -62,7 +62,7 @@ export async function beginRun(prepared: PreparedRun, checked: Spent): Promise<O
   return { learner }
 }
 
-/** Goes on with a run. Throws, with nothing changed, where it is not what it was. */
+/** Continues a run. If anything that decides its numbers has changed, it throws and touches nothing. */
 export async function reopenRun(prepared: PreparedRun, fromUpdate: number | undefined): Promise<OpenedRun> {
   const { folder, parts, record } = prepared
   const learner = await learnerOf(prepared)
@@ -82,7 +82,7 @@ export async function reopenRun(prepared: PreparedRun, fromUpdate: number | unde
   return { learner, done: checkpoint.update }
 }
 
-/** The state after so many updates, without what it rests on. */
+/** The state after this many updates; the evidence for it is added when it is written. */
 export function stateOf(prepared: PreparedRun, learner: PolicyLearner, update: number): Checkpoint {
   return {
     ...identityOf(prepared, learner),

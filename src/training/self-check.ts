@@ -19,7 +19,7 @@ export interface Check {
   readonly isLacking?: boolean
 }
 
-/** Programs take a while to run: a few of them tell whether running them works at all. */
+/** Programs take a while to run, and a few are enough to see whether running them works. */
 const checkedPrograms = 3
 
 /** Answers that no scorer may give credit for. */
@@ -27,7 +27,7 @@ const worthless: readonly JsonValue[] = ['', 'this is no answer \u0000 {', null,
 
 /**
  * Finds what would make a run's numbers worthless before anything is spent on them. Throws at the first thing that is
- * wrong, with what to do about it; tells of everything that is right.
+ * wrong, with what to do about it; yields what is right.
  */
 export async function* selfCheck(options: {
   readonly parts: ExecutorParts
@@ -79,7 +79,7 @@ function checkData(set: TaskSet): string {
   return counts.join(', ')
 }
 
-/** A tool that is off stays so in every resume: whoever wants it must know before the run begins. */
+/** A tool that is off stays so in every resume: the user must know before the run begins. */
 function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
   const { on, off } = describeTools(set.profile, tools)
   if (on.length > 0) yield { name: 'tools', detail: on.join(', ') }

@@ -21,9 +21,9 @@ export interface EngineOptions {
   /** Model calls in flight at most; the paper's 8 by default. */
   readonly concurrency?: number
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
-  /** Where it is not given, the one that the folder's run was begun with, else the machine's; `null` for none. */
+  /** By default the one that the folder's run was begun with, else this machine's; `null` for none. */
   readonly sandbox?: GivenSandbox
-  /** Tools of one's own, which the profile may switch on. */
+  /** Your own tools, which the profile may switch on. */
   readonly tools?: Iterable<Tool>
   /** Time as retries and deadlines see it. */
   readonly clock?: Clock
@@ -36,13 +36,13 @@ export interface TrainOptions extends EngineOptions {
   readonly folder: string
   /** The paper's where nothing is given. */
   readonly settings?: GivenTrainingSettings
-  /** MiniLM where it can be had, else the lexical one. */
+  /** By default MiniLM if it is available, else the lexical one. */
   readonly encoder?: FrozenTextEncoder
-  /** Goes on with a run that was interrupted, with the settings that it was begun with. */
+  /** Continues an interrupted run, with the settings that it was begun with. */
   readonly resume?: boolean
   /** Resumes from this checkpoint instead of the newest. */
   readonly fromUpdate?: number
-  /** Kept in the run's record, for whoever wants to find tasks and model again. */
+  /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void
 }

@@ -18,7 +18,7 @@ const graceMs = 4000
 
 /**
  * Trains a construction policy by Procedure A1, and keeps everything in the run's folder: after every update the state is
- * written, so that a run that was killed at any moment goes on to the same weights, bit for bit.
+ * written, so that a run that is killed at any moment can be resumed to the same weights, bit for bit.
  */
 export async function train(options: TrainOptions): Promise<TrainingResult> {
   const folder = new RunFolder(options.folder)

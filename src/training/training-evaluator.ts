@@ -24,7 +24,7 @@ const rounds = 5
 
 /**
  * Runs a graph on a task and scores it. What a network or an overloaded server did is no answer, not even a wrong one: an
- * execution that transport failures spoiled is begun again. `onExecution` is told of every one, since all have cost something.
+ * execution that transport failures spoiled is begun again. `onExecution` is called for every one, since all have cost something.
  */
 export async function evaluateGraph(
   executor: TaskExecutor,
@@ -126,7 +126,7 @@ export function openEvaluator(options: {
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
       const { score, usage, reused } = value.evaluation
-      // What its calls are worth, whoever made them: what is penalised must not depend on what the ledger knew.
+      // Reused calls count too: a penalty must not depend on what the ledger knew.
       const { calls, input, output } = addUsage(usage, reused)
       return { score, usage: { calls, tokens: input + output } }
     } catch (error) {

@@ -99,7 +99,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   }
 }
 
-/** Trains, or goes on with a run, shows it, and sets the exit code. */
+/** Begins or resumes a training, shows it, and sets the exit code. */
 export async function runTraining({
   progress,
   json,
