@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
-import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
-import type { Tool } from '../execution/tools/tool.ts'
+import { openToolbox } from '../execution/toolbox.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
@@ -12,6 +11,7 @@ import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
+import type { EngineOptions } from '../training/train-options.ts'
 import { type StoredEvaluation, storedEvaluations } from './evaluate.ts'
 import { organisationReport } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
@@ -23,14 +23,11 @@ export interface Verification {
   readonly detail: string
 }
 
-export interface VerifyOptions {
+/** The task set is as it is now; its programs are run again to be scored. */
+export interface VerifyOptions extends Pick<EngineOptions, 'set' | 'sandbox' | 'tools'> {
   readonly folder: RunFolder
-  /** The task set as it is now. */
-  readonly set: TaskSet
-  /** Programs are run again to be scored. */
-  readonly sandbox?: GivenSandbox
-  readonly tools?: Iterable<Tool>
-  readonly onProgress?: (done: number, what: string) => void
+  /** Called with the number of the ledger's answers that were scored again. */
+  readonly onProgress?: (done: number) => void
 }
 
 /**
@@ -124,7 +121,7 @@ async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Prom
     if (now !== evaluation.score)
       throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
     count += 1
-    onProgress?.(count, 'scores in the ledger')
+    onProgress?.(count)
   }
   return `${count} stored answers score what they scored`
 }

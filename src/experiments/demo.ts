@@ -3,9 +3,6 @@ import { type ComparedOrganisation, compareOrganisations } from '../evaluation/c
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
 import { chainOrganisation, directOrganisation, type Organisation } from '../evaluation/organisation.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
-import type { Task } from '../library/task.ts'
 import { trainingPresets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
@@ -50,11 +47,7 @@ export interface DemoComparison {
   /** Against the untrained policy. */
   readonly rows: readonly ComparedOrganisation[]
   /** A held-out question as the trained policy answered it. */
-  readonly example: {
-    readonly task: Task
-    readonly graph: AgentGraph
-    readonly answer: JsonValue | undefined
-  }
+  readonly example: Awaited<ReturnType<typeof exampleOf>>
 }
 
 /**

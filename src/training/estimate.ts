@@ -45,18 +45,14 @@ const spread = { low: 0.5, high: 1.4 } as const
  * What a training will take, from running some of its updates on the simulated model. Its replies are about as long as
  * models write, but they are simulated: a model that writes twice as much costs more than this says.
  */
-export async function estimate({
-  set,
-  encoder,
-  price,
-  settings: given = {},
-}: {
+export async function estimate(options: {
   readonly set: TaskSet
   readonly settings?: GivenTrainingSettings
   readonly encoder: FrozenTextEncoder
-  readonly price?: Price | undefined
+  readonly price?: Price
 }): Promise<Estimate> {
-  const settings = trainingSettings.parse(given)
+  const { set, encoder, price } = options
+  const settings = trainingSettings.parse(options.settings ?? {})
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
   const evaluator = openEvaluator({

@@ -10,9 +10,8 @@ import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
-import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { trainingJson, trainingText } from '../views/training-summary.ts'
+import { printTraining } from '../views/training-summary.ts'
 import { TrainingTally } from '../views/training-view.ts'
 import { runTraining } from './train.ts'
 
@@ -98,9 +97,5 @@ function tellFinished(
     caps: budget,
   } as const
   if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
-  printResult(
-    options,
-    () => trainingJson(finished),
-    (screen) => trainingText(finished, screen),
-  )
+  printTraining(finished, options)
 }

@@ -22,9 +22,8 @@ import {
   givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
-import { printResult } from '../print.ts'
 import { startTelemetry } from '../telemetry.ts'
-import { runWord, trainingJson, trainingText } from '../views/training-summary.ts'
+import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 import { tellEstimate } from './estimate.ts'
 
@@ -115,11 +114,7 @@ export async function runTraining({
     const finished = { result, tally: view.tally, isSimulated, caps }
     // Apart from the bar where both are seen.
     if (process.stdout.isTTY && !json) process.stdout.write('\n')
-    printResult(
-      { json },
-      () => trainingJson(finished),
-      (screen) => trainingText(finished, screen),
-    )
+    printTraining(finished, { json })
     process.exitCode = {
       finished: exitCode.done,
       interrupted: exitCode.interrupted,
