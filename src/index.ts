@@ -18,7 +18,6 @@ export {
   randomOrganisation,
 } from './evaluation/organisation.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
-export { policyOrganisation } from './evaluation/policy-organisation.ts'
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'
@@ -52,20 +51,11 @@ export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
-export {
-  type LossWeights,
-  paperLossWeights,
-  type RecordedGroup,
-  type UpdateReport,
-} from './learning/loss.ts'
-export { NonFiniteUpdateError, PolicyLearner } from './learning/policy-learner.ts'
-export { selectProbes } from './learning/probes.ts'
+export { NonFiniteError } from './learning/finite.ts'
+export type { LossWeights, RecordedGroup, UpdateReport } from './learning/loss.ts'
+export { PolicyLearner } from './learning/policy-learner.ts'
 export { returnsToGo } from './learning/returns.ts'
-export type { GraphScore, ScoreGraph } from './learning/score-construction.ts'
-export { paperTemperature, temperatureAt } from './learning/temperature.ts'
-export { type FinishedUpdate, type TrainPolicyOptions, trainPolicy } from './learning/train-policy.ts'
 export { creditTrajectory, type ScoredConstruction, type Trajectory } from './learning/trajectory.ts'
-export { type TrainedUpdate, updateOnQuery } from './learning/update.ts'
 export {
   type AnswerContract,
   booleanString,
@@ -133,11 +123,7 @@ export { openProgramSandbox, type ProgramSandbox } from './sandbox/program-sandb
 export { SandboxUnavailable } from './sandbox/unavailable.ts'
 export { type BudgetSettings, budgetSettings } from './settings/budget.ts'
 export { type ExecutionSettings, executionSettings } from './settings/execution.ts'
-export {
-  InvalidRewardSettingsError,
-  type RewardSettings,
-  rewardSettings,
-} from './settings/rewards.ts'
+export { type RewardSettings, rewardSettings } from './settings/rewards.ts'
 export {
   type GivenTrainingSettings,
   trainingPresets as presets,

@@ -1,29 +1,26 @@
 import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
-import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
-import { PolicyLearner } from '../../src/learning/policy-learner.ts'
-import type { ScoreGraph } from '../../src/learning/score-construction.ts'
-import { type FinishedUpdate, trainPolicy } from '../../src/learning/train-policy.ts'
-import { untrainedPolicy } from '../../src/learning/untrained-policy.ts'
+import { embedQuestions } from '../../src/learning/training-questions.ts'
+import { untrainedLearner } from '../../src/learning/untrained-policy.ts'
+import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../../src/learning/update.ts'
 import { CallLimit } from '../../src/models/call-limit.ts'
-import { paperAdam } from '../../src/numerics/adam.ts'
 import type { ParameterValues } from '../../src/policy/parameters.ts'
 import { defaultSettings } from '../../src/settings/execution.ts'
-import { trainingSettings } from '../../src/settings/training.ts'
+import { trainingSettings, updatesOf } from '../../src/settings/training.ts'
 import type { SimulatorSettings } from '../../src/simulator/model/simulator.ts'
-import { evaluationOf, isSettled } from '../../src/store/ledger/evaluation.ts'
 import { memoryIn } from '../../src/store/ledger/ledger-memory.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { TaskExecutor } from '../../src/tasks/task-executor.ts'
-import { splitOf, splitVersion, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
+import { splitOf, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
+import { evaluateGraph } from '../../src/training/training-evaluator.ts'
 import { LatencyModel } from './latency-model.ts'
 
 /** One update as Procedure A1 reads. */
 export interface SequentialUpdate {
   readonly calls: number
   readonly wallMs: number
-  readonly trajectories: FinishedUpdate['trajectories']
+  readonly trajectories: TrainedUpdate['trajectories']
 }
 
 /**
@@ -45,29 +42,22 @@ export async function trainSequentially(
     slept += ms
   })
   const settings = trainingSettings.parse({})
-  const learner = new PolicyLearner(await untrainedPolicy(set.library, settings, lexicalEncoder), {
-    adam: paperAdam,
-    weights: { divergence: settings.divergenceWeight, entropy: settings.entropyWeight },
-  })
-  const { tasks } = splitOf(set, 'train')
-  const embeddings = await Promise.all(tasks.map((task) => queryEmbedding(task, set, lexicalEncoder)))
+  const learner = await untrainedLearner(set.library, settings, lexicalEncoder)
+  const questions = await embedQuestions(set, lexicalEncoder)
+  const total = updatesOf(settings, questions.queries.length)
   const ledger = await SqliteLedger.open(ledgerFile)
   const updates: SequentialUpdate[] = []
   let before = { clock: performance.now(), slept, calls: 0 }
   try {
-    await trainPolicy(learner, {
-      seed: settings.seed,
-      queries: tasks.map(({ id }, index) => ({ id, embedding: embeddings[index]! })),
-      dataVersion: splitVersion(set, 'train'),
-      rewards: settings.rewards,
-      evaluate: oneByOne(graphLedgerEvaluate(set, model, ledger)),
-      onUpdate: ({ trajectories }) => {
-        const now = { clock: performance.now(), slept, calls: model.calls }
-        const wallMs = now.clock - before.clock + now.slept - before.slept
-        updates.push({ calls: now.calls - before.calls, wallMs, trajectories })
-        before = now
-      },
-    })
+    const evaluate = oneByOne(graphLedgerEvaluate(set, model, ledger))
+    for (let update = 0; update < total; update += 1) {
+      const given = { settings, questions, update, updates: total, evaluate }
+      const { trajectories } = await updatePolicy(learner, given)
+      const now = { clock: performance.now(), slept, calls: model.calls }
+      const wallMs = now.clock - before.clock + now.slept - before.slept
+      updates.push({ calls: now.calls - before.calls, wallMs, trajectories })
+      before = now
+    }
   } finally {
     await ledger.close()
   }
@@ -95,12 +85,10 @@ function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLe
       dataVersion: taskVersion(set, task, reference),
       executor: executor.fingerprint(task),
     }
-    const { value } = await evaluations.once(key, async () => {
-      const execution = await executor.run(graph, task)
-      const score = await executor.score(execution, reference)
-      const { trace } = execution
-      return { value: { evaluation: evaluationOf(execution, score), trace }, keep: isSettled(trace) }
-    })
+    const { value } = await evaluations.once(key, async () => ({
+      value: await evaluateGraph(executor, graph, task, reference),
+      keep: true,
+    }))
     const { evaluation } = value
     const { calls, input, output } = evaluation.usage
     return { score: evaluation.score, usage: { calls, tokens: input + output } }

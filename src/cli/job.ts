@@ -1,17 +1,15 @@
 import type { Configuration } from '../configuration/configuration.ts'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
-import type { ChatModel } from '../models/chat-model.ts'
 import { exitCode } from '../problem.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
-import { defaultConcurrency, type executionSettings } from '../settings/execution.ts'
+import { defaultConcurrency } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
-import type { TaskSet } from '../tasks/task-set.ts'
+import type { EngineOptions } from '../training/train-options.ts'
 import {
   type ModelOptions,
   type ModelSource,
@@ -27,14 +25,9 @@ import { isSimulatedModel } from './views/evaluation-table.ts'
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
 
 /** What a command works on: tasks, a model, and all that is needed to run one with the other. */
-export interface Job {
-  readonly set: TaskSet
-  readonly model: ChatModel
-  readonly isSimulated: boolean
-  readonly execution: Parameters<typeof executionSettings.parse>[0]
-  readonly sandbox: GivenSandbox
+export interface Job extends Required<Omit<EngineOptions, 'tools' | 'budget' | 'clock' | 'signal'>> {
   readonly tools: readonly Tool[]
-  readonly concurrency: number
+  readonly isSimulated: boolean
   readonly runs: string
   readonly configuration: Configuration | undefined
   /** Kept in the run's record, so that `reopenJob` finds all of this again. */
@@ -52,41 +45,34 @@ interface JobSource {
   readonly model: ModelSource
 }
 
-/** Opens what flags and configuration say. `say` hears of what was decided for the user. */
+type Say = (text: string) => void
+
+/** Opens what flags and configuration say. `say` is told what was decided for the user. */
 export async function openJob(
   given: TaskSource,
-  options: JobOptions & {
-    /** `null` for none, whatever this machine has. */
-    readonly sandbox?: null
-  },
-  say: (text: string) => void,
+  /** `sandbox`: `null` for none, whatever this machine has. */
+  options: JobOptions & { readonly sandbox?: null },
+  say: Say,
 ): Promise<Job> {
-  const opened = await openTasks(given)
-  for (const note of opened.notes) say(note)
-  const { set, configuration, source: tasks } = opened
-  const model = modelSource(options, modelOf(configuration))
-  const { model: answering, close } = await openChosenModel(options, knownTasks(set), model)
-  return {
-    ...surroundings(configuration, options),
-    set,
+  const { set, configuration, notes, source: tasks } = await openTasks(given)
+  for (const note of notes) say(note)
+  const { prices, ...named } = typeof configuration?.model === 'object' ? configuration.model : {}
+  const configured = configuration?.model === 'simulated' ? 'simulated' : configuration?.model && named
+  const source = { tasks, model: modelSource(options, configured) } satisfies JobSource
+  const job = await assemble({ set, configuration }, source.model, options, {
     sandbox: options.sandbox === null ? null : await machineSandbox(),
     tools: configuration?.tools ?? [],
-    model: answering,
-    isSimulated: isSimulated(answering),
-    source: { tasks, model } satisfies JobSource as unknown as JsonObject,
-    close,
-  }
+    execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
+    source: source as unknown as JsonObject,
+  })
+  return { ...job, set }
 }
 
 /**
- * Opens again what a run was begun with, with the tools that it had then: neither fewer nor more. Flags for the model count
- * instead of the run's, such as another key.
+ * Opens again what a run was begun with, with the tools that it had then: neither fewer nor more. Flags for the model
+ * override the run's, such as another key.
  */
-export async function reopenJob(
-  run: RunRecord,
-  options: JobOptions,
-  say: (text: string) => void,
-): Promise<Job> {
+export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): Promise<Job> {
   const source = sourceOf(run)
   const opened = await openTasks(source.tasks)
   return { ...(await reopen(run, opened, sourceOfRun(source.model, options), options, say)), set: opened.set }
@@ -94,19 +80,15 @@ export async function reopenJob(
 
 export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
 
-/** The same for a question of one's own: where the run's tasks cannot be opened any more, it goes without them. */
-export async function reopenToAsk(
-  run: RunRecord,
-  options: JobOptions,
-  say: (text: string) => void,
-): Promise<JobToAsk> {
-  const source = run.source as unknown as JobSource | undefined
-  if (source === undefined) {
+/** The same for a question of the user's own. If the run's tasks cannot be opened any more, it works without them. */
+export async function reopenToAsk(run: RunRecord, options: JobOptions, say: Say): Promise<JobToAsk> {
+  if (run.source === undefined) {
     const isNamed = options.model !== undefined || options.replay !== undefined
     if (!isNamed && run.model.provider !== 'simulated')
       throw new UsageError(`The run ${run.name} was begun from code. Name the model to ask with --model.`)
     return reopen(run, {}, modelSource(options), options, say)
   }
+  const source = sourceOf(run)
   const opened = await openTasks(source.tasks).catch((error: unknown) => {
     const { code, message } = explain(error)
     if (code !== exitCode.usage) throw error
@@ -120,24 +102,45 @@ export async function reopenToAsk(
 
 async function reopen(
   run: RunRecord,
-  { set, configuration }: Partial<OpenedTasks>,
+  opened: Partial<OpenedTasks>,
   model: ModelSource,
   options: JobOptions,
-  say: (text: string) => void,
+  say: Say,
 ): Promise<JobToAsk> {
   const sandbox = await sandboxOfRun(run.tools)
   if (sandbox instanceof SandboxUnavailable) say(`Tools that run programs are off: ${sandbox.message}`)
+  const own = opened.configuration?.tools ?? []
+  return assemble(
+    opened,
+    model,
+    { concurrency: run.concurrency, ...options },
+    {
+      sandbox,
+      tools: own.filter(({ name }) => run.tools?.off[name] === undefined),
+      execution: run.execution,
+      source: (run.source ?? {}) as JsonObject,
+    },
+  )
+}
+
+async function assemble(
+  { set, configuration }: Partial<OpenedTasks>,
+  source: ModelSource,
+  options: JobOptions,
+  parts: Pick<Job, 'sandbox' | 'tools' | 'execution' | 'source'>,
+): Promise<JobToAsk> {
   const known = set === undefined ? [] : knownTasks(set)
-  const { model: answering, close } = await openChosenModel(options, known, model)
+  const { model, close } = await openChosenModel(options, known, source)
+  const { provider, model: name } = model.identity
   return {
-    ...surroundings(configuration, { concurrency: run.concurrency, ...options }),
+    ...parts,
     set,
-    sandbox,
-    tools: (configuration?.tools ?? []).filter(({ name }) => run.tools?.off[name] === undefined),
-    execution: run.execution,
-    model: answering,
-    isSimulated: isSimulated(answering),
-    source: (run.source ?? {}) as JsonObject,
+    model,
+    // A recording of the simulated model is simulated too.
+    isSimulated: isSimulatedModel(`${provider}/${name}`),
+    concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
+    runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
+    configuration,
     close,
   }
 }
@@ -149,36 +152,7 @@ function sourceOf({ name, source }: RunRecord): JobSource {
   )
 }
 
-function surroundings(
-  configuration: Configuration | undefined,
-  options: Pick<JobOptions, 'concurrency' | 'runsDir'>,
-) {
-  const configured = configuration?.model
-  const prices = configured === undefined || configured === 'simulated' ? undefined : configured.prices
-  return {
-    execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
-    concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
-    runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
-    configuration,
-  }
-}
-
-function modelOf(configuration: Configuration | undefined) {
-  const model = configuration?.model
-  if (model === undefined || model === 'simulated') return model
-  const { prices: _, ...settings } = model
-  return settings
-}
-
-/** By who answers, or did when it was recorded: what a recording of the simulated model says is simulated, too. */
-function isSimulated({ identity: { provider, model } }: ChatModel): boolean {
-  return isSimulatedModel(`${provider}/${model}`)
-}
-
-export async function openEncoder(
-  source: EncoderSource,
-  say: (text: string) => void,
-): Promise<FrozenTextEncoder> {
+export async function openEncoder(source: EncoderSource, say: Say): Promise<FrozenTextEncoder> {
   const { encoder, message } = await chooseEncoder({
     ...(typeof source === 'string' ? { encoder: source } : { modelFolder: source.folder }),
     onProblem: say,

@@ -1,6 +1,6 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import { listRuns } from '../evaluation/list-runs.ts'
+import { listRuns } from '../evaluation/run-overview.ts'
 import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'
 

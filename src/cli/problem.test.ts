@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ConfigurationError } from '../configuration/configuration-error.ts'
-import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
+import { NonFiniteError } from '../learning/finite.ts'
 import { ModelRefusedError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { CheckpointError, CheckpointWriteError } from '../store/checkpoint.ts'
@@ -23,7 +23,7 @@ const full = Object.assign(new Error('ENOSPC: no space left on device, write'), 
   code: 'ENOSPC',
   syscall: 'write',
 })
-const nonFinite = new NonFiniteUpdateError('the gradient of head.weight', Number.NaN)
+const nonFinite = new NonFiniteError('gradient of head.weight', Number.NaN)
 
 test.each([
   [new UsageError('x'), 2],

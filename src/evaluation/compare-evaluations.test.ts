@@ -31,12 +31,7 @@ function kept(
       ...{ format: 'magic-evaluation-1', organisation, description, about, split, tasks: 3, data },
       ...{ executors: [], model: 'p/m' },
     },
-    report: organisationReport({
-      organisation: { name: organisation, description },
-      split,
-      total: 3,
-      records,
-    }),
+    report: organisationReport({ organisation, description, split, tasks: 3 }, records),
   }
 }
 

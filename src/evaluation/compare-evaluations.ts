@@ -19,17 +19,13 @@ export interface KeptEvaluation {
 export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] {
   return storedEvaluations(run)
     .filter(({ records }) => records.length > 0)
-    .map(({ folder, header, records }) => {
-      const { organisation, description, split, tasks: total } = header
-      const about = { name: organisation, description }
-      return {
-        run: name,
-        folder,
-        header,
-        report: organisationReport({ organisation: about, split, total, records }),
-        begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
-      }
-    })
+    .map(({ folder, header, records }) => ({
+      run: name,
+      folder,
+      header,
+      report: organisationReport(header, records),
+      begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
+    }))
     .toSorted((a, b) => a.begunAt - b.begunAt)
 }
 
@@ -48,21 +44,26 @@ export function latestEvaluations(all: readonly KeptEvaluation[]): KeptEvaluatio
 
 /** Names that tell evaluations apart: the organisation, and run, checkpoint, seed or model where they are not the same. */
 export function evaluationLabels(evaluations: readonly KeptEvaluation[]): string[] {
-  const severalRuns = new Set(evaluations.map(({ run }) => run)).size > 1
+  const factsOf = ({ header: { about, model } }: KeptEvaluation): Record<string, string | number> => ({
+    ...about,
+    model,
+  })
   return evaluations.map((own) => {
+    const { organisation } = own.header
     const namesakes = evaluations.filter(
-      ({ run, header }) => run === own.run && header.organisation === own.header.organisation,
+      ({ run, header }) => run === own.run && header.organisation === organisation,
     )
-    const facts = (({ header }) => ({ ...header.about, model: header.model })) as (
-      one: KeptEvaluation,
-    ) => Record<string, string | number>
-    const telling = Object.entries(facts(own)).filter(([fact, value]) =>
-      namesakes.some((other) => facts(other)[fact] !== value),
+    const telling = Object.entries(factsOf(own)).filter(([fact, value]) =>
+      namesakes.some((other) => factsOf(other)[fact] !== value),
     )
     const remark = telling.map(([fact, value]) => (fact === 'model' ? value : `${fact} ${value}`)).join(', ')
-    const name = remark === '' ? own.header.organisation : `${own.header.organisation} (${remark})`
-    return severalRuns ? `${own.run}: ${name}` : name
+    const name = remark === '' ? organisation : `${organisation} (${remark})`
+    return isOfSeveralRuns(evaluations) ? `${own.run}: ${name}` : name
   })
+}
+
+function isOfSeveralRuns(evaluations: readonly KeptEvaluation[]): boolean {
+  return evaluations.some(({ run }) => run !== evaluations[0]!.run)
 }
 
 /**
@@ -71,21 +72,20 @@ export function evaluationLabels(evaluations: readonly KeptEvaluation[]): string
  */
 export function baseOf(evaluations: readonly KeptEvaluation[], wanted: string | undefined): number {
   const labels = evaluationLabels(evaluations)
-  const find = (fits: (one: KeptEvaluation, label: string) => boolean) =>
-    evaluations.findIndex((one, position) => fits(one, labels[position]!))
-  const first = (...positions: number[]) => positions.find((position) => position >= 0)
+  type Fits = (one: KeptEvaluation, position: number) => boolean
+  const first = (...wishes: Fits[]) =>
+    wishes.map((fits) => evaluations.findIndex(fits)).find((position) => position >= 0)
   const isCalled = (name: string) => (one: KeptEvaluation) => one.header.organisation === name
   if (wanted === undefined) {
-    const severalRuns = new Set(evaluations.map(({ run }) => run)).size > 1
-    const usual = severalRuns ? ['trained'] : ['untrained', 'direct']
-    return first(...usual.map((name) => find(isCalled(name)))) ?? 0
+    const usual = isOfSeveralRuns(evaluations) ? ['trained'] : ['untrained', 'direct']
+    return first(...usual.map(isCalled)) ?? 0
   }
   const found = first(
-    find((_, label) => label === wanted),
-    find((one) => one.run === wanted && one.header.organisation === 'trained'),
-    find((one) => one.run === wanted),
-    find(isCalled(wanted)),
-    find((one) => one.header.organisation.endsWith(`, ${wanted}`)),
+    (_, position) => labels[position] === wanted,
+    (one) => one.run === wanted && one.header.organisation === 'trained',
+    (one) => one.run === wanted,
+    isCalled(wanted),
+    (one) => one.header.organisation.endsWith(`, ${wanted}`),
   )
   if (found !== undefined) return found
   throw new RunError(

@@ -23,8 +23,8 @@ function record(task: string, score: number, tokens: number): QuestionRecord {
 }
 
 function report(name: string, records: readonly QuestionRecord[]): OrganisationReport {
-  const organisation = { name, description: `${name}.` }
-  return organisationReport({ organisation, split: 'test', total: records.length, records })
+  const about = { organisation: name, description: `${name}.`, split: 'test', tasks: records.length }
+  return organisationReport(about, records)
 }
 
 const direct = report('direct', [record('a', 0, 10), record('b', 1, 10), record('c', 0, 20)])

@@ -19,7 +19,7 @@ export interface ComparisonWithBase extends PairedDifference {
   readonly wins: number
   readonly losses: number
   readonly ties: number
-  /** Tokens used, as a multiple of the base's. Absent where the base told of none. */
+  /** Tokens used, as a multiple of the base's. Absent if the base reported none. */
   readonly tokenRatio?: number
 }
 

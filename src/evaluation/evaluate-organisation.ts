@@ -1,28 +1,26 @@
+import type { Execution } from '../execution/execution.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
-import { stopError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem } from '../problem.ts'
-import { type Evaluation, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import type { TaskSplit } from '../tasks/task-set.ts'
+import { splitOf } from '../tasks/task-set.ts'
+import { evaluateGraph } from '../training/training-evaluator.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
 
 export interface OrganisationEvaluation {
   readonly executor: TaskExecutor
-  /** A split of the executor's task set, by name, or questions of one's own. */
-  readonly split: string | TaskSplit
+  readonly split: string
   readonly organisation: Organisation
-  /** So many questions from the start of the split; all by default. */
+  /** Only this many questions, from the start of the split; all by default. */
   readonly tasks?: number
   /** Once it is exhausted no further question is begun. */
   readonly budget?: { exhausted(): boolean }
   /** Cancels what runs. A question that was cut short has no record, and what it used is in no report. */
   readonly signal?: AbortSignal
-  /** Hears of every new record, one after the other, before its place is given to the next question. */
+  /** Called for each new record, one at a time, before the next question takes its place. */
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void | Promise<void>
   /** Records of an interrupted evaluation by task id. Their questions are not run again. */
   readonly done?: ReadonlyMap<string, QuestionRecord>
@@ -39,12 +37,14 @@ export interface EvaluationProgress {
 /**
  * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
  * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; what `onRecord` heard until then can be given as `done` later.
+ * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; the records until then can
+ * be given as `done` later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
-  const { executor, organisation, onRecord, budget, done } = options
-  const split = typeof options.split === 'string' ? executor.split(options.split) : options.split
-  const tasks = split.tasks.slice(0, wholeFrom1(options.tasks ?? Number.POSITIVE_INFINITY, 'tasks'))
+  const { executor, split, organisation, onRecord, budget, done } = options
+  const { inFlight = 4 * executor.parts.limit.limit } = options
+  const { tasks: all, references } = splitOf(executor.parts.set, split)
+  const tasks = all.slice(0, options.tasks)
   const records = new Map(tasks.flatMap(({ id }) => (done?.has(id) ? [[id, done.get(id)!] as const] : [])))
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
@@ -53,10 +53,9 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
 
   const work = async (): Promise<void> => {
     while (!signal.aborted && budget?.exhausted() !== true) {
-      const next = waiting.next()
-      if (next.done) return
-      const task = next.value
-      const record = await recordOf(executor, organisation, task, split.references.get(task.id), signal)
+      const { value: task } = waiting.next()
+      if (task === undefined) return
+      const record = await recordOf(executor, organisation, task, references.get(task.id), signal)
       if (record === undefined) return
       records.set(task.id, record)
       const progress = { done: records.size, total: tasks.length }
@@ -64,33 +63,19 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
       await told
     }
   }
-  const inFlight = wholeFrom1(options.inFlight ?? 4 * executor.parts.limit.limit, 'inFlight')
   const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () =>
-    work().catch((error: unknown) => {
-      mishap.abort(error)
-      throw error
-    }),
+    work().catch((error: unknown) => mishap.abort(error)),
   )
-  // Nothing is left running behind the caller's back: all come to their end before the first mishap is thrown.
-  await Promise.allSettled(workers)
+  // All workers end before the first mishap is thrown, so that nothing is left running.
+  await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
-  return organisationReport({
-    organisation,
-    split: typeof options.split === 'string' ? options.split : 'given',
-    total: tasks.length,
-    records: tasks.flatMap(({ id }) => records.get(id) ?? []),
-  })
-}
-
-/** A question whose execution transport failures spoiled is asked again so often, before the evaluation stops. */
-const rounds = 5
-
-type Spending = Pick<Evaluation, 'usage' | 'cost'>
-
-function added(before: Spending | undefined, { usage, cost }: Spending): Spending {
-  if (before === undefined) return { usage, cost }
-  return { usage: addUsage(before.usage, usage), cost: addCosts(before.cost, cost) }
+  const { name, description } = organisation
+  const reported = { organisation: name, description, split, tasks: tasks.length }
+  return organisationReport(
+    reported,
+    tasks.flatMap(({ id }) => records.get(id) ?? []),
+  )
 }
 
 /** Nothing where the signal cut it short: that is no result, good or bad. */
@@ -101,38 +86,25 @@ async function recordOf(
   reference: unknown,
   signal: AbortSignal,
 ): Promise<QuestionRecord | undefined> {
+  // Executions that came to nothing have cost something too.
+  const executions: Execution[] = []
+  const onExecution = (execution: Execution) => void executions.push(execution)
   try {
     const graph = await organisation.graphFor(task)
-    let lost: Spending | undefined
-    for (let round = 1; ; round += 1) {
-      const execution = await executor.run(graph, task, { signal })
-      if (execution.stop !== undefined) throw stopError(execution.stop)
-      if (execution.status === 'aborted') return undefined
-      const spent = added(lost, execution)
-      // What a network or an overloaded server did is no answer, not even a wrong one; yet it has cost something.
-      if (!isSettled(execution.trace)) {
-        if (execution.status === 'timed_out' || round === rounds)
-          throw ModelUnreachableError.afterRetries(
-            task.id,
-            execution.failures.find(({ reason }) => reason)?.reason,
-          )
-        lost = spent
-        continue
-      }
-      const score = await executor.score(execution, reference, signal)
-      const { reused: _, ...evaluation } = evaluationOf(execution, score)
-      return { task: task.id, graph: graph.toJSON(), graphKey: graphKey(graph), ...evaluation, ...spent }
+    const { evaluation } = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
+    const { reused: _, ...record } = evaluation
+    return {
+      task: task.id,
+      graph: graph.toJSON(),
+      graphKey: graphKey(graph),
+      ...record,
+      usage: addUsage(...executions.map(({ usage }) => usage)),
+      cost: executions.map(({ cost }) => cost).reduce(addCosts),
     }
   } catch (error) {
-    // A scorer that runs programs throws the signal's reason.
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }
-}
-
-function wholeFrom1(value: number, name: string): number {
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && value >= 1)) return value
-  throw new RangeError(`'${name}' is ${value}; it must be a whole number, 1 or more.`)
 }
 
 /** A mean of nothing is no score, least of all zero. */

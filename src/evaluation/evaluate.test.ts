@@ -15,9 +15,8 @@ import { RunFolder } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { type EvaluateOptions, evaluate, storedEvaluations } from './evaluate.ts'
 import { directOrganisation } from './organisation.ts'
-import type { PolicyConstruction } from './policy-organisation.ts'
 import { solve } from './solve.ts'
-import { loadPolicy } from './trained-policy.ts'
+import { loadPolicy, type PolicyConstruction } from './trained-policy.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-evaluate-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))

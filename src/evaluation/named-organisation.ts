@@ -1,4 +1,3 @@
-import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
@@ -23,19 +22,16 @@ export const organisationNames = [
 
 export type OrganisationName = (typeof organisationNames)[number]
 
-/** An organisation, and what tells it apart from others of its name. */
+/** An organisation, and what distinguishes it from others of its name. */
 export interface NamedOrganisation {
   readonly organisation: Organisation
   readonly about: Readonly<Record<string, string | number>>
 }
 
-export interface NamedOrganisationOptions {
+/** `update` is the checkpoint that counts as trained. */
+export interface NamedOrganisationOptions extends LoadOptions {
   /** Fixes, with a task's id, the draws; the run's own by default. */
   readonly seed?: number
-  /** The checkpoint that counts as trained; the newest by default. */
-  readonly update?: number
-  /** The one that the run was trained with; found by its name where it is not given. */
-  readonly encoder?: FrozenTextEncoder
 }
 
 /** Opens organisations of a run by their names, with the run's roles and limits. */
@@ -45,42 +41,27 @@ export function organisationsOf(
 ): (name: OrganisationName) => Promise<NamedOrganisation> {
   const run = folder.readRecord()
   const library = folder.readLibrary(run)
-  const { maxUnits, maxDepth } = run.training
-  const seed = options.seed ?? run.training.seed
+  const { training: limits } = run
+  const seed = options.seed ?? limits.seed
   let loaded: Promise<TrainedPolicy> | undefined
-  const trained = () => {
-    loaded ??= loadCheckpoint(folder, options)
-    return loaded
-  }
   return async (name): Promise<NamedOrganisation> => {
-    switch (name) {
-      case 'direct':
-        return { organisation: directOrganisation(), about: {} }
-      case 'chain':
-        return { organisation: chainOrganisation(library, { maxUnits, maxDepth }), about: {} }
-      case 'parallel':
-        return { organisation: parallelOrganisation(library), about: {} }
-      case 'random':
-        return { organisation: randomOrganisation(library, { maxUnits, maxDepth }, seed), about: { seed } }
-      case 'untrained': {
-        const { encoder } = await trained()
-        const untrained = await loadPolicy(folder, { encoder, update: 0 })
-        return { organisation: untrained.organisation({ seed }), about: { update: 0, seed } }
-      }
-      default: {
-        const policy = await trained()
-        const { update } = policy
-        if (name === 'trained')
-          return { organisation: policy.organisation({ seed }), about: { update, seed } }
-        const whole = policy.organisation().name
-        const restricted = policy.organisation({ seed, restriction: name, name: `${whole}, ${name}` })
-        return { organisation: restricted, about: { update, seed } }
-      }
-    }
+    if (name === 'direct') return { organisation: directOrganisation(), about: {} }
+    if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
+    if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }
+    if (name === 'random') return { organisation: randomOrganisation(library, limits, seed), about: { seed } }
+    loaded ??= loadCheckpoint(folder, options)
+    const trained = await loaded
+    const { encoder } = trained
+    const policy = name === 'untrained' ? await loadPolicy(folder, { encoder, update: 0 }) : trained
+    const about = { update: policy.update, seed }
+    if (name === 'trained' || name === 'untrained')
+      return { organisation: policy.organisation({ seed }), about }
+    const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
+    return { organisation: policy.organisation(restricted), about }
   }
 }
 
-/** Only the newest checkpoints are kept: whoever asks for another hears which there are. */
+/** Only the newest checkpoints are kept; the error names them. */
 export async function loadCheckpoint(folder: RunFolder, options: LoadOptions): Promise<TrainedPolicy> {
   const { update } = options
   const kept = folder.checkpoints()

@@ -2,7 +2,6 @@ import type { Unit } from '../graph/agent-graph.ts'
 import { addCosts, type Cost } from '../models/prices.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
-import type { Organisation } from './organisation.ts'
 import { type MeanInterval, meanInterval, meanOf } from './statistics.ts'
 
 /** One question, one graph, one answer and its score: plain data, all that a report is made of. */
@@ -14,10 +13,17 @@ export interface QuestionRecord extends Omit<Evaluation, 'reused'> {
   readonly graphKey: string
 }
 
-export interface OrganisationReport {
+/** What an evaluation is of. */
+export interface ReportedEvaluation {
+  /** Its name. */
   readonly organisation: string
   readonly description: string
   readonly split: string
+  /** Questions that were to be evaluated. */
+  readonly tasks: number
+}
+
+export interface OrganisationReport extends Omit<ReportedEvaluation, 'tasks'> {
   /** Questions that were evaluated: the denominator of every mean, failures included. */
   readonly n: number
   /** Questions that were to be evaluated. */
@@ -55,28 +61,19 @@ export interface OrganisationReport {
   readonly records: readonly QuestionRecord[]
 }
 
-interface ReportedEvaluation {
-  readonly organisation: Pick<Organisation, 'name' | 'description'>
-  readonly split: string
-  readonly total: number
-  /** In the order of the tasks; at least one. */
-  readonly records: readonly QuestionRecord[]
-}
-
-/** What records say together. */
-export function organisationReport({
-  organisation,
-  split,
-  total,
-  records,
-}: ReportedEvaluation): OrganisationReport {
+/** What records say together; they are in the order of the tasks, and at least one. */
+export function organisationReport(
+  { organisation, description, split, tasks: total }: ReportedEvaluation,
+  records: readonly QuestionRecord[],
+): OrganisationReport {
   const n = records.length
   const units = records.flatMap(({ graph }) => graph.units)
+  const groups = units.filter(({ realization }) => realization === 'group').length
   const usage = records.reduce((sum, record) => addUsage(sum, record.usage), noUsage)
   const { input, output, calls } = usage
   return {
-    organisation: organisation.name,
-    description: organisation.description,
+    organisation,
+    description,
     split,
     n,
     total,
@@ -93,13 +90,7 @@ export function organisationReport({
       nodes: records.reduce((sum, { failures }) => sum + failures.length, 0),
     },
     durationMs: meanOf(records.map(({ durationMs }) => durationMs)),
-    units: {
-      mean: units.length / n,
-      groups:
-        units.length === 0
-          ? 0
-          : units.filter(({ realization }) => realization === 'group').length / units.length,
-    },
+    units: { mean: units.length / n, groups: groups / Math.max(1, units.length) },
     records,
   }
 }

@@ -56,7 +56,7 @@ export function parallelOrganisation(library: Library): Organisation {
 
 /**
  * A random legal graph per task, fixed by seed and task id. At every step each legal choice is as likely as any other: a role
- * or STOP, then a realization of the role; and every legal predecessor is heard or not, as a coin falls.
+ * or STOP, then a realization of the role; and each legal predecessor is listened to with probability one half.
  */
 export function randomOrganisation(
   library: Library,

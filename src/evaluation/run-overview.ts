@@ -1,15 +1,16 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
 import { readLines } from '../store/durable-file.ts'
-import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/update-record.ts'
 import { type DifferingSetting, differingSettings } from './differing-settings.ts'
 import { meanOf } from './statistics.ts'
 
-/** A run as it lies on the disk at this moment. Reading it disturbs nobody who writes it. */
+/** A run as it is on the disk at this moment; it can be read while a trainer writes it. */
 export interface RunOverview {
   readonly record: RunRecord
   /** Updates whose weights are kept, of `record.updates`. */
@@ -24,7 +25,7 @@ export interface RunOverview {
 
 export function runOverview(folder: RunFolder): RunOverview {
   const record = folder.readRecord()
-  const updates = updatesOf(folder)
+  const updates = readLines(folder.eventsFile) as UpdateRecord[]
   const done = folder.checkpoints().at(-1) ?? 0
   return {
     record,
@@ -35,11 +36,6 @@ export function runOverview(folder: RunFolder): RunOverview {
     made: sum(updates.map(({ made }) => made)),
     reused: sum(updates.map(({ reused }) => reused)),
   }
-}
-
-function updatesOf({ eventsFile }: RunFolder): UpdateRecord[] {
-  if (!existsSync(eventsFile)) return []
-  return (readLines(eventsFile) as UpdateRecord[]).filter(({ type }) => type === 'update')
 }
 
 function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
@@ -54,6 +50,31 @@ function sum(counts: readonly TokenCount[]): TokenCount {
   for (const count of counts)
     for (const field of Object.keys(total) as (keyof TokenCount)[]) total[field] += count[field]
   return total
+}
+
+/** A run of a runs folder, or why it cannot be read: one that is damaged must not hide the others. */
+export type ListedRun =
+  | { readonly name: string; readonly folder: RunFolder; readonly overview: RunOverview }
+  | { readonly name: string; readonly folder: RunFolder; readonly problem: string }
+
+/** The newest first; those that cannot be read last. */
+export function listRuns(runs: string): ListedRun[] {
+  if (!existsSync(runs)) return []
+  return readdirSync(runs)
+    .map((name) => ({ name, folder: new RunFolder(join(runs, name)) }))
+    .filter(({ folder }) => folder.exists)
+    .map(({ name, folder }): ListedRun => {
+      try {
+        return { name, folder, overview: runOverview(folder) }
+      } catch (error) {
+        return { name, folder, problem: (error as Error).message }
+      }
+    })
+    .toSorted((a, b) => begun(b).localeCompare(begun(a)) || a.name.localeCompare(b.name))
+}
+
+function begun(run: ListedRun): string {
+  return 'overview' in run ? run.overview.record.createdAt : ''
 }
 
 /** How many updates the beginning and the end of a training are, where those are compared: a fifth each. */
@@ -71,7 +92,6 @@ export interface FinalGraph {
 
 /** The final graphs of the last updates, the most common first, of equally common ones the newest. */
 export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
-  if (!existsSync(trajectoriesFile)) return []
   const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
   const ends = last
     .flatMap(({ trajectories }) => trajectories)

@@ -7,8 +7,7 @@ import type { Task } from '../library/task.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
 import { recordedContract } from '../tasks/contract-for.ts'
-import type { PolicyConstruction } from './policy-organisation.ts'
-import type { TrainedPolicy } from './trained-policy.ts'
+import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
@@ -18,7 +17,7 @@ export interface SolveOptions
   readonly task: Partial<Task> & Pick<Task, 'question'>
   readonly contract?: AnswerContract
   readonly seed?: number
-  /** Told how the graph comes about, before it is run. */
+  /** Called with the construction before the graph is run. */
   readonly onConstruction?: (construction: PolicyConstruction) => void
 }
 
@@ -35,23 +34,13 @@ export interface Solved extends Execution {
 export async function solve(options: SolveOptions): Promise<Solved> {
   const { policy, seed, onConstruction, task: given, ...execution } = options
   const { library, run } = policy
-  const { profile } = run
   const task: Task = { metadata: {}, ...given, id: given.id ?? given.question }
   const contract = options.contract ?? recordedContract(Object.keys(run.executors), task)
   const tools = options.tools ?? openToolbox(await sandboxOfRun(run.tools))
   const settings = options.settings ?? executionSettings.parse(run.execution)
-  const construction = await policy.organisation(seed === undefined ? {} : { seed }).constructionFor(task)
+  const construction = await policy.organisation({ seed }).constructionFor(task)
   onConstruction?.(construction)
   const { graph } = construction
-  const solved = await executeGraph({
-    ...execution,
-    graph,
-    task,
-    library,
-    profile,
-    contract,
-    tools,
-    settings,
-  })
-  return { ...solved, graph }
+  const chosen = { graph, task, library, profile: run.profile, contract, tools, settings }
+  return { ...(await executeGraph({ ...execution, ...chosen })), graph }
 }

@@ -1,14 +1,17 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import { inputFingerprint } from '../encoder/query-embedding.ts'
+import { inputFingerprint, queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Restriction } from '../graph/legality.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
-import type { TaskSet } from '../tasks/task-set.ts'
-import { type PolicyOrganisation, policyOrganisation } from './policy-organisation.ts'
+import type { Organisation } from './organisation.ts'
 
 /** A policy as a run has left it, ready for use. */
 export interface TrainedPolicy {
@@ -19,19 +22,27 @@ export interface TrainedPolicy {
   readonly policy: ConstructionPolicy
   readonly library: Library
   readonly encoder: FrozenTextEncoder
-  /** The organisation that it builds for each question. */
+  /** The organisation that it builds for each question, with the run's own seed and restriction by default. */
   organisation(options?: OrganisationOptions): PolicyOrganisation
 }
 
-export interface OrganisationOptions {
+interface OrganisationOptions {
   readonly name?: string
-  /** Fixes, with a task's id, the draws; the run's own by default. */
   readonly seed?: number
   readonly restriction?: Restriction
 }
 
+export interface PolicyOrganisation extends Organisation {
+  graphFor(task: Task): Promise<AgentGraph>
+  /** How the task's graph comes about, step by step. */
+  constructionFor(task: Task): Promise<PolicyConstruction>
+}
+
+/** A construction, with all that its probabilities can be found again from. */
+export type PolicyConstruction = Construction & ConstructionJob & { readonly query: Float32Array }
+
 export interface LoadOptions {
-  /** Found by its name in the run where it is not given. Another one than the run was trained with is refused. */
+  /** By default the run's, found by its name. One that the run was not trained with is refused. */
   readonly encoder?: FrozenTextEncoder
   /** The newest checkpoint by default; 0 is the untrained policy, which is always there. */
   readonly update?: number
@@ -51,47 +62,50 @@ export async function loadPolicy(
   const from = typeof folder === 'string' ? new RunFolder(folder) : folder
   const run = from.readRecord()
   const library = from.readLibrary(run)
-  const encoder = options.encoder ?? (await encoderOf(run))
+  const usual = run.encoder.name === lexicalEncoder.name ? 'lexical' : 'minilm'
+  const encoder = options.encoder ?? (await chooseEncoder({ encoder: usual })).encoder
   if (inputFingerprint(encoder) !== run.encoder.fingerprint)
     throw new RunError(
       `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
     )
   const shape = await policyOptions(library, run.training, encoder)
   // The weights come straight from the checkpoint; only the untrained policy draws its own.
-  const isUntrained = options.update === 0
-  const checkpoint = isUntrained ? undefined : readWeights(from, run, shape, options.update)
+  const checkpoint = options.update === 0 ? undefined : readWeights(from, run, shape, options.update)
   const update = checkpoint?.update ?? 0
   const policy =
     checkpoint === undefined
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
-  const { seed, restriction, temperatureEnd: temperature } = run.training
-  const set: Pick<TaskSet, 'name' | 'library' | 'profile'> = {
-    name: run.tasks.name,
-    library,
-    profile: run.profile,
+  const loaded = { run, folder: from, update, policy, library, encoder }
+  return { ...loaded, organisation: (given = {}) => policyOrganisation(loaded, given) }
+}
+
+/**
+ * A policy in use, by Procedure A2: it samples until STOP, without dropout. Its draws are fixed by seed and task id, and by
+ * nothing else.
+ */
+function policyOrganisation(
+  { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
+  given: OrganisationOptions,
+): PolicyOrganisation {
+  const { temperatureEnd: temperature } = run.training
+  const { name = update === 0 ? 'untrained' : 'trained' } = given
+  const { seed = run.training.seed, restriction = run.training.restriction } = given
+  const set = { name: run.tasks.name, library, profile: run.profile }
+  const constructionFor = async (task: Task) => {
+    const query = await queryEmbedding(task, set, encoder)
+    const random = deriveRandom(seed, 'inference', task.id)
+    const job = { query, random, restriction, temperature, dropout: false }
+    return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
   return {
-    run,
-    folder: from,
-    update,
-    policy,
-    library,
-    encoder,
-    organisation: (given = {}) =>
-      policyOrganisation(policy, {
-        name: update === 0 ? 'untrained' : 'trained',
-        description:
-          update === 0
-            ? 'A graph that the untrained policy builds for each question.'
-            : `A graph that the policy builds for each question, after ${update} updates.`,
-        set,
-        encoder,
-        seed,
-        restriction,
-        temperature,
-        ...given,
-      }),
+    name,
+    description:
+      update === 0
+        ? 'A graph that the untrained policy builds for each question.'
+        : `A graph that the policy builds for each question, after ${update} updates.`,
+    graphFor: async (task) => (await constructionFor(task)).graph,
+    constructionFor,
   }
 }
 
@@ -101,10 +115,4 @@ function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOpti
   const checkpoint = from.readCheckpoint(expected, update)
   if (checkpoint === undefined) throw new RunError(`The run ${run.name} has no checkpoint yet.`)
   return checkpoint
-}
-
-async function encoderOf({ encoder: { name } }: RunRecord): Promise<FrozenTextEncoder> {
-  if (name === lexicalEncoder.name) return lexicalEncoder
-  const { encoder } = await chooseEncoder({ encoder: 'minilm' })
-  return encoder
 }

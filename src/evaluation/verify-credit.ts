@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
@@ -11,7 +10,7 @@ import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../training/update-record.ts'
 
 /**
- * Checks that what every update learned from is there, that its credit comes out again from its scores, and that each of
+ * Checks that what every update learned from is there, that its scores give the same credit again, and that each of
  * these scores is one of the ledger's. Throws what is wrong; gives the number of trajectories.
  */
 export async function verifyCredit(
@@ -20,54 +19,45 @@ export async function verifyCredit(
   set: TaskSet,
   ledger: Pick<EvaluationLedger, 'find'> | undefined,
 ): Promise<number> {
-  const lines = existsSync(folder.trajectoriesFile)
-    ? (readLines(folder.trajectoriesFile) as TrajectoryRecord[])
-    : []
+  const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   const gap = lines.findIndex(({ update }, index) => update !== index)
   // An update that was written down just before a kill is one more than the last checkpoint knows of.
   if (gap !== -1 || lines.length < (folder.checkpoints().at(-1) ?? 0))
     throw new Error(`those of update ${gap === -1 ? lines.length : gap} are missing`)
   const scoreOf = scoresIn(ledger, record, set)
   const rewards = rewardsOf(record.training)
-  let count = 0
-  for (const { update, trajectories } of lines) {
+  for (const { update, trajectories } of lines)
     for (const [index, stored] of trajectories.entries()) {
+      const place = `trajectory ${index} of update ${update}`
       if (!isDeepStrictEqual(stored.settings, rewards))
-        throw new Error(`trajectory ${index} of update ${update} has other reward settings than the run`)
+        throw new Error(`${place} has other reward settings than the run`)
       const again = creditTrajectory(stored, rewards)
       if (!isDeepStrictEqual(JSON.parse(JSON.stringify(again)), stored))
-        throw new Error(`the credit of trajectory ${index} of update ${update} comes out differently`)
+        throw new Error(`the credit of ${place} comes out differently`)
       for (const { graph, task, score } of scoresOf(again)) {
         const kept = await scoreOf(graph, task)
         if (kept !== score)
-          throw new Error(
-            `trajectory ${index} of update ${update} has the score ${score} on '${task}', the ledger ${kept ?? 'none'}`,
-          )
+          throw new Error(`${place} has the score ${score} on '${task}', the ledger ${kept ?? 'none'}`)
       }
-      count += 1
     }
-  }
-  return count
+  return lines.flatMap(({ trajectories }) => trajectories).length
 }
 
 /** Every graph of a trajectory on every task that it was run on. */
 function* scoresOf({ query, probes, transitions, terminalScore }: Trajectory) {
-  const last = transitions.at(-1)?.graph ?? AgentGraph.empty
-  yield { graph: last, task: query, score: terminalScore }
-  for (const [position, { graph, parentScores, childScores }] of transitions.entries()) {
-    const parent = position === 0 ? AgentGraph.empty : transitions[position - 1]!.graph
+  const graphs = [AgentGraph.empty, ...transitions.map(({ graph }) => graph)]
+  yield { graph: graphs.at(-1)!, task: query, score: terminalScore }
+  for (const [position, { parentScores, childScores }] of transitions.entries())
     for (const [index, task] of probes.entries()) {
-      yield { graph: parent, task, score: parentScores[index]! }
-      yield { graph, task, score: childScores[index]! }
+      yield { graph: graphs[position]!, task, score: parentScores[index]! }
+      yield { graph: graphs[position + 1]!, task, score: childScores[index]! }
     }
-  }
 }
 
 function scoresIn(ledger: Pick<EvaluationLedger, 'find'> | undefined, record: RunRecord, set: TaskSet) {
   const { tasks, references } = splitOf(set, 'train')
-  const byId = new Map(tasks.map((task) => [task.id, task]))
   return async (graph: AgentGraph, id: string): Promise<number | undefined> => {
-    const task = byId.get(id)
+    const task = tasks.find((one) => one.id === id)
     if (task === undefined) throw new Error(`there is no task '${id}' any more`)
     const evaluation = await ledger?.find({
       graph: graphKey(graph),

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
-import { type GivenSandbox, openToolbox } from '../execution/toolbox.ts'
-import type { Tool } from '../execution/tools/tool.ts'
+import { openToolbox } from '../execution/toolbox.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
@@ -10,10 +11,10 @@ import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import { type EvaluationHeader, storedEvaluations } from './evaluate.ts'
-import type { QuestionRecord } from './organisation-report.ts'
+import type { EngineOptions } from '../training/train-options.ts'
+import { type StoredEvaluation, storedEvaluations } from './evaluate.ts'
+import { organisationReport } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
-import { verifyReport } from './verify-report.ts'
 
 /** One thing that a run's numbers rest on. */
 export interface Verification {
@@ -22,72 +23,57 @@ export interface Verification {
   readonly detail: string
 }
 
-export interface VerifyOptions {
+/** The task set is as it is now; its programs are run again to be scored. */
+export interface VerifyOptions extends Pick<EngineOptions, 'set' | 'sandbox' | 'tools'> {
   readonly folder: RunFolder
-  /** The task set as it is now. */
-  readonly set: TaskSet
-  /** Programs are run again to be scored. */
-  readonly sandbox?: GivenSandbox
-  readonly tools?: Iterable<Tool>
-  readonly onProgress?: (done: number, what: string) => void
+  /** Called with the number of the ledger's answers that were scored again. */
+  readonly onProgress?: (done: number) => void
 }
 
 /**
  * Looks, without a single model call, whether a run's numbers still follow from what it keeps: data, library, prompts and
  * settings have their digests, checkpoints are whole, every stored answer scores what it scored, and every trajectory's
- * credit comes out again from its scores.
+ * scores give the same credit again.
  */
 export async function* verify(options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
   const record = folder.readRecord()
-  yield* verifyDigests(record, options)
-  yield* verifyCheckpoints(folder, record)
-  const scores = new Rescoring(set, options)
-  yield* verifyLedger(folder, record, set, scores)
-  yield* verifyEvaluations(folder, scores)
-}
-
-async function* verifyDigests(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
-  const { folder, set } = options
-  for (const [split, { version, tasks }] of Object.entries(record.tasks.splits)) {
-    const now = set.splits[split] === undefined ? undefined : splitVersion(set, split)
-    yield verdict(
-      `data: ${split}`,
-      now === version,
-      now === version
-        ? `${tasks} tasks with their references are as they were`
-        : 'tasks or references have changed',
-    )
-  }
+  const { library, encoder } = record
+  for (const [split, { version, tasks }] of Object.entries(record.tasks.splits))
+    yield await attempt(`data: ${split}`, () => {
+      if (set.splits[split] === undefined || splitVersion(set, split) !== version)
+        throw new Error('tasks or references have changed')
+      return `${tasks} tasks with their references are as they were`
+    })
   yield await attempt('library and prompts', () => {
     folder.readLibrary(record)
-    if (set.library.fingerprint !== record.library)
-      throw new Error('the task set has other roles or prompts now')
-    return `fingerprint ${record.library.slice(0, 12)}`
+    if (set.library.fingerprint !== library) throw new Error('the task set has other roles or prompts now')
+    return `fingerprint ${library.slice(0, 12)}`
   })
-  yield await attempt('executor settings', () => {
-    const tools = openToolbox(options.sandbox, options.tools)
-    const settings = executionSettings.parse(record.execution)
-    const model = { identity: record.model as Parameters<typeof executorFingerprint>[0]['model']['identity'] }
-    const tasks = Object.values(set.splits).flatMap((split) => split.tasks)
-    for (const contract of new Set(tasks.map((task) => set.contractOf(task)))) {
-      const { library, profile } = set
-      const now = executorFingerprint({ model, settings, library, profile, contract, tools })
-      if (record.executors[contract.name] !== now)
-        throw new Error(`with the contract ${contract.name} an execution would now be another one`)
-    }
-    return `${Object.keys(record.executors).length} fingerprints of model, decoding, prompts, tools and contract`
-  })
-}
-
-async function* verifyCheckpoints(folder: RunFolder, record: RunRecord): AsyncGenerator<Verification> {
-  for (const update of folder.checkpoints()) {
+  yield await attempt('executor settings', () => verifyExecutors(record, options))
+  for (const update of folder.checkpoints())
     yield await attempt(`checkpoint ${update}`, () => {
-      folder.readCheckpoint({ library: record.library, encoder: record.encoder.fingerprint }, update)
+      folder.readCheckpoint({ library, encoder: encoder.fingerprint }, update)
       return 'whole, and of this run'
     })
-  }
   yield await attempt('settings and history', () => verifyHistory(folder, record))
+  yield* verifyLedger(record, options)
+  yield* verifyEvaluations(options)
+}
+
+function verifyExecutors({ model, execution, executors }: RunRecord, options: VerifyOptions): string {
+  const { set } = options
+  const { library, profile } = set
+  const tools = openToolbox(options.sandbox, options.tools)
+  const settings = executionSettings.parse(execution)
+  const identity = model as Parameters<typeof executorFingerprint>[0]['model']['identity']
+  const tasks = Object.values(set.splits).flatMap((split) => split.tasks)
+  for (const contract of new Set(tasks.map((task) => set.contractOf(task)))) {
+    const now = executorFingerprint({ model: { identity }, settings, library, profile, contract, tools })
+    if (executors[contract.name] !== now)
+      throw new Error(`with the contract ${contract.name} an execution would now be another one`)
+  }
+  return `${Object.keys(executors).length} fingerprints of model, decoding, prompts, tools and contract`
 }
 
 function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
@@ -102,17 +88,13 @@ function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
   return `as they were when the checkpoint of update ${newest} was written`
 }
 
-async function* verifyLedger(
-  folder: RunFolder,
-  record: RunRecord,
-  set: TaskSet,
-  scores: Rescoring,
-): AsyncGenerator<Verification> {
+async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
+  const { folder, set } = options
   let ledger: SqliteLedger | undefined
   try {
     if (existsSync(folder.ledgerFile)) ledger = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
   } catch (error) {
-    return yield verdict('ledger', false, (error as Error).message)
+    return yield failed('ledger', error)
   }
   try {
     yield await attempt('trajectories', async () => {
@@ -120,89 +102,101 @@ async function* verifyLedger(
       return `the credit of ${count} comes out again from the scores in the ledger`
     })
     yield await attempt('scores in the ledger', async () =>
-      ledger === undefined ? 'there are none' : await scores.ledger(ledger),
+      ledger === undefined ? 'there are none' : await rescoreLedger(ledger, options),
     )
   } finally {
     await ledger?.close()
   }
 }
 
-async function* verifyEvaluations(folder: RunFolder, scores: Rescoring): AsyncGenerator<Verification> {
-  let stored: ReturnType<typeof storedEvaluations>
+async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Promise<string> {
+  const { set, onProgress } = options
+  const { tasks, references } = splitOf(set, 'train')
+  const versions = new Map(tasks.map((task) => [task.id, taskVersion(set, task, references.get(task.id))]))
+  let count = 0
+  for await (const { key, evaluation } of ledger.entries()) {
+    if (versions.get(key.task) !== key.dataVersion)
+      throw new Error(`task '${key.task}' is not what was evaluated`)
+    const now = await scoreAgain(evaluation.answer, references.get(key.task), options)
+    if (now !== evaluation.score)
+      throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
+    count += 1
+    onProgress?.(count)
+  }
+  return `${count} stored answers score what they scored`
+}
+
+async function* verifyEvaluations(options: VerifyOptions): AsyncGenerator<Verification> {
+  const { folder, set } = options
+  let stored: StoredEvaluation[]
   try {
     stored = storedEvaluations(folder)
   } catch (error) {
-    return yield verdict('evaluations', false, (error as Error).message)
+    return yield failed('evaluations', error)
   }
-  for (const { folder: path, header, records } of stored)
-    yield await attempt(`evaluation ${path}`, async () => {
-      const scored = await scores.records(header, records)
-      verifyReport(path, header, records, scores.set)
-      return isSealed(path) ? scored : `${scored}; it is not ended, or of an earlier version: no digests`
+  for (const evaluation of stored)
+    yield await attempt(`evaluation ${evaluation.folder}`, async () => {
+      const scored = await rescoreRecords(evaluation, options)
+      verifyReport(evaluation, set)
+      if (isSealed(evaluation.folder)) return scored
+      return `${scored}; it is not ended, or of an earlier version: no digests`
     })
   const changes = changedEvaluations(folder)
-  if (changes.length > 0) yield verdict('evaluations', false, changes.join('; '))
+  if (changes.length > 0) yield failed('evaluations', new Error(changes.join('; ')))
 }
 
-/** Scores stored answers again. */
-class Rescoring {
-  readonly set: TaskSet
-  readonly #options: VerifyOptions
-
-  constructor(set: TaskSet, options: VerifyOptions) {
-    this.set = set
-    this.#options = options
+async function rescoreRecords(
+  { header: { split, data }, records }: StoredEvaluation,
+  options: VerifyOptions,
+): Promise<string> {
+  const { references } = splitOf(options.set, split)
+  for (const { task, answer, score } of records) {
+    if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
+    const now = await scoreAgain(answer, references.get(task), options)
+    if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
   }
+  // A question may have changed even if its score has not.
+  if (splitVersion(options.set, split) !== data)
+    throw new Error(`the ${split} questions or their references have changed since`)
+  const twice = records.length - new Set(records.map(({ task }) => task)).size
+  if (twice > 0) throw new Error(`${twice} of its records are of questions that it has already`)
+  return `${records.length} answers score what they scored`
+}
 
-  async ledger(ledger: SqliteLedger): Promise<string> {
-    const train = splitOf(this.set, 'train')
-    const tasks = new Map(train.tasks.map((task) => [task.id, task]))
-    let count = 0
-    for await (const { key, evaluation } of ledger.entries()) {
-      const task = tasks.get(key.task)
-      const reference = train.references.get(key.task)
-      if (task === undefined || taskVersion(this.set, task, reference) !== key.dataVersion)
-        throw new Error(`task '${key.task}' is not what was evaluated`)
-      const now = await this.#score(evaluation.answer, reference)
-      if (now !== evaluation.score)
-        throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
-      count += 1
-      this.#options.onProgress?.(count, 'scores in the ledger')
-    }
-    return `${count} stored answers score what they scored`
-  }
+/** Makes the report of a stored evaluation again from its records, and throws if the stored one differs. */
+function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSet): void {
+  const path = join(folder, 'report.json')
+  if (!existsSync(path) || records.length === 0) return
+  const stored = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  const byTask = new Map(records.map((record) => [record.task, record]))
+  // In the order of the tasks, because sums of decimal fractions depend on it.
+  const ordered = splitOf(set, header.split).tasks.flatMap(({ id }) => byTask.get(id) ?? [])
+  const report = organisationReport(header, ordered)
+  const again = JSON.parse(JSON.stringify(report)) as Record<string, unknown>
+  // An earlier version's report may lack a field.
+  for (const [field, value] of Object.entries(stored))
+    if (field in again && !isDeepStrictEqual(again[field], value))
+      throw new Error(`report.json says '${field}' otherwise than its records do`)
+}
 
-  async records({ split, data }: EvaluationHeader, records: readonly QuestionRecord[]): Promise<string> {
-    const { references } = splitOf(this.set, split)
-    for (const { task, answer, score } of records) {
-      if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
-      const now = await this.#score(answer, references.get(task))
-      if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
-    }
-    // A question's own words may have changed where its score has not.
-    if (splitVersion(this.set, split) !== data)
-      throw new Error(`the ${split} questions or their references have changed since`)
-    const twice = records.length - new Set(records.map(({ task }) => task)).size
-    if (twice > 0) throw new Error(`${twice} of its records are of questions that it has already`)
-    return `${records.length} answers score what they scored`
-  }
-
-  async #score(answer: JsonValue | undefined, reference: unknown): Promise<number> {
-    if (answer === undefined) return 0
-    const { sandbox } = this.#options
-    const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
-    return (await this.set.scorer.score(answer, reference, { pool })).score
-  }
+async function scoreAgain(
+  answer: JsonValue | undefined,
+  reference: unknown,
+  { set, sandbox }: VerifyOptions,
+): Promise<number> {
+  if (answer === undefined) return 0
+  const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
+  return (await set.scorer.score(answer, reference, { pool })).score
 }
 
 async function attempt(name: string, look: () => string | Promise<string>): Promise<Verification> {
   try {
-    return verdict(name, true, await look())
+    return { name, ok: true, detail: await look() }
   } catch (error) {
-    return verdict(name, false, (error as Error).message)
+    return failed(name, error)
   }
 }
 
-function verdict(name: string, ok: boolean, detail: string): Verification {
-  return { name, ok, detail }
+function failed(name: string, error: unknown): Verification {
+  return { name, ok: false, detail: (error as Error).message }
 }

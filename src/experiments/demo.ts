@@ -3,15 +3,11 @@ import { type ComparedOrganisation, compareOrganisations } from '../evaluation/c
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
 import { chainOrganisation, directOrganisation, type Organisation } from '../evaluation/organisation.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { JsonObject, JsonValue } from '../library/json-value.ts'
-import type { Task } from '../library/task.ts'
-import type { ChatModel } from '../models/chat-model.ts'
 import { trainingPresets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { train } from '../training/train.ts'
-import type { TrainingEvent, TrainingResult } from '../training/train-options.ts'
+import type { TrainingEvent, TrainingResult, TrainOptions } from '../training/train-options.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
 export const demoSizes = { train: 75, test: 500 } as const
@@ -33,15 +29,11 @@ const sandbox = null
 /** A free model on this machine takes all that comes; answers that come together are kept by one write to the disk. */
 const concurrency = 128
 
-export interface DemoOptions {
+export interface DemoOptions
+  extends Required<Pick<TrainOptions, 'set' | 'model' | 'folder' | 'source' | 'signal'>> {
   readonly seed: number
-  readonly set: TaskSet
-  readonly model: ChatModel
-  readonly folder: string
-  readonly source: JsonObject
   readonly onTraining: (event: TrainingEvent) => void
   readonly onQuestion: (organisation: string, done: number, total: number) => void
-  readonly signal: AbortSignal
 }
 
 export interface DemoResult {
@@ -55,11 +47,7 @@ export interface DemoComparison {
   /** Against the untrained policy. */
   readonly rows: readonly ComparedOrganisation[]
   /** A held-out question as the trained policy answered it. */
-  readonly example: {
-    readonly task: Task
-    readonly graph: AgentGraph
-    readonly answer: JsonValue | undefined
-  }
+  readonly example: Awaited<ReturnType<typeof exampleOf>>
 }
 
 /**
@@ -68,14 +56,11 @@ export interface DemoComparison {
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
+  const engine = { set, model, sandbox, concurrency, signal }
   const training = await train({
-    set,
-    model,
-    sandbox,
+    ...engine,
     folder,
     source,
-    signal,
-    concurrency,
     settings: { ...trainingPresets.demo, seed },
     // The texts of a hundred thousand simulated messages are of no use to anybody.
     execution: { traceContent: false },
@@ -85,11 +70,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   if (training.status !== 'finished') return { training }
   const trained = await loadPolicy(folder, { encoder: lexicalEncoder })
   const untrained = await loadPolicy(folder, { encoder: lexicalEncoder, update: 0 })
-  const { maxUnits, maxDepth } = trained.run.training
   const after = { seed, update: trained.update }
   const organisations: readonly (readonly [Organisation, Record<string, number>])[] = [
     [directOrganisation(), {}],
-    [chainOrganisation(set.library, { maxUnits, maxDepth }), {}],
+    [chainOrganisation(set.library, trained.run.training), {}],
     [untrained.organisation(), { seed, update: 0 }],
     [trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), after],
     [trained.organisation({ name: 'all-group', restriction: 'all-group' }), after],
@@ -99,16 +83,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   for (const [organisation, about] of organisations) {
     const onRecord = (_: unknown, { done, total }: { done: number; total: number }) =>
       options.onQuestion(organisation.name, done, total)
-    reports.push(
-      await evaluate({ set, model, sandbox, folder, organisation, about, concurrency, onRecord, signal }),
-    )
+    reports.push(await evaluate({ ...engine, folder, organisation, about, onRecord }))
     signal.throwIfAborted()
   }
   const rows = compareOrganisations(reports, { base: 2, seed })
-  return {
-    training,
-    comparison: { reports, rows, example: await exampleOf(reports.at(-1)!, set, trained.organisation()) },
-  }
+  const example = await exampleOf(reports.at(-1)!, set, trained.organisation())
+  return { training, comparison: { reports, rows, example } }
 }
 
 /** The first question with a right answer from more than one unit: one that shows an organisation at work. */

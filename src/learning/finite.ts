@@ -9,7 +9,7 @@ export function requireFinite(value: number, what: string): number {
 export class NonFiniteError extends Problem {
   constructor(what: string, value: number) {
     super(
-      `The ${what} is ${value}, not a finite number. Check what the scorer returns and the reward settings.`,
+      `The ${what} is ${value}, not a finite number: no weight was changed. Check what the scorer returns and the reward settings.`,
       { exitCode: exitCode.failed },
     )
   }

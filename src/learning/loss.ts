@@ -3,6 +3,7 @@ import type { Action, Restriction } from '../graph/legality.ts'
 import type { ConstructionStep } from '../policy/construction.ts'
 import type { ActionDistribution, Logits } from '../policy/distribution.ts'
 import { addRegularizerGradient, entropy, klDivergence } from '../policy/kl-and-entropy.ts'
+import { type TrainingSettings, trainingSettings } from '../settings/training.ts'
 
 /** Trajectories of one query, STOP last in each, with the advantage of every position: what an update learns from. */
 export interface RecordedGroup {
@@ -20,7 +21,11 @@ export interface LossWeights {
   readonly entropy: number
 }
 
-export const paperLossWeights: LossWeights = { divergence: 0.01, entropy: 0.001 }
+export function lossWeights({ divergenceWeight, entropyWeight }: TrainingSettings): LossWeights {
+  return { divergence: divergenceWeight, entropy: entropyWeight }
+}
+
+export const paperLossWeights = lossWeights(trainingSettings.parse({}))
 
 /** What one update measured, `[trajectory][position]` and on average over all positions. */
 export interface UpdateReport {

@@ -15,7 +15,7 @@ import type { NetworkState } from '../policy/edge-aware-gru.ts'
 import { legalLogits } from '../policy/legal-logits.ts'
 import { weightMatrices } from '../policy/network-weights.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
-import { exitCode, Problem } from '../problem.ts'
+import { requireFinite } from './finite.ts'
 import {
   groupLoss,
   type LossWeights,
@@ -62,9 +62,16 @@ export class PolicyLearner {
   }
 
   applyGradients(): void {
-    this.#assertFiniteGradients()
+    const { parameters, workspace } = this.policy
+    if (!this.#isFinite(parameters.block))
+      for (const name of parameters.names) {
+        const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
+        if (bad === undefined) continue
+        workspace.gradients(parameters.block).fill(0)
+        requireFinite(bad, `gradient of ${name}`)
+      }
     this.adam.step()
-    this.policy.parameters.markChanged()
+    parameters.markChanged()
   }
 
   /** Forward pass, loss, backward pass. `use` gets the gradients while they are in memory. */
@@ -94,7 +101,7 @@ export class PolicyLearner {
         decided.map((position, index) => ({ ...position, state: visited[stateOf[index]!]! })),
         this.weights,
       )
-      if (!Number.isFinite(report.loss)) throw new NonFiniteUpdateError('the loss', report.loss)
+      requireFinite(report.loss, 'loss')
       logits.writeGradients(visited.map(({ gradient }) => gradient))
       use(tape.propagate())
       return report
@@ -117,23 +124,8 @@ export class PolicyLearner {
     })
   }
 
-  #assertFiniteGradients(): void {
-    const { parameters, workspace } = this.policy
-    if (this.#isFinite(parameters.block)) return
-    for (const name of parameters.names) {
-      const bad = workspace.gradients(parameters.tensor(name)).find((value) => !Number.isFinite(value))
-      if (bad === undefined) continue
-      this.#discardGradients()
-      throw new NonFiniteUpdateError(`the gradient of ${name}`, bad)
-    }
-  }
-
   #isFinite(tensor: Tensor): boolean {
     return this.policy.workspace.kernels.allFinite(tensor.rows * tensor.columns, tensor.gradient) !== 0
-  }
-
-  #discardGradients(): void {
-    this.policy.workspace.gradients(this.policy.parameters.block).fill(0)
   }
 }
 
@@ -145,11 +137,7 @@ function recordedPositions(group: RecordedGroup, space: ConstructionSpace) {
       if (advantage === undefined)
         throw new RangeError(`Action ${position} of trajectory ${trajectory} has no advantage.`)
       // Checked here, because a forced STOP multiplies its advantage by zero and the loss would not show it.
-      if (!Number.isFinite(advantage))
-        throw new NonFiniteUpdateError(
-          `the advantage of action ${position} of trajectory ${trajectory}`,
-          advantage,
-        )
+      requireFinite(advantage, `advantage of action ${position} of trajectory ${trajectory}`)
       const reason = whyIllegal(step.action, step.graph, space)
       if (reason !== undefined) throw new IllegalActionError(reason)
       return { ...step, trajectory, position, advantage }
@@ -182,12 +170,4 @@ function usedBranches(states: readonly NetworkState[], { roles, indexOf }: RoleS
   return units
     .filter(({ role, realization }) => roles[indexOf(role)]![realization])
     .map(({ role, realization }) => indexOf(role) * 2 + realizations.indexOf(realization))
-}
-
-export class NonFiniteUpdateError extends Problem {
-  constructor(what: string, value: number) {
-    super(`The update was not applied: ${what} is ${value}. The weights are unchanged.`, {
-      exitCode: exitCode.failed,
-    })
-  }
 }

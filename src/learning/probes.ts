@@ -1,8 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** The paper's number of probes per query. */
-const paperProbes = 4
-
 export interface ProbeSelection {
   /** The experiment's seed. */
   readonly seed: number
@@ -15,7 +12,7 @@ export interface ProbeSelection {
   /** Ids of the training tasks, in any order. */
   readonly pool: Iterable<string>
   /** How many probes to take; a smaller pool gives all that it has, an empty one none. */
-  readonly count?: number
+  readonly count: number
 }
 
 /**
@@ -24,14 +21,7 @@ export interface ProbeSelection {
  * already holds.
  */
 export function selectProbes(selection: ProbeSelection): string[] {
-  const { seed, query, update, dataVersion, pool, count = paperProbes } = selection
-  if (!(Number.isInteger(count) && count >= 0)) {
-    throw new RangeError(`The number of probes is ${count}; it must be a whole number, 0 or more.`)
-  }
-  for (const [field, value] of Object.entries({ seed, update })) {
-    if (!Number.isSafeInteger(value))
-      throw new RangeError(`The ${field} is ${value}; it must be a whole number.`)
-  }
+  const { seed, query, update, dataVersion, pool, count } = selection
   const candidates = new Set(pool)
   candidates.delete(query)
   return [...candidates]

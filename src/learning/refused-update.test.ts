@@ -49,13 +49,13 @@ describe('what is not finite stops the update', () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     'an advantage of %d',
     (value) => {
-      expectUntouched(`the advantage of action 0 of trajectory 1 is ${value}`, (learner, group) =>
+      expectUntouched(`advantage of action 0 of trajectory 1 is ${value}`, (learner, group) =>
         learner.update(withAdvantage(group, value)),
       )
     },
   )
 
-  test('the advantage of a forced STOP, which nothing is multiplied by', () => {
+  test('advantage of a forced STOP, which nothing is multiplied by', () => {
     const third: Unit = { role: 'alone', realization: 'atomic', predecessors: [] }
     const trajectories = [[step([unit, other, third], { type: 'stop' })]]
     expectUntouched('action 0 of trajectory 0', (learner, group) =>
@@ -64,11 +64,11 @@ describe('what is not finite stops the update', () => {
   })
 
   test('an advantage so large that a gradient overflows', () => {
-    expectUntouched('the gradient of', (learner, group) => learner.update(withAdvantage(group, 1e300)))
+    expectUntouched('gradient of', (learner, group) => learner.update(withAdvantage(group, 1e300)))
   })
 
   test('a query', () => {
-    expectUntouched('the loss is NaN', (learner, group) =>
+    expectUntouched('loss is NaN', (learner, group) =>
       learner.update({ ...group, query: [0, Number.NaN, 0] }),
     )
   })
@@ -89,7 +89,7 @@ describe('what is not finite stops the update', () => {
             bad.get(name)!.data[0] = value
             policy.parameters.write(bad)
             const moments = learner.adam.read()
-            expect(() => learner.update(groups[0]!)).toThrow(/the loss is|the gradient of/)
+            expect(() => learner.update(groups[0]!)).toThrow(/loss is|gradient of/)
             expect(policy.parameters.read()).toEqual(bad)
             expect(learner.adam.read()).toEqual(moments)
             policy.parameters.write(good)
@@ -115,7 +115,7 @@ describe('what is not finite stops the update', () => {
     const before = policy.parameters.read()
     learner.accumulateGradients(drawGroup(tinyPolicy(options), 1))
     policy.workspace.gradients(policy.parameters.tensor(name)).fill(Number.NEGATIVE_INFINITY, -1)
-    expect(() => learner.applyGradients()).toThrow(`the gradient of ${name} is -Infinity`)
+    expect(() => learner.applyGradients()).toThrow(`gradient of ${name} is -Infinity`)
     expect(policy.parameters.read()).toEqual(before)
   })
 
@@ -128,7 +128,7 @@ describe('what is not finite stops the update', () => {
     // The second group does not reach the encoder, and says nothing about the gradients that lie there.
     const stop = { trajectories: [[step([], { type: 'stop' as const })]], advantages: [[0.5]] }
     learner.accumulateGradients(drawGroup(policy, 3, stop))
-    expect(() => learner.applyGradients()).toThrow('the gradient of')
+    expect(() => learner.applyGradients()).toThrow('gradient of')
     expect(policy.parameters.read()).toEqual(before)
   })
 
@@ -196,7 +196,7 @@ describe('a group that cannot have happened is refused and changes nothing', () 
   })
 
   test('there is no position, or no temperature', () => {
-    expect(refuse({ trajectories: [], advantages: [] })).toContain('the loss is NaN')
+    expect(refuse({ trajectories: [], advantages: [] })).toContain('loss is NaN')
     expect(refuse({ temperature: 0 })).toContain('must be above 0')
   })
 })

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { arbitraryGraph } from '../../test/arbitrary-graph.ts'
 import type { Action } from '../graph/legality.ts'
 import { type RewardSettings, rewardSettings } from '../settings/rewards.ts'
-import { probeUtility } from './potential.ts'
 import { returnsToGo } from './returns.ts'
 import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
 
@@ -48,6 +47,12 @@ const construction: fc.Arbitrary<ScoredConstruction> = fc
     transitions: units.map((_, t) => ({ parentScores: scores[t]!, childScores: scores[t + 1]! })),
     terminalScore,
   }))
+
+/** U_P(G) = (κ u_0 + Σ_p S(G, p)) / (κ + |P|); without any evidence it is the prior u_0. */
+const probeUtility = (scores: readonly number[], { kappa, u0 }: RewardSettings) =>
+  kappa + scores.length === 0
+    ? u0
+    : (kappa * u0 + scores.reduce((sum, value) => sum + value, 0)) / (kappa + scores.length)
 
 /** r'_t of every action, and Φ_t before it. */
 const rewardsOf = (trajectory: Trajectory) => [

@@ -2,13 +2,8 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { expandedCounts } from '../graph/expansion.ts'
 import type { RewardSettings } from '../settings/rewards.ts'
 
-type ComplexitySettings = Pick<
-  RewardSettings,
-  'nodeWeight' | 'edgeWeight' | 'nodeAllowance' | 'edgeAllowance'
->
-
 /** C(G) = w_n [N_exp(G) − b_n]_+ + w_e [E_exp(G) − b_e]_+, over the expanded graph without the finalizer. */
-export function structuralComplexity(graph: AgentGraph, settings: ComplexitySettings): number {
+export function structuralComplexity(graph: AgentGraph, settings: RewardSettings): number {
   const { nodes, edges } = expandedCounts(graph)
   return (
     settings.nodeWeight * Math.max(0, nodes - settings.nodeAllowance) +

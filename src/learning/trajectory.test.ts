@@ -45,6 +45,36 @@ test('credits every addition and settles at STOP', () => {
   expect(trajectory.terminal_shaping_reward).toBe(-second!.potential)
 })
 
+test('the gain is the sum of paired differences over κ + |P|; without probes it is 0, also where κ is', () => {
+  const gainOf = (parentScores: number[], childScores: number[], kappa: number) => {
+    const probes = parentScores.map((_, probe) => `p${probe}`)
+    const one = {
+      ...scored,
+      probes,
+      actions: [add('solve'), stop],
+      transitions: [{ parentScores, childScores }],
+    }
+    return creditTrajectory(one, rewardSettings({ kappa })).transitions[0]!.utilityGain
+  }
+  expect(gainOf([0, 1, 0, 0], [1, 1, 1, 0], 1)).toBe(2 / 5)
+  expect(gainOf([1], [0], 0)).toBe(-1)
+  expect(gainOf([], [], 1)).toBe(0)
+  expect(gainOf([], [], 0)).toBe(0)
+})
+
+test('STOP pays back the whole potential, of either sign', () => {
+  const worse = {
+    ...scored,
+    transitions: scored.transitions.map(({ parentScores, childScores }) => ({
+      parentScores: childScores,
+      childScores: parentScores,
+    })),
+  }
+  const { transitions, terminal_shaping_reward } = creditTrajectory(worse, paper)
+  expect(transitions.at(-1)!.potential).toBeLessThan(0)
+  expect(terminal_shaping_reward).toBe(-transitions.at(-1)!.potential)
+})
+
 test('immediate STOP has no potential and gets the direct answer’s score', () => {
   const trajectory = creditTrajectory({ ...scored, actions: [stop], transitions: [] }, paper)
   expect(trajectory).toMatchObject({ transitions: [], terminal_reward: 1, terminal_shaping_reward: 0 })
@@ -65,6 +95,14 @@ test('a penalty comes off the terminal reward and leaves the shaping alone', () 
   const trajectory = creditTrajectory(used, rewardSettings({ callPenalty: 0.01 }))
   expect(trajectory.terminal_reward).toBeCloseTo(0.91, 14)
   expect(trajectory.terminal_shaping_reward).toBe(creditTrajectory(scored, paper).terminal_shaping_reward)
+})
+
+test('calls and tokens are penalised each with its weight; without recorded usage that is an error', () => {
+  const penalised = rewardSettings({ callPenalty: 0.01, tokenPenalty: 1e-4 })
+  const used = { ...scored, terminalScore: 0.75, terminalUsage: { calls: 5, tokens: 2000 } }
+  expect(creditTrajectory(used, penalised).terminal_reward).toBeCloseTo(0.75 - 0.05 - 0.2, 14)
+  expect(creditTrajectory(used, paper).terminal_reward).toBe(0.75)
+  expect(() => creditTrajectory(scored, penalised)).toThrow('no terminalUsage to charge')
 })
 
 test('a recorded trajectory can be credited again, after JSON and with other settings', () => {

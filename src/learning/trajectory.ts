@@ -2,14 +2,6 @@ import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import type { Action } from '../graph/legality.ts'
 import type { RewardSettings } from '../settings/rewards.ts'
 import { requireFinite } from './finite.ts'
-import {
-  type Change,
-  initialPotential,
-  nextPotential,
-  pairedUtilityGain,
-  potentialIncrement,
-} from './potential.ts'
-import { shapingReward, type TerminalUsage, terminalReward, terminalShapingReward } from './rewards.ts'
 import { roleRepetition, structuralComplexity } from './structural-terms.ts'
 
 /** Scores of the graph before and after one addition, in the order of the trajectory's probes. */
@@ -32,14 +24,18 @@ export interface ScoredConstruction {
   readonly transitions: readonly ProbeScores[]
   /** S(G, q) of the final graph on the query. */
   readonly terminalScore: number
-  /** Needed only when calls or tokens are penalised. */
-  readonly terminalUsage?: TerminalUsage
+  /** What running the final graph on the query took. Needed only when calls or tokens are penalised. */
+  readonly terminalUsage?: { readonly calls: number; readonly tokens: number }
 }
 
 /** One addition with its credit. */
-export interface Transition extends ProbeScores, Change {
+export interface Transition extends ProbeScores {
   /** G_{t+1}, the graph after the addition. */
   readonly graph: AgentGraph
+  /** ΔU, ΔC and ΔD. */
+  readonly utilityGain: number
+  readonly addedComplexity: number
+  readonly addedRepetition: number
   /** C(G_{t+1}). */
   readonly complexity: number
   /** D(G_{t+1}). */
@@ -48,7 +44,7 @@ export interface Transition extends ProbeScores, Change {
   readonly increment: number
   /** Φ_{t+1}. */
   readonly potential: number
-  /** F_t = η Φ_{t+1} − Φ_t. */
+  /** F_t, the reward stored with the addition, whose task reward is zero. */
   readonly reward: number
 }
 
@@ -68,50 +64,42 @@ export interface Trajectory extends ScoredConstruction {
 /** Turns scores into credit: potentials, stored rewards and the settlement at STOP. */
 export function creditTrajectory(scored: ScoredConstruction, settings: RewardSettings): Trajectory {
   const { query, probes, actions, forcedStop, terminalScore, terminalUsage } = scored
+  const { alpha, beta, gammaR, eta } = settings
   const additions = additionsOf(actions)
-  if (additions.length !== scored.transitions.length) {
+  if (additions.length !== scored.transitions.length)
     throw incomplete(`it has ${additions.length} additions but probe scores of ${scored.transitions.length}`)
-  }
 
-  const transitions: Transition[] = []
-  let graph = AgentGraph.empty
-  let complexity = structuralComplexity(graph, settings)
-  let repetition = roleRepetition(graph)
-  let potential = initialPotential
-  for (const [position, addition] of additions.entries()) {
+  // Φ_0 = 0: potentials are relative to the empty graph, whose complexity and repetition are 0 too.
+  let before = { graph: AgentGraph.empty, complexity: 0, repetition: 0, potential: 0 }
+  const transitions = additions.map((addition, position): Transition => {
     const { parentScores, childScores } = scored.transitions[position]!
     checkScores('parent', parentScores, probes, position)
     checkScores('child', childScores, probes, position)
-    const before = { complexity, repetition, potential }
-    graph = graph.add(addition)
-    complexity = structuralComplexity(graph, settings)
-    repetition = roleRepetition(graph)
-    const change = {
-      utilityGain: pairedUtilityGain(parentScores, childScores, settings),
-      addedComplexity: complexity - before.complexity,
-      addedRepetition: repetition - before.repetition,
-    }
-    const increment = potentialIncrement(change, settings)
-    potential = requireFinite(
-      nextPotential(before.potential, increment),
-      `potential after action ${position}`,
-    )
-    const reward = requireFinite(
-      shapingReward(before.potential, potential, settings),
-      `reward of action ${position}`,
-    )
-    transitions.push({
+    const graph = before.graph.add(addition)
+    const complexity = structuralComplexity(graph, settings)
+    const repetition = roleRepetition(graph)
+    const utilityGain = pairedUtilityGain(parentScores, childScores, settings)
+    const addedComplexity = complexity - before.complexity
+    const addedRepetition = repetition - before.repetition
+    // d_t = α ΔU − β ΔC − γ_R ΔD, Φ_{t+1} = Φ_t + d_t, F_t = η Φ_{t+1} − Φ_t
+    const increment = alpha * utilityGain - beta * addedComplexity - gammaR * addedRepetition
+    const potential = requireFinite(before.potential + increment, `potential after action ${position}`)
+    const reward = requireFinite(eta * potential - before.potential, `reward of action ${position}`)
+    before = { graph, complexity, repetition, potential }
+    return {
       graph,
       parentScores,
       childScores,
-      ...change,
+      utilityGain,
+      addedComplexity,
+      addedRepetition,
       complexity,
       repetition,
       increment,
       potential,
       reward,
-    })
-  }
+    }
+  })
 
   requireFinite(terminalScore, `terminal score on ${query}, at action ${additions.length},`)
   return {
@@ -122,10 +110,41 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
     transitions,
     terminalScore,
     terminalUsage,
-    terminal_reward: requireFinite(terminalReward(terminalScore, terminalUsage, settings), 'terminal reward'),
-    terminal_shaping_reward: terminalShapingReward(potential),
+    terminal_reward: requireFinite(terminalReward(scored, settings), 'terminal reward'),
+    // −Φ: the terminal state has potential zero. Not a bare minus, which would make -0 of 0.
+    terminal_shaping_reward: 0 - before.potential,
     settings,
   }
+}
+
+/**
+ * ΔU_P = Σ_p [S(G', p) − S(G, p)] / (κ + |P|): what an addition gained on the probes, paired probe by probe, so that the
+ * prior u_0 of the utility cancels. Without probes it is 0, also when κ = 0 would leave 0/0.
+ */
+function pairedUtilityGain(
+  parentScores: readonly number[],
+  childScores: readonly number[],
+  { kappa }: RewardSettings,
+): number {
+  if (parentScores.length === 0) return 0
+  const gained = childScores.reduce((sum, score, probe) => sum + (score - parentScores[probe]!), 0)
+  return gained / (kappa + parentScores.length)
+}
+
+/**
+ * The task's part of STOP's reward: S, less what calls and tokens cost. The paper's weights for both are zero; it
+ * speaks of normalizers but gives no value, so here a weight is simply per call and per token.
+ */
+function terminalReward(
+  { terminalScore, terminalUsage }: ScoredConstruction,
+  { callPenalty, tokenPenalty }: RewardSettings,
+): number {
+  if (callPenalty === 0 && tokenPenalty === 0) return terminalScore
+  if (terminalUsage === undefined)
+    throw new TypeError(
+      'callPenalty or tokenPenalty is set, but the trajectory has no terminalUsage to charge. Record it, or set both to 0.',
+    )
+  return terminalScore - callPenalty * terminalUsage.calls - tokenPenalty * terminalUsage.tokens
 }
 
 function additionsOf(actions: readonly Action[]): Unit[] {
@@ -142,12 +161,10 @@ function checkScores(
   probes: readonly string[],
   position: number,
 ): void {
-  if (scores.length !== probes.length) {
+  if (scores.length !== probes.length)
     throw incomplete(`action ${position} has ${scores.length} ${whose} scores for ${probes.length} probes`)
-  }
-  for (const [index, probe] of probes.entries()) {
+  for (const [index, probe] of probes.entries())
     requireFinite(scores[index]!, `${whose} score on probe ${probe}, at action ${position},`)
-  }
 }
 
 function incomplete(problem: string): Error {

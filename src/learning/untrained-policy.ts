@@ -1,15 +1,16 @@
 import { libraryEmbeddings } from '../encoder/library-embeddings.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Library } from '../library/library.ts'
+import { paperAdam } from '../numerics/adam.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import type { TrainingSettings } from '../settings/training.ts'
-
-type PolicySettings = Pick<TrainingSettings, 'hidden' | 'maxUnits' | 'maxDepth' | 'dropout' | 'seed'>
+import { lossWeights } from './loss.ts'
+import { PolicyLearner } from './policy-learner.ts'
 
 /** All of a policy but its weights. */
 export async function policyOptions(
   library: Library,
-  { hidden, maxUnits, maxDepth, dropout }: PolicySettings,
+  { hidden, maxUnits, maxDepth, dropout }: TrainingSettings,
   encoder: FrozenTextEncoder,
 ): Promise<PolicyOptions> {
   return {
@@ -20,11 +21,15 @@ export async function policyOptions(
   }
 }
 
-/** The policy that a training begins with: fixed by library, settings and encoder. */
-export async function untrainedPolicy(
+/** What a training begins with: the policy is fixed by library, settings and encoder. */
+export async function untrainedLearner(
   library: Library,
-  settings: PolicySettings,
+  settings: TrainingSettings,
   encoder: FrozenTextEncoder,
-): Promise<ConstructionPolicy> {
-  return ConstructionPolicy.initialize(await policyOptions(library, settings, encoder), settings.seed)
+): Promise<PolicyLearner> {
+  const options = await policyOptions(library, settings, encoder)
+  return new PolicyLearner(ConstructionPolicy.initialize(options, settings.seed), {
+    adam: { ...paperAdam, learningRate: settings.learningRate },
+    weights: lossWeights(settings),
+  })
 }

@@ -1,36 +1,34 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { learningOptions as options } from '../../test/recorded-groups.ts'
 import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { rewardSettings } from '../settings/rewards.ts'
+import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
 import { PolicyLearner } from './policy-learner.ts'
 import { returnsToGo } from './returns.ts'
-import type { ScoreGraph } from './score-construction.ts'
-import { type UpdateOptions, updateOnQuery } from './update.ts'
+import {
+  type ScoreGraph,
+  type TrainedUpdate,
+  temperatureAt,
+  type UpdateOptions,
+  updatePolicy,
+} from './update.ts'
 
 const pool = ['a', 'b', 'c', 'd', 'e', 'f']
 
 /** A world in which every pair of graph and task has a score of its own, the same at every asking. */
 const scoreOf = (graph: AgentGraph, task: string) => deriveRandom(5, graphKey(graph), task).uniform()
 
-function settings(evaluate: ScoreGraph, update: number, more: Partial<UpdateOptions> = {}): UpdateOptions {
-  const id = pool[update % pool.length]!
-  return {
-    seed: 3,
-    update,
-    query: { id, embedding: numbersLike(3, update + 1, 1) },
-    pool,
-    dataVersion: 'v1',
-    trajectories: 4,
-    probes: 2,
-    temperature: 1.2,
-    restriction: 'mixed',
-    rewards: rewardSettings(),
-    evaluate,
-    ...more,
-  }
+const questions = {
+  queries: pool.map((id, index) => ({ id, embedding: numbersLike(3, index + 1, 1) })),
+  dataVersion: 'v1',
+}
+
+function settings(evaluate: ScoreGraph, update: number, more: GivenTrainingSettings = {}): UpdateOptions {
+  const given = trainingSettings.parse({ seed: 3, trajectories: 4, probes: 2, ...more })
+  return { settings: given, questions, update, updates: 12, evaluate }
 }
 
 const immediate: ScoreGraph = async (graph, task) => ({ score: scoreOf(graph, task) })
@@ -38,7 +36,7 @@ const immediate: ScoreGraph = async (graph, task) => ({ score: scoreOf(graph, ta
 test('credits every trajectory from the scores of its prefixes on shared probes and of its end on the query', async () => {
   const learner = new PolicyLearner(tinyPolicy(options))
   const before = learner.policy.parameters.read()
-  const { trajectories, advantages, report } = await updateOnQuery(learner, settings(immediate, 0))
+  const { trajectories, advantages, report } = await updatePolicy(learner, settings(immediate, 0))
   expect(trajectories).toHaveLength(4)
   expect(new Set(trajectories.map(({ probes }) => probes.join())).size).toBe(1)
   expect(trajectories[0]!.probes).not.toContain('a')
@@ -67,7 +65,7 @@ test('asks for each pair of graph and task once, and for nothing that it does no
     asked.push(`${graphKey(graph)} ${task}`)
     return { score: scoreOf(graph, task) }
   }
-  const { trajectories, evaluations } = await updateOnQuery(
+  const { trajectories, evaluations } = await updatePolicy(
     learner,
     settings(counting, 0, { trajectories: 8 }),
   )
@@ -94,7 +92,7 @@ test('does not depend on the order in which evaluations return', async () => {
       await new Promise((resolve) => setTimeout(resolve, delay(task, index++)))
       return { score: scoreOf(graph, task) }
     }
-    for (let update = 0; update < 4; update += 1) await updateOnQuery(learner, settings(late, update))
+    for (let update = 0; update < 4; update += 1) await updatePolicy(learner, settings(late, update))
     return { weights: learner.policy.parameters.read(), adam: learner.adam.read() }
   }
   const inOrder = await run(() => 0)
@@ -110,9 +108,8 @@ describe('ablations', () => {
       tasks.add(task)
       return { score: scoreOf(graph, task) }
     }
-    const rewards = rewardSettings({ alpha: 0, beta: 0, gammaR: 0 })
     const learner = new PolicyLearner(tinyPolicy(options))
-    const { trajectories } = await updateOnQuery(learner, settings(watching, 1, { rewards }))
+    const { trajectories } = await updatePolicy(learner, settings(watching, 1, { finalRewardOnly: true }))
     expect([...tasks]).toEqual(['b'])
     for (const trajectory of trajectories) {
       for (const value of returnsToGo(trajectory)) expect(value).toBe(trajectory.terminalScore)
@@ -121,7 +118,7 @@ describe('ablations', () => {
 
   test.each(['all-atomic', 'all-group'] as const)('%s builds nothing else', async (restriction) => {
     const learner = new PolicyLearner(tinyPolicy(options))
-    const { trajectories } = await updateOnQuery(
+    const { trajectories } = await updatePolicy(
       learner,
       settings(immediate, 2, { restriction, trajectories: 8 }),
     )
@@ -139,7 +136,67 @@ test('an evaluation that is refused, or a score that is no number, changes no we
   ] satisfies ScoreGraph[]) {
     const learner = new PolicyLearner(tinyPolicy(options))
     const before = { weights: learner.policy.parameters.read(), adam: learner.adam.read() }
-    await expect(updateOnQuery(learner, settings(bad, 0))).rejects.toThrow(/revoked|NaN/)
+    await expect(updatePolicy(learner, settings(bad, 0))).rejects.toThrow(/revoked|NaN/)
     expect({ weights: learner.policy.parameters.read(), adam: learner.adam.read() }).toEqual(before)
   }
+})
+
+test('takes the queries in turn, once per pass, with falling temperature', async () => {
+  const learner = new PolicyLearner(tinyPolicy(options))
+  const seen: TrainedUpdate[] = []
+  for (let update = 0; update < 12; update += 1)
+    seen.push(await updatePolicy(learner, settings(immediate, update)))
+  expect(seen.map(({ query }) => query).join('')).toBe('abcdefabcdef')
+  expect(seen.map(({ update }) => update)).toEqual([...Array(12).keys()])
+  expect(seen[0]!.temperature).toBe(1.2)
+  expect(seen[11]!.temperature).toBe(1)
+  expect(learner.adam.read().step).toBe(12)
+})
+
+test('learns what is rewarded', async () => {
+  /** A world that rewards one thing: a group among the units. */
+  const groups: ScoreGraph = async (graph) => ({
+    score: graph.units.some(({ realization }) => realization === 'group') ? 1 : 0,
+  })
+  const learner = new PolicyLearner(tinyPolicy(options), {
+    adam: { learningRate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+  })
+  const scores: number[] = []
+  for (let update = 0; update < 100; update += 1) {
+    const given = { ...settings(groups, update, { trajectories: 8 }), updates: 100 }
+    const { trajectories } = await updatePolicy(learner, given)
+    scores.push(trajectories.reduce((sum, { terminalScore }) => sum + terminalScore, 0) / 8)
+  }
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  expect(mean(scores.slice(-10))).toBeGreaterThan(mean(scores.slice(0, 10)) + 0.1)
+})
+
+const paper = trainingSettings.parse({})
+
+test('the paper anneals from exactly 1.2 to exactly 1.0 over 100 updates', () => {
+  expect(temperatureAt(0, 100, paper)).toBe(1.2)
+  expect(temperatureAt(99, 100, paper)).toBe(1)
+  expect(temperatureAt(33, 100, paper)).toBeCloseTo(1.2 - 0.2 / 3, 12)
+})
+
+test('a single update samples at the start, later ones at the end', () => {
+  expect(temperatureAt(0, 1, paper)).toBe(1.2)
+  expect(temperatureAt(1, 1, paper)).toBe(1)
+  expect(temperatureAt(100, 100, paper)).toBe(1)
+})
+
+test('steps are even and stay between the ends, upward too', () => {
+  const temperature = fc.double({ min: 0.1, max: 5, noNaN: true })
+  fc.assert(
+    fc.property(temperature, temperature, fc.integer({ min: 2, max: 300 }), (start, end, updates) => {
+      const at = (update: number) =>
+        temperatureAt(update, updates, { temperatureStart: start, temperatureEnd: end })
+      const step = (end - start) / (updates - 1)
+      for (let update = 1; update < updates; update += 1)
+        expect(at(update) - at(update - 1)).toBeCloseTo(step, 10)
+      expect(at(0)).toBe(start)
+      expect(at(updates - 1)).toBe(end)
+    }),
+    { numRuns: 50 },
+  )
 })

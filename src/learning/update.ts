@@ -1,34 +1,41 @@
 // Procedure A1: one training update on one query.
-import type { Restriction } from '../graph/legality.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, constructGraphs } from '../policy/construction.ts'
-import type { ConstructionPolicy } from '../policy/policy.ts'
-import type { RewardSettings } from '../settings/rewards.ts'
+import { rewardsOf, type TrainingSettings } from '../settings/training.ts'
 import { positionAligned } from './advantages.ts'
 import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
 import { returnsToGo } from './returns.ts'
-import { type ScoreGraph, scoreConstruction, UpdateScores } from './score-construction.ts'
-import { creditTrajectory, type Trajectory } from './trajectory.ts'
+import type { TrainingQuestions } from './training-questions.ts'
+import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
+
+/** S(G, q), with what running the graph took. */
+export interface GraphScore {
+  readonly score: number
+  readonly usage?: ScoredConstruction['terminalUsage']
+}
+
+/** Runs and scores a graph on a task, or looks up an earlier result. */
+export type ScoreGraph = (graph: AgentGraph, task: string) => Promise<GraphScore>
 
 export interface UpdateOptions {
-  readonly seed: number
+  readonly settings: TrainingSettings
+  readonly questions: TrainingQuestions
   /** Counted from 0. */
   readonly update: number
-  readonly query: { readonly id: string; readonly embedding: ArrayLike<number> }
-  /** Ids of the training tasks. */
-  readonly pool: Iterable<string>
-  readonly dataVersion: string
-  readonly trajectories: number
-  readonly probes: number
-  readonly temperature: number
-  readonly restriction: Restriction
-  readonly rewards: RewardSettings
+  /** How many there are to be. */
+  readonly updates: number
   readonly evaluate: ScoreGraph
 }
 
 export interface TrainedUpdate {
+  readonly update: number
+  /** The id of the question. */
+  readonly query: string
+  readonly temperature: number
   readonly trajectories: readonly Trajectory[]
   readonly advantages: readonly (readonly number[])[]
   readonly report: UpdateReport
@@ -39,54 +46,105 @@ export interface TrainedUpdate {
 /**
  * The policy never sees an execution, so all trajectories are sampled first and all scores they need are asked for at
  * once. Nothing depends on the order in which scores arrive. If one fails, no weight has changed.
+ *
+ * An update depends only on the weights, the optimizer's moments, its number and the seed, so a run that is resumed ends
+ * with identical weights.
  */
-export async function updateOnQuery(learner: PolicyLearner, options: UpdateOptions): Promise<TrainedUpdate> {
-  const { policy } = learner
-  const { query, restriction, temperature, rewards, evaluate } = options
+export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions): Promise<TrainedUpdate> {
+  const { settings, questions, update, updates, evaluate } = options
+  const { seed, restriction } = settings
+  const rewards = rewardsOf(settings)
 
-  // Inputs: one probe set for all trajectories.
-  const probes = chooseProbes(options)
+  // Inputs: the questions in turn, at a falling temperature, and one probe set for all trajectories.
+  const query = questions.queries[update % questions.queries.length]!
+  const temperature = temperatureAt(update, updates, settings)
+  // Without weight on the utility gain, probes cannot change a reward: none are run.
+  const probes = selectProbes({
+    seed,
+    query: query.id,
+    update,
+    dataVersion: questions.dataVersion,
+    pool: questions.queries.map(({ id }) => id),
+    count: rewards.alpha === 0 ? 0 : settings.probes,
+  })
 
   // Rollouts: K graphs from the current policy, each built until STOP.
-  const constructions = sampleTrajectories(policy, options)
+  const constructions = constructGraphs(
+    learner.policy,
+    Array.from({ length: settings.trajectories }, (_, trajectory) => ({
+      query: query.embedding,
+      random: deriveRandom(seed, 'trajectory', update, query.id, trajectory),
+      restriction,
+      temperature,
+      dropout: true,
+    })),
+  )
 
   // Additions and termination: scores become potentials, rewards and the settlement at STOP.
-  const scores = new UpdateScores(evaluate)
+  const asked = new Map<string, Promise<GraphScore>>()
+  const score: ScoreGraph = (graph, task) => {
+    const key = JSON.stringify([graphKey(graph), task])
+    const known = asked.get(key) ?? evaluate(graph, task)
+    asked.set(key, known)
+    return known
+  }
   const trajectories = await Promise.all(
     constructions.map(async (construction) => {
-      const scored = await scoreConstruction(construction, query.id, probes, scores)
-      const forcedStop = construction.graph.size === policy.options.dimensions.maxUnits
+      const scored = await scoreConstruction(construction, query.id, probes, score)
+      const forcedStop = construction.graph.size === learner.policy.options.dimensions.maxUnits
       return creditTrajectory({ ...scored, forcedStop }, rewards)
     }),
   )
 
   // Update: returns, position-aligned advantages, one Adam step on the loss.
   const advantages = positionAligned(trajectories.map(returnsToGo), rewards.epsilon)
-  const steps = constructions.map((construction) => construction.steps)
   const report = learner.update({
     query: query.embedding,
     restriction,
     temperature,
-    trajectories: steps,
+    trajectories: constructions.map(({ steps }) => steps),
     advantages,
   })
-  return { trajectories, advantages, report, evaluations: scores.size }
+  return { update, query: query.id, temperature, trajectories, advantages, report, evaluations: asked.size }
 }
 
-/** Without weight on the utility gain, probes cannot change a reward: none are run. */
-function chooseProbes({ seed, update, query, pool, dataVersion, probes, rewards }: UpdateOptions): string[] {
-  if (rewards.alpha === 0) return []
-  return selectProbes({ seed, query: query.id, update, dataVersion, pool, count: probes })
+/** Scores every partial graph on every probe and the final graph on the query, all at once. */
+async function scoreConstruction(
+  { graph, steps }: Construction,
+  query: string,
+  probes: readonly string[],
+  score: ScoreGraph,
+): Promise<Omit<ScoredConstruction, 'forcedStop'>> {
+  const onProbes = steps.map((step) => Promise.all(probes.map((probe) => score(step.graph, probe))))
+  const [terminal, ...partial] = await Promise.all([score(graph, query), ...onProbes])
+  const probeScores = partial.map((onEach) => onEach.map((one) => one.score))
+  return {
+    query,
+    probes,
+    actions: steps.map(({ action }) => action),
+    transitions: probeScores.slice(1).map((childScores, position) => ({
+      parentScores: probeScores[position]!,
+      childScores,
+    })),
+    terminalScore: terminal.score,
+    terminalUsage: terminal.usage,
+  }
 }
 
-function sampleTrajectories(policy: ConstructionPolicy, options: UpdateOptions): Construction[] {
-  const { seed, update, query, restriction, temperature } = options
-  const jobs = Array.from({ length: options.trajectories }, (_, trajectory) => ({
-    query: query.embedding,
-    random: deriveRandom(seed, 'trajectory', update, query.id, trajectory),
-    restriction,
-    temperature,
-    dropout: true,
-  }))
-  return constructGraphs(policy, jobs)
+/**
+ * The temperature of an update, counted from 0: exactly the start's at update 0, exactly the end's at the last of `updates`,
+ * evenly spaced between them. A run of one update samples at the start; updates past the last, as when a finished run is
+ * continued, stay at the end.
+ */
+export function temperatureAt(
+  update: number,
+  updates: number,
+  {
+    temperatureStart: start,
+    temperatureEnd: end,
+  }: Pick<TrainingSettings, 'temperatureStart' | 'temperatureEnd'>,
+): number {
+  if (update === 0) return start
+  const progress = Math.min(1, update / (updates - 1))
+  return (1 - progress) * start + progress * end
 }

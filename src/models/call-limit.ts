@@ -8,6 +8,9 @@ interface Waiting {
   abandoned: boolean
 }
 
+/** Calls in flight in the paper's experiments. */
+export const paperConcurrency = 8
+
 /**
  * A limit on calls in flight. When all slots are taken, the caller with the highest priority goes next (for a node: its
  * longest remaining path), and among equals the one that came first.
@@ -21,7 +24,7 @@ export class CallLimit {
   /** The next one last. Those who gave up stay until their turn comes. */
   readonly #queue: Waiting[] = []
 
-  constructor(limit = 8) {
+  constructor(limit = paperConcurrency) {
     this.#limit = checked(limit)
   }
 

@@ -10,6 +10,9 @@ export interface PolicyDimensions {
   readonly maxDepth: number
 }
 
+/** Share of the unit vectors that the paper's training drops. */
+export const paperDropout = 0.1
+
 /** A tensor of doubles, row-major. */
 export interface PlainTensor {
   readonly shape: readonly number[]

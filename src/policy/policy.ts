@@ -14,7 +14,7 @@ import type { NetworkState } from './edge-aware-gru.ts'
 import { initializeParameters } from './initialization.ts'
 import { legalLogits } from './legal-logits.ts'
 import { PolicyNetwork, type QueryFeatures } from './network.ts'
-import type { PolicyDimensions } from './parameter-shapes.ts'
+import { type PolicyDimensions, paperDropout } from './parameter-shapes.ts'
 import { type ParameterValues, PolicyParameters } from './parameters.ts'
 import type { SemanticTables } from './semantic-tables.ts'
 import { placeSemantics, type RoleVectors } from './semantics.ts'
@@ -24,7 +24,7 @@ export interface PolicyOptions {
   readonly roles: RoleSpace
   /** In the order of the roles. */
   readonly vectors: readonly RoleVectors[]
-  /** Share of v_i that training drops; the paper's 0.1 unless given. */
+  /** Share of v_i that training drops; the paper's unless given. */
   readonly dropoutRate?: number
 }
 
@@ -45,7 +45,7 @@ export class ConstructionPolicy {
     placement?: { workspace: Workspace; frozen: boolean },
   ) {
     this.options = options
-    this.dropoutRate = options.dropoutRate ?? 0.1
+    this.dropoutRate = options.dropoutRate ?? paperDropout
     this.workspace = placement?.workspace ?? new Workspace()
     this.parameters = new PolicyParameters(this.workspace, options.dimensions, {
       frozen: placement?.frozen ?? false,

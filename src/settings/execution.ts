@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { paperConcurrency } from '../models/call-limit.ts'
 import { paperDecoding } from '../models/chat-model.ts'
 import { priceTableSchema } from '../models/prices.ts'
 
@@ -38,7 +39,7 @@ export const concurrencySetting = z
   .int()
   .min(1)
   .max(10_000)
-  .default(8)
+  .default(paperConcurrency)
   .describe('Model calls in flight at once.')
 
 export const defaultConcurrency = concurrencySetting.parse(undefined)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { InvalidRewardSettingsError, rewardSettings, rewardSettingsSchema } from './rewards.ts'
+import { Problem } from '../problem.ts'
+import { rewardSettings, rewardSettingsSchema } from './rewards.ts'
 
 test("defaults are the paper's values", () => {
   expect(rewardSettings()).toEqual({
@@ -50,8 +51,8 @@ test.each([
   ['callPenalty', -1],
   ['tokenPenalty', null],
 ])('%s = %s is refused by name', (field, value) => {
-  expect(() => rewardSettings({ [field]: value })).toThrow(InvalidRewardSettingsError)
-  expect(() => rewardSettings({ [field]: value })).toThrow(`${field} is ${value}: `)
+  expect(() => rewardSettings({ [field]: value })).toThrow(Problem)
+  expect(() => rewardSettings({ [field]: value })).toThrow(`at ${field}`)
 })
 
 test('a misspelt setting is refused instead of ignored', () => {

@@ -38,16 +38,6 @@ export type RewardSettings = Readonly<z.output<typeof rewardSettingsSchema>>
 /** Checked settings: those given, and the paper's values for the rest. */
 export function rewardSettings(given: z.input<typeof rewardSettingsSchema> = {}): RewardSettings {
   const parsed = rewardSettingsSchema.safeParse(given)
-  if (!parsed.success) throw new InvalidRewardSettingsError(parsed.error, given)
-  return Object.freeze(parsed.data)
-}
-
-export class InvalidRewardSettingsError extends Problem {
-  constructor({ issues }: z.ZodError, given: object) {
-    const problems = issues.map(({ path, message }) => {
-      const field = path.join('.')
-      return field === '' ? message : `${field} is ${(given as Record<string, unknown>)[field]}: ${message}`
-    })
-    super(`The reward settings are not valid. ${problems.join('. ')}.`)
-  }
+  if (parsed.success) return Object.freeze(parsed.data)
+  throw new Problem(`The reward settings are not valid.\n${z.prettifyError(parsed.error)}`)
 }

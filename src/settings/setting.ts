@@ -10,15 +10,8 @@ export interface Setting {
   readonly default?: number | boolean | string
   /** For a choice. */
   readonly choices: readonly string[]
-  /** For numbers. */
-  readonly bounds: Bounds
-}
-
-export interface Bounds {
-  readonly least?: number
-  /** The value itself is excluded. */
-  readonly above?: number
-  readonly most?: number
+  /** For numbers; the value of `above` itself is excluded. */
+  readonly bounds: { readonly least?: number; readonly above?: number; readonly most?: number }
 }
 
 /** The part of JSON Schema that settings need. */
@@ -71,15 +64,12 @@ function leaves(described: Described, key: string): Setting[] {
 export function allowedText({ type, choices, bounds }: Pick<Setting, 'type' | 'choices' | 'bounds'>): string {
   if (type === 'switch') return 'true or false'
   if (type === 'choice') return choices.join(' or ')
-  return boundsText(bounds)
-}
-
-export function boundsText({ least, above, most }: Bounds): string {
-  if (least !== undefined && most !== undefined) return `from ${least} to ${most}`
-  if (least !== undefined) return `${least} or more`
+  const { least, above, most } = bounds
+  if (least !== undefined) return most === undefined ? `${least} or more` : `from ${least} to ${most}`
   return above === undefined ? 'any number' : `above ${above}`
 }
 
-export function isWithin(value: number, { least = -Infinity, above = -Infinity, most = Infinity }: Bounds) {
+export function isWithin(value: number, bounds: Setting['bounds']): boolean {
+  const { least = -Infinity, above = -Infinity, most = Infinity } = bounds
   return Number.isFinite(value) && value >= least && value > above && value <= most
 }

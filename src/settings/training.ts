@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paperAdam } from '../numerics/adam.ts'
+import { paperDropout } from '../policy/parameter-shapes.ts'
 import { rewardSettingsSchema } from './rewards.ts'
 
 const whole = (least: number, most: number, usual: number) => z.int().min(least).max(most).default(usual)
@@ -39,7 +40,7 @@ export const trainingSettings = z.strictObject({
     .number()
     .min(0)
     .max(0.9)
-    .default(0.1)
+    .default(paperDropout)
     .describe('Share of the unit vectors that dropout zeroes in training.'),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
   maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),
@@ -55,11 +56,16 @@ export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
 
 /** The rewards of a training, with its ablation applied. */
-export function rewardsOf({
-  finalRewardOnly,
-  rewards,
-}: Pick<TrainingSettings, 'finalRewardOnly' | 'rewards'>): TrainingSettings['rewards'] {
+export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): TrainingSettings['rewards'] {
   return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
+}
+
+/** How many updates a finished training on this many questions has. */
+export function updatesOf(
+  { initialisationOnly, passes, updates = Number.POSITIVE_INFINITY }: TrainingSettings,
+  questions: number,
+): number {
+  return initialisationOnly ? 0 : Math.min(questions * passes, updates)
 }
 
 /** Named groups of settings. */

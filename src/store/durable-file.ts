@@ -112,8 +112,9 @@ export class LineFile {
   }
 }
 
-/** The records of a line file as far as they are whole; a reader may come while the last one is being written. */
+/** The records of a line file as far as they are whole; a reader may come while the last one is being written, or before the first. */
 export function readLines(path: string): unknown[] {
+  if (!existsSync(path)) return []
   return [...lines(path, readFileSync(path))].map(({ record }) => record)
 }
 

@@ -1,10 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import type { Toolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
-import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import { invalidAnswer, type Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
@@ -15,7 +13,7 @@ import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import { splitOf, type TaskSet, TaskSetError } from './task-set.ts'
+import { type TaskSet, TaskSetError } from './task-set.ts'
 
 export interface ExecutorParts {
   readonly set: TaskSet
@@ -27,14 +25,14 @@ export interface ExecutorParts {
   readonly clock?: Clock
 }
 
-/** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: what is remembered is its caller's business. */
+/** How graphs are run on the tasks of a set, and their answers scored. Runs nothing itself: `executeGraph` does. */
 export class TaskExecutor {
   readonly parts: ExecutorParts
   /** Contracts are few, tasks are many. */
   readonly #fingerprints = new Map<AnswerContract, string>()
-
   /** What became of the sandboxes of an execution's tools. */
   readonly #sandboxes = new AsyncLocalStorage<{ failure?: SandboxFailure }>()
+  /** One object for all executions: plans are remembered by it. */
   readonly #tools: Toolbox
 
   constructor(parts: ExecutorParts) {
@@ -57,35 +55,23 @@ export class TaskExecutor {
     return made
   }
 
-  /** Throws a `Problem` where a tool's sandbox failed: an answer without the tool is another one. */
-  async run(
-    graph: AgentGraph,
-    task: Task,
-    options: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'id'> = {},
-  ): Promise<Execution> {
+  /** What `executeGraph` takes besides a graph. */
+  optionsFor(task: Task): Omit<ExecutionOptions, 'graph'> {
     const { set, model, settings, limit, clock } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
+    return { task, library, profile, contract, model, tools: this.#tools, settings, limit, clock }
+  }
+
+  /** Throws a `Problem` if a tool's sandbox fails meanwhile: an answer without the tool is another one. */
+  async watched<T>({ id }: Task, execute: () => Promise<T>): Promise<T> {
     const met: { failure?: SandboxFailure } = {}
-    const given = {
-      graph,
-      task,
-      library,
-      profile,
-      contract,
-      model,
-      tools: this.#tools,
-      settings,
-      limit,
-      clock,
-      ...options,
-    }
-    const execution = await this.#sandboxes.run(met, () => executeGraph(given))
-    if (met.failure !== undefined) throw sandboxFailed(task.id, met.failure)
+    const execution = await this.#sandboxes.run(met, execute)
+    if (met.failure !== undefined) throw sandboxFailed(id, met.failure)
     return execution
   }
 
-  /** The score of an execution's answer; without one it is zero. A scorer of one's own may be wrong: that is said here. */
+  /** The score of an execution's answer; without one it is zero. Throws if the scorer breaks its contract. */
   async score(
     { answer, trace }: Pick<Execution, 'answer' | 'trace'>,
     reference: unknown,
@@ -107,11 +93,6 @@ export class TaskExecutor {
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,
     )
   }
-
-  /** A split of its task set. */
-  split(name: string) {
-    return splitOf(this.parts.set, name)
-  }
 }
 
 /** The sandbox failed in all attempts. Nothing is lost, and nothing is stored of what it could not run. */
@@ -122,7 +103,7 @@ function sandboxFailed(task: string, failure: SandboxFailure): Problem {
   )
 }
 
-/** The same tools. Whoever listens hears of each sandbox that failed; the model is only told that its tool is unavailable. */
+/** The same tools; `onFailure` is told of each sandbox that failed, the model only that its tool is unavailable. */
 function watchedTools(toolbox: Toolbox, onFailure: (problem: SandboxFailure) => void): Toolbox {
   const watched = (tool: Tool): Tool => ({
     ...{ name: tool.name, description: tool.description, payload: tool.payload },

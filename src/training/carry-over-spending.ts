@@ -7,7 +7,7 @@ import type { UpdateRecord } from './update-record.ts'
 
 /**
  * Puts what a run has spent under an earlier version, which kept no journal, at the beginning of its journal: what its last
- * event tells, and what the ledger's answers tell on top. What failed attempts used after that event is not known any more.
+ * event says, plus what the ledger's answers show. What failed attempts used after that event is not known any more.
  */
 export async function carryOverSpending(
   folder: RunFolder,
@@ -16,17 +16,18 @@ export async function carryOverSpending(
   if (existsSync(folder.callsFile) && statSync(folder.callsFile).size > 0) return
   const then = lastUpdate(folder)?.spent
   const answered = await ledger.spending()
-  const calls = Math.max(then?.calls ?? 0, answered.calls)
-  const unknown = Math.max(then?.unknown ?? 0, answered.unknown) + inFlightBefore(folder, calls)
+  const most = (field: keyof typeof answered) => Math.max(then?.[field] ?? 0, answered[field])
+  const calls = most('calls')
+  const unknown = most('unknown') + inFlightBefore(folder, calls)
   if (calls === 0 && unknown === 0) return
   const isAllTold = then !== undefined && then.calls >= answered.calls
   noteSpent(folder.callsFile, {
     of: 'earlier version',
     sum: {
       calls,
-      input: Math.max(then?.input ?? 0, answered.input),
-      cachedInput: Math.max(then?.cachedInput ?? 0, answered.cachedInput),
-      output: Math.max(then?.output ?? 0, answered.output),
+      input: most('input'),
+      cachedInput: most('cachedInput'),
+      output: most('output'),
       unknown,
       // Unpriced, all of it is priced when it is read.
       cost: isAllTold ? then.cost : 'unpriced',
@@ -36,7 +37,7 @@ export async function carryOverSpending(
 }
 
 export function lastUpdate({ eventsFile }: RunFolder): UpdateRecord | undefined {
-  return existsSync(eventsFile) ? (readLines(eventsFile).at(-1) as UpdateRecord | undefined) : undefined
+  return readLines(eventsFile).at(-1) as UpdateRecord | undefined
 }
 
 /** `calls.log` of earlier versions has a plus for each call that was begun and a minus for each that failed. */

@@ -1,22 +1,18 @@
-import { queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
-import { MemoryShelf, Once } from '../execution/once.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import { graphKey } from '../graph/graph-key.ts'
-import { PolicyLearner } from '../learning/policy-learner.ts'
-import { trainPolicy } from '../learning/train-policy.ts'
-import { untrainedPolicy } from '../learning/untrained-policy.ts'
-import type { Task } from '../library/task.ts'
+import { embedQuestions } from '../learning/training-questions.ts'
+import { untrainedLearner } from '../learning/untrained-policy.ts'
+import { type ScoreGraph, updatePolicy } from '../learning/update.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { type Cost, costOf, type Price } from '../models/prices.ts'
-import type { Call } from '../models/retry.ts'
-import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { addUsage, type Usage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
-import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
+import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulated-model.ts'
-import { TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
+import { MemoryLedger } from '../store/ledger/memory.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { openEvaluator } from './training-evaluator.ts'
 
 export interface Estimate {
   readonly updates: number
@@ -53,91 +49,61 @@ export async function estimate(options: {
   readonly set: TaskSet
   readonly settings?: GivenTrainingSettings
   readonly encoder: FrozenTextEncoder
-  readonly price?: Price | undefined
+  readonly price?: Price
 }): Promise<Estimate> {
   const { set, encoder, price } = options
   const settings = trainingSettings.parse(options.settings ?? {})
-  const { tasks } = splitOf(set, 'train')
-  const all = settings.initialisationOnly ? 0 : tasks.length * settings.passes
-  const updates = Math.min(all, settings.updates ?? all)
+  const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
-  const trial = new Trial(set, settings.requestReuse)
-  const learner = new PolicyLearner(await untrainedPolicy(set.library, settings, encoder))
-  const queries: { id: string; embedding: Float32Array }[] = []
-  for (const task of tasks) queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
-  await trainPolicy(learner, {
-    seed: settings.seed,
-    queries,
-    dataVersion: splitVersion(set, 'train'),
-    passes: settings.passes,
-    updates: sampled,
-    trajectories: settings.trajectories,
-    probes: settings.finalRewardOnly ? 0 : settings.probes,
-    restriction: settings.restriction,
-    rewards: settings.rewards,
-    evaluate: trial.evaluate,
-  })
-  const factor = sampled === 0 ? 0 : updates / sampled
-  const range = (amount: number): Range => ({
-    low: amount * factor * spread.low,
-    expected: amount * factor,
-    high: amount * factor * spread.high,
-  })
-  const { calls, input, output } = trial.made
-  const money = (share: number) => costOf(times(trial.made, factor * share), price, new Date())
-  const question = times(trial.perEvaluation(), 1)
-  return {
-    updates,
-    sampled,
-    calls: range(calls),
-    inputTokens: range(input),
-    outputTokens: range(output),
-    cost: { low: money(spread.low), expected: money(1), high: money(spread.high) },
-    perQuestion: {
-      calls: question.calls,
-      tokens: question.input + question.output,
-      cost: costOf(question, price, new Date()),
-    },
-  }
-}
-
-/** Runs graphs on the simulated model, without scoring: what an answer is worth does not change what it costs. */
-class Trial {
-  readonly #executor: TaskExecutor
-  readonly #tasks: ReadonlyMap<string, Task>
-  readonly #replies: Once<Call> | undefined
-  readonly #known = new Set<string>()
-  #evaluations = 0
-  #all: Usage = noUsage
-  made: Usage = noUsage
-
-  constructor(set: TaskSet, requestReuse: boolean) {
-    this.#executor = new TaskExecutor({
-      set,
+  const evaluator = openEvaluator({
+    parts: {
+      // What an answer is worth does not change what it costs, and scoring may need a sandbox.
+      set: {
+        ...set,
+        contractOf: (task) => set.contractOf(task),
+        scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
+      },
       model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
       tools: openToolbox(),
       settings: executionSettings.parse({ traceContent: false }),
       limit: new CallLimit(1000),
-    })
-    this.#tasks = new Map(splitOf(set, 'train').tasks.map((task) => [task.id, task]))
-    if (requestReuse) this.#replies = new Once(new MemoryShelf<Call>())
-  }
-
-  readonly evaluate = async (graph: Parameters<TaskExecutor['run']>[0], id: string) => {
-    const key = JSON.stringify([graphKey(graph), id])
-    if (!this.#known.has(key)) {
-      this.#known.add(key)
-      const task = this.#tasks.get(id)!
-      const { usage, reused } = await this.#executor.run(graph, task, { replies: this.#replies })
-      this.made = addUsage(this.made, usage)
-      this.#all = addUsage(this.#all, usage, reused)
-      this.#evaluations += 1
-    }
+    },
+    ledger: new MemoryLedger(),
+    requestReuse: settings.requestReuse,
+  })
+  const evaluate: ScoreGraph = async (graph, task) => {
+    await evaluator.evaluate(graph, task)
     return { score: 0, usage: { calls: 0, tokens: 0 } }
   }
+  const learner = await untrainedLearner(set.library, settings, encoder)
+  const questions = await embedQuestions(set, encoder)
+  for (let update = 0; update < sampled; update += 1)
+    await updatePolicy(learner, { settings, questions, update, updates: sampled, evaluate })
 
-  perEvaluation(): Usage {
-    return times(this.#all, this.#evaluations === 0 ? 0 : 1 / this.#evaluations)
+  const { made, usage, reused } = evaluator.take()
+  const factor = sampled === 0 ? 0 : updates / sampled
+  const low = times(usage, factor * spread.low)
+  const expected = times(usage, factor)
+  const high = times(usage, factor * spread.high)
+  const range = (field: keyof Usage): Range => ({
+    low: low[field],
+    expected: expected[field],
+    high: high[field],
+  })
+  const money = (amount: Usage) => costOf(amount, price, new Date())
+  const question = times(addUsage(usage, reused), 1 / Math.max(1, made))
+  return {
+    updates,
+    sampled,
+    calls: range('calls'),
+    inputTokens: range('input'),
+    outputTokens: range('output'),
+    cost: { low: money(low), expected: money(expected), high: money(high) },
+    perQuestion: {
+      calls: question.calls,
+      tokens: question.input + question.output,
+      cost: money(question),
+    },
   }
 }
 

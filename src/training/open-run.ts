@@ -1,81 +1,106 @@
-import { PolicyLearner } from '../learning/policy-learner.ts'
-import { untrainedPolicy } from '../learning/untrained-policy.ts'
-import { paperAdam } from '../numerics/adam.ts'
-import { arithmetic } from '../numerics/kernels/kernels.ts'
+import { existsSync, mkdirSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { PolicyLearner } from '../learning/policy-learner.ts'
+import { untrainedLearner } from '../learning/untrained-policy.ts'
 import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
-import type { Checkpoint } from '../store/checkpoint.ts'
+import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
 import { assertUnchanged } from '../store/run-evidence.ts'
-import type { RunRecord } from '../store/run-folder.ts'
+import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { RunLock } from '../store/run-lock.ts'
 import { assertSameOrder, assertSameRun } from '../store/same-run.ts'
 import { membership } from '../tasks/membership.ts'
 import { splitOf } from '../tasks/task-set.ts'
-import { describeRun } from './describe-run.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { checkPrice } from './self-check.ts'
 
+/** Takes the right to write into a run's folder, and makes the folder for a new run. A second process is refused at once. */
+export async function claimFolder(folder: RunFolder, isResumed: boolean): Promise<RunLock> {
+  if (isResumed && !folder.exists) throw new RunError(`${folder.path} is no run: there is nothing to resume.`)
+  mkdirSync(folder.path, { recursive: true })
+  const lock = await RunLock.acquire(folder.path)
+  try {
+    if (!isResumed) assertNoRun(folder)
+    return lock
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** Refuses early what `train` would refuse, before an encoder is downloaded. */
+export async function assertFree(folder: RunFolder, isResumed: boolean): Promise<void> {
+  if (existsSync(folder.path)) (await claimFolder(folder, isResumed)).release()
+}
+
+function assertNoRun(folder: RunFolder): void {
+  if (folder.exists)
+    throw new RunError(
+      `${folder.path} is a run already. Resume it (\`magic resume ${basename(folder.path)}\`), or choose another name.`,
+    )
+  // Weights of a run whose record was lost: a new one must neither go on from them nor take their place.
+  if (folder.checkpoints().length > 0)
+    throw new RunError(
+      `${folder.path} has checkpoints but no run.json. Put a copy of that back to resume, or choose another name.`,
+    )
+}
+
 /** A run that is in its folder, with the policy as its last checkpoint has it. */
 export interface OpenedRun {
-  readonly record: RunRecord
   readonly learner: PolicyLearner
-  /** Updates in the checkpoint it goes on from; absent where there is none yet. */
+  /** Updates in the checkpoint that it continues from; absent if there is no checkpoint yet. */
   readonly done?: number
-  /** The state after so many updates, without what it rests on. */
-  state(update: number): Checkpoint
 }
 
-/** Makes the run's folder. `checked` is what the self-check spent. */
+/** Writes a new run into its folder. `checked` is what the self-check spent. */
 export async function beginRun(prepared: PreparedRun, checked: Spent): Promise<OpenedRun> {
-  const { folder } = prepared
-  const run = await untrainedRun(prepared)
+  const { folder, record } = prepared
+  const learner = await learnerOf(prepared)
   // The self-check's spending comes first, so that no run is without it.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
-  folder.create(run.record, tasksOf(prepared))
-  return run
+  folder.create(record, tasksOf(prepared))
+  return { learner }
 }
 
-/** Goes on with a run. Throws, with nothing changed, where it is not what it was. */
+/** Continues a run. If anything that decides its numbers has changed, it throws and touches nothing. */
 export async function reopenRun(prepared: PreparedRun, fromUpdate: number | undefined): Promise<OpenedRun> {
-  const { folder, parts, budget } = prepared
-  const run = await untrainedRun(prepared)
-  const { record, learner } = run
+  const { folder, parts, record } = prepared
+  const learner = await learnerOf(prepared)
   const update = fromUpdate ?? folder.checkpoints().at(-1)
   if (update !== undefined) assertUnchanged(folder, update)
   assertSameRun(folder.readRecord(), record)
-  const checkpoint = folder.readCheckpoint(identityOf(run), update)
+  const checkpoint = folder.readCheckpoint(identityOf(prepared, learner), update)
   // A cap may be new. The rest was checked when the run began.
-  checkPrice(parts, budget)
+  checkPrice(parts, record.budget)
   if (checkpoint === undefined) folder.writeTasks(tasksOf(prepared))
   else assertSameOrder(folder.readMembership(), splitOf(parts.set, 'train').tasks)
   folder.updateRecord(record)
-  if (checkpoint === undefined) return run
+  if (checkpoint === undefined) return { learner }
   learner.policy.parameters.write(checkpoint.parameters)
   if (checkpoint.optimizer !== undefined) learner.adam.write(checkpoint.optimizer)
   folder.removeCheckpointsAfter(checkpoint.update)
-  return { ...run, done: checkpoint.update }
+  return { learner, done: checkpoint.update }
 }
 
-async function untrainedRun(prepared: PreparedRun): Promise<OpenedRun> {
-  const { parts, settings, encoder } = prepared
-  const record = describeRun(prepared)
-  const policy = await untrainedPolicy(parts.set.library, settings, encoder)
-  const learner = new PolicyLearner(policy, {
-    adam: { ...paperAdam, learningRate: settings.learningRate },
-    weights: { divergence: settings.divergenceWeight, entropy: settings.entropyWeight },
-  })
-  const state = (update: number): Checkpoint => ({
-    ...identityOf({ record, learner }),
-    seed: settings.seed,
+/** The state after this many updates; the evidence for it is added when it is written. */
+export function stateOf(prepared: PreparedRun, learner: PolicyLearner, update: number): Checkpoint {
+  return {
+    ...identityOf(prepared, learner),
+    seed: prepared.record.training.seed,
     update,
-    parameters: policy.parameters.read(),
+    parameters: learner.policy.parameters.read(),
     optimizer: learner.adam.read(),
-  })
-  return { record, learner, state }
+  }
 }
 
-function identityOf({ record, learner }: Pick<OpenedRun, 'record' | 'learner'>) {
+function identityOf({ record }: PreparedRun, learner: PolicyLearner): CheckpointIdentity {
+  const { library, encoder, arithmetic } = record
   const { dimensions } = learner.policy.options
-  return { dimensions, library: record.library, encoder: record.encoder.fingerprint, arithmetic }
+  return { dimensions, library, encoder: encoder.fingerprint, arithmetic }
+}
+
+function learnerOf({ parts, record, encoder }: PreparedRun): Promise<PolicyLearner> {
+  return untrainedLearner(parts.set.library, record.training, encoder)
 }
 
 function tasksOf({ parts: { set } }: PreparedRun) {

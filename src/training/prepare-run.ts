@@ -1,72 +1,102 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
+import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { type Price, priceOf } from '../models/prices.ts'
+import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
-import { trainingSettings } from '../settings/training.ts'
-import { Budget, type Spent } from '../store/budget.ts'
-import { MeteredModel } from '../store/metered-model.ts'
-import type { RunFolder } from '../store/run-folder.ts'
-import { sandboxOfRun } from '../store/run-tools.ts'
-import type { ExecutorParts } from '../tasks/task-executor.ts'
-import { splitOf } from '../tasks/task-set.ts'
-import type { BegunRun } from './describe-run.ts'
-import { selfCheck } from './self-check.ts'
-import type { TrainOptions } from './train-options.ts'
+import { executionSettings } from '../settings/execution.ts'
+import { trainingSettings, updatesOf } from '../settings/training.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { describeTools, type RunTools, sandboxOfRun } from '../store/run-tools.ts'
+import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
+import { splitOf, splitVersion } from '../tasks/task-set.ts'
+import type { EngineOptions, TrainOptions } from './train-options.ts'
 
-export interface PreparedRun extends BegunRun {
+/** A run with everything chosen that was left open. */
+export interface PreparedRun {
   readonly folder: RunFolder
+  readonly parts: ExecutorParts
+  readonly encoder: FrozenTextEncoder
+  readonly price: Price | undefined
+  /** With its settings and budget. */
+  readonly record: RunRecord
 }
 
-/** Chooses everything that was left open. Nothing is written yet. */
+/** Nothing is written yet. */
 export async function prepareRun(folder: RunFolder, options: TrainOptions): Promise<PreparedRun> {
-  const { set, model, concurrency = defaultConcurrency, clock, source } = options
-  const settings = trainingSettings.parse(options.settings ?? {})
-  const say = (text: string) => options.onEvent?.({ type: 'note', text })
   const begun = options.resume === true ? folder.readRecord() : undefined
-  const sandbox = options.sandbox === undefined ? await sandboxOfRun(begun?.tools) : options.sandbox
-  const encoder = options.encoder ?? (await chosenEncoder(say))
-  const all = splitOf(set, 'train').tasks.length * settings.passes
-  return {
-    folder,
-    name: basename(folder.path),
-    parts: {
-      set,
-      model,
-      tools: openToolbox(sandbox, options.tools),
-      settings: executionSettings.parse(options.execution ?? {}),
-      limit: new CallLimit(concurrency),
-      clock,
-    },
-    settings,
-    budget: budgetSettings.parse(options.budget ?? {}),
-    encoder,
-    updates: settings.initialisationOnly ? 0 : Math.min(all, settings.updates ?? all),
-    source,
-  }
+  const parts = await openParts(options, begun?.tools)
+  const encoder = options.encoder ?? (await chosenEncoder(options))
+  const record = describeRun(basename(folder.path), parts, encoder, options)
+  return { folder, parts, encoder, price: priceOf(parts.model.identity, parts.settings.prices), record }
 }
 
-async function chosenEncoder(say: (text: string) => void): Promise<FrozenTextEncoder> {
+/** `begun`: the tools that the run was begun with, if there is one. */
+export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
+  const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
+  const settings = executionSettings.parse(options.execution ?? {})
+  const tools = openToolbox(sandbox, options.tools)
+  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
+}
+
+async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncoder> {
+  const say = (text: string) => onEvent?.({ type: 'note', text })
   const { encoder, message } = await chooseEncoder({ onProblem: say })
   say(message)
   return encoder
 }
 
-/** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
-export async function checkRun(
-  { parts, budget }: PreparedRun,
-  { signal, onEvent }: TrainOptions,
-): Promise<Spent> {
-  const meter = new Budget({}, priceIn(parts))
-  const metered = { ...parts, model: new MeteredModel(parts.model, meter) }
-  for await (const check of selfCheck({ parts: metered, budget, signal }))
-    onEvent?.({ type: 'check', ...check })
-  return meter.spent
+/** All that decides the numbers of a run, as `run.json` keeps it. */
+function describeRun(
+  runName: string,
+  parts: ExecutorParts,
+  encoder: FrozenTextEncoder,
+  { source, settings = {}, budget = {} }: TrainOptions,
+): RunRecord {
+  const { set, model, limit } = parts
+  const training = trainingSettings.parse(settings)
+  const { name, title, metric, library, profile } = set
+  const executor = new TaskExecutor(parts)
+  const splits = Object.entries(set.splits)
+  const tasks = splits.flatMap(([, split]) => split.tasks)
+  return {
+    format: 'magic-run-1',
+    name: runName,
+    createdAt: new Date().toISOString(),
+    version,
+    ...(source === undefined ? {} : { source: structuredClone(source) as RunRecord['source'] }),
+    tasks: {
+      name,
+      title,
+      metric,
+      splits: Object.fromEntries(
+        splits.map(([split, { tasks }]) => [
+          split,
+          { tasks: tasks.length, version: splitVersion(set, split) },
+        ]),
+      ),
+    },
+    library: library.fingerprint,
+    profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
+    tools: describeTools(profile, parts.tools),
+    encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
+    model: structuredClone(model.identity) as RunRecord['model'],
+    executors: Object.fromEntries(
+      tasks.map((task) => [set.contractOf(task).name, executor.fingerprint(task)]),
+    ),
+    execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
+    training,
+    budget: budgetSettings.parse(budget),
+    concurrency: limit.limit,
+    arithmetic,
+    updates: updatesOf(training, splitOf(set, 'train').tasks.length),
+  }
 }
 
-export function priceIn({ model, settings }: ExecutorParts): Price | undefined {
-  return priceOf(model.identity, settings.prices)
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
 }

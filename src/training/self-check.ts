@@ -10,7 +10,7 @@ import type { BudgetSettings } from '../settings/budget.ts'
 import { RunError } from '../store/run-folder.ts'
 import { describeTools } from '../store/run-tools.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
-import { type ScoringMeans, type TaskSet, TaskSetError, type TaskSplit } from '../tasks/task-set.ts'
+import { type ScoringMeans, type TaskSet, TaskSetError } from '../tasks/task-set.ts'
 
 export interface Check {
   readonly name: 'data' | 'scorer' | 'sandbox' | 'tools' | 'model' | 'price'
@@ -19,7 +19,7 @@ export interface Check {
   readonly isLacking?: boolean
 }
 
-/** Programs take a while to run: a few of them tell whether running them works at all. */
+/** Programs take a while to run, and a few are enough to see whether running them works. */
 const checkedPrograms = 3
 
 /** Answers that no scorer may give credit for. */
@@ -27,7 +27,7 @@ const worthless: readonly JsonValue[] = ['', 'this is no answer \u0000 {', null,
 
 /**
  * Finds what would make a run's numbers worthless before anything is spent on them. Throws at the first thing that is
- * wrong, with what to do about it; tells of everything that is right.
+ * wrong, with what to do about it; yields what is right.
  */
 export async function* selfCheck(options: {
   readonly parts: ExecutorParts
@@ -39,16 +39,15 @@ export async function* selfCheck(options: {
   yield { name: 'data', detail: checkData(set) }
   const pool = tools.sandbox?.pool
   const programs = countPrograms(set)
-  if (programs > 0) {
-    if (pool === undefined)
-      throw new TaskSetError(
-        `${programs} answers of '${set.name}' are programs, and there is no sandbox to run them in. ${sandboxRemedy}`,
-      )
+  if (programs > 0 && pool === undefined)
+    throw new TaskSetError(
+      `${programs} answers of '${set.name}' are programs, and there is no sandbox to run them in. ${sandboxRemedy}`,
+    )
+  if (programs > 0)
     yield {
       name: 'sandbox',
       detail: `${tools.sandbox!.kind}; ${programs} answers are programs that will be run`,
     }
-  }
   yield* checkTools(parts)
   yield { name: 'scorer', detail: await checkScorer(set, { pool, signal }) }
   yield { name: 'price', detail: checkPrice(parts, budget) }
@@ -80,7 +79,7 @@ function checkData(set: TaskSet): string {
   return counts.join(', ')
 }
 
-/** A tool that is off stays so in every resume: whoever wants it must know before the run begins. */
+/** A tool that is off stays so in every resume: the user must know before the run begins. */
 function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
   const { on, off } = describeTools(set.profile, tools)
   if (on.length > 0) yield { name: 'tools', detail: on.join(', ') }
@@ -96,55 +95,44 @@ function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
     yield { name: 'tools', detail: `${name}: off, because ${reason}`, isLacking: true }
 }
 
-function countPrograms(set: TaskSet): number {
-  const { scorer } = set
-  return Object.values(set.splits)
+function countPrograms({ splits, scorer }: TaskSet): number {
+  return Object.values(splits)
     .flatMap(({ references }) => [...references.values()])
     .filter((reference) => scorer.needsSandbox?.(reference) === true).length
 }
 
-async function checkScorer(set: TaskSet, means: ScoringMeans): Promise<string> {
+async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMeans): Promise<string> {
+  const expectScore = async (task: string, answer: JsonValue, reference: unknown, expected: 0 | 1) => {
+    const { score } = await scorer.score(answer, reference, means)
+    if (score === expected) return
+    const what = expected === 1 ? 'The reference answer' : `The worthless answer ${JSON.stringify(answer)}`
+    throw new TaskSetError(
+      `${what} of task '${task}' scores ${score}, not ${expected}: the scorer of '${name}' and its references do not fit together. Nothing was spent.`,
+    )
+  }
   let solved = 0
   let programs = 0
   let total = 0
-  for (const { tasks, references } of Object.values(set.splits) as TaskSplit[]) {
-    for (const task of tasks) {
-      const reference = references.get(task.id)
-      const isProgram = set.scorer.needsSandbox?.(reference) === true
-      if (isProgram) {
-        programs += 1
-        if (programs > checkedPrograms) continue
-      }
-      total += 1
-      const solution = set.scorer.solution?.(reference)?.answer
-      if (solution !== undefined) {
-        await expectScore(set, task.id, solution, reference, means, 1)
-        solved += 1
-      }
-      for (const answer of worthless) await expectScore(set, task.id, answer, reference, means, 0)
+  const examples = Object.values(splits).flatMap(({ tasks, references }) =>
+    tasks.map(({ id }) => [id, references.get(id)] as const),
+  )
+  for (const [task, reference] of examples) {
+    if (scorer.needsSandbox?.(reference) === true) {
+      programs += 1
+      if (programs > checkedPrograms) continue
     }
+    total += 1
+    const solution = scorer.solution?.(reference)?.answer
+    if (solution !== undefined) {
+      await expectScore(task, solution, reference, 1)
+      solved += 1
+    }
+    for (const answer of worthless) await expectScore(task, answer, reference, 0)
   }
-  const unsolved = total - solved
-  const rest = unsolved === 0 ? '' : `; ${unsolved} have no known answer to check with`
+  const rest = solved === total ? '' : `; ${total - solved} have no known answer to check with`
   const left =
     programs > checkedPrograms ? `; ${programs - checkedPrograms} programs were left to the run` : ''
   return `${solved} reference answers score 1, empty and unparseable ones 0${rest}${left}`
-}
-
-async function expectScore(
-  set: TaskSet,
-  task: string,
-  answer: JsonValue,
-  reference: unknown,
-  means: ScoringMeans,
-  expected: 0 | 1,
-): Promise<void> {
-  const { score } = await set.scorer.score(answer, reference, means)
-  if (score === expected) return
-  const what = expected === 1 ? 'The reference answer' : `The worthless answer ${JSON.stringify(answer)}`
-  throw new TaskSetError(
-    `${what} of task '${task}' scores ${score}, not ${expected}: the scorer of '${set.name}' and its references do not fit together. Nothing was spent.`,
-  )
 }
 
 /** A cap in money that nothing can reach is none: it throws. */
@@ -166,10 +154,7 @@ async function checkModel(
   { model, settings: { decoding }, clock }: ExecutorParts,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const { reply } = await callModel(model, ordinaryRequest(decoding), {
-    signal,
-    clock,
-  })
+  const { reply } = await callModel(model, ordinaryRequest(decoding), { signal, clock })
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`
   if (reply.kind === 'cancelled') throw signal?.reason ?? new Error(reply.message)

@@ -13,35 +13,38 @@ import type { TaskSet } from '../tasks/task-set.ts'
 import type { Check } from './self-check.ts'
 import type { UpdateRecord } from './update-record.ts'
 
-export interface TrainOptions {
-  /** What is learned from, and for. */
+/** Tasks, a model, and how one is run with the other: the same for training and evaluation. */
+export interface EngineOptions {
   readonly set: TaskSet
   readonly model: ChatModel
-  /** The run's folder. It must not be a run yet, unless this one is resumed. */
-  readonly folder: string
-  /** The paper's where nothing is given. */
-  readonly settings?: GivenTrainingSettings
   readonly budget?: BudgetSettings
   /** Model calls in flight at most; the paper's 8 by default. */
   readonly concurrency?: number
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
-  /** MiniLM where it can be had, else the lexical one. */
-  readonly encoder?: FrozenTextEncoder
-  /** The machine's where it is not given, and for a resume the one that the run was begun with; `null` for none. */
+  /** By default the one that the folder's run was begun with, else this machine's; `null` for none. */
   readonly sandbox?: GivenSandbox
-  /** Tools of one's own, which the profile may switch on. */
+  /** Your own tools, which the profile may switch on. */
   readonly tools?: Iterable<Tool>
-  /** Goes on with a run that was interrupted, with the settings that it was begun with. */
+  /** Time as retries and deadlines see it. */
+  readonly clock?: Clock
+  /** Ends it at the next safe point, within five seconds; it can be resumed. */
+  readonly signal?: AbortSignal
+}
+
+export interface TrainOptions extends EngineOptions {
+  /** The run's folder. It must not be a run yet, unless this one is resumed. */
+  readonly folder: string
+  /** The paper's where nothing is given. */
+  readonly settings?: GivenTrainingSettings
+  /** By default MiniLM if it is available, else the lexical one. */
+  readonly encoder?: FrozenTextEncoder
+  /** Continues an interrupted run, with the settings that it was begun with. */
   readonly resume?: boolean
   /** Resumes from this checkpoint instead of the newest. */
   readonly fromUpdate?: number
-  /** Kept in the run's record, for whoever wants to find tasks and model again. */
+  /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void
-  /** Time as retries and deadlines see it. */
-  readonly clock?: Clock
-  /** Ends the run at the next safe point, within five seconds; it can be resumed. */
-  readonly signal?: AbortSignal
 }
 
 export type TrainingEvent =

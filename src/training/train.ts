@@ -1,107 +1,110 @@
-import { queryEmbedding } from '../encoder/query-embedding.ts'
+import { existsSync } from 'node:fs'
 import { NonFiniteError } from '../learning/finite.ts'
-import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
-import { type FinishedUpdate, trainPolicy } from '../learning/train-policy.ts'
-import { rewardsOf } from '../settings/training.ts'
-import { Budget } from '../store/budget.ts'
+import { embedQuestions } from '../learning/training-questions.ts'
+import { updatePolicy } from '../learning/update.ts'
+import { Budget, type Spent } from '../store/budget.ts'
 import { MeteredModel } from '../store/metered-model.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
-import { splitOf, splitVersion } from '../tasks/task-set.ts'
-import { FolderClaim } from './claim-folder.ts'
-import { beginRun, type OpenedRun, reopenRun } from './open-run.ts'
-import { checkRun, type PreparedRun, prepareRun, priceIn } from './prepare-run.ts'
-import { RunEnd } from './run-end.ts'
-import { RunFiles } from './run-files.ts'
+import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
+import { type PreparedRun, prepareRun } from './prepare-run.ts'
+import { openRunFiles } from './run-files.ts'
+import { selfCheck } from './self-check.ts'
 import type { TrainingResult, TrainOptions } from './train-options.ts'
-import { TrainingEvaluator } from './training-evaluator.ts'
+import { openEvaluator } from './training-evaluator.ts'
 import { updateRecord } from './update-record.ts'
+
+/** An update that does not end within this time after the caller's signal is given up; what was answered is kept. */
+const graceMs = 4000
 
 /**
  * Trains a construction policy by Procedure A1, and keeps everything in the run's folder: after every update the state is
- * written, so that a run that was killed at any moment goes on to the same weights, bit for bit.
+ * written, so that a run that is killed at any moment can be resumed to the same weights, bit for bit.
  */
 export async function train(options: TrainOptions): Promise<TrainingResult> {
   const folder = new RunFolder(options.folder)
-  const isResumed = options.resume === true
-  using claim = await FolderClaim.of(folder, isResumed)
-  const prepared = await prepareRun(folder, options)
-  if (isResumed) return await trainRun(prepared, await reopenRun(prepared, options.fromUpdate), options)
-  const checked = await checkRun(prepared, options)
-  await claim.take()
-  return await trainRun(prepared, await beginRun(prepared, checked), options)
+  const { resume: isResumed = false } = options
+  // A new run's folder is made only once the checks have passed.
+  let lock = isResumed || existsSync(folder.path) ? await claimFolder(folder, isResumed) : undefined
+  try {
+    const prepared = await prepareRun(folder, options)
+    if (isResumed) return await trainRun(prepared, await reopenRun(prepared, options.fromUpdate), options)
+    const checked = await checkRun(prepared, options)
+    lock ??= await claimFolder(folder, false)
+    return await trainRun(prepared, await beginRun(prepared, checked), options)
+  } finally {
+    lock?.release()
+  }
+}
+
+/** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
+async function checkRun(
+  { parts, record: { budget }, price }: PreparedRun,
+  { signal, onEvent }: TrainOptions,
+): Promise<Spent> {
+  const meter = new Budget({}, price)
+  const metered = { ...parts, model: new MeteredModel(parts.model, meter) }
+  for await (const check of selfCheck({ parts: metered, budget, signal }))
+    onEvent?.({ type: 'check', ...check })
+  return meter.spent
 }
 
 /** Sample, evaluate, learn, write down; until all updates are done, the signal comes or a cap is reached. */
 async function trainRun(
   prepared: PreparedRun,
-  run: OpenedRun,
+  { learner, done: earlier }: OpenedRun,
   { onEvent, signal }: TrainOptions,
 ): Promise<TrainingResult> {
-  const { folder, parts, settings } = prepared
-  const price = priceIn(parts)
-  let done = run.done ?? 0
-  using end = new RunEnd(signal)
-  await using files = await RunFiles.open(folder, done, price)
-  if (run.done === undefined) await files.writeCheckpoint(run.state(0))
-  const budget = new Budget(prepared.budget, price, files.journal)
-  const evaluator = new TrainingEvaluator({
+  const { folder, parts, price, record } = prepared
+  const { training: settings, updates } = record
+  let done = earlier ?? 0
+  await using files = await openRunFiles(folder, done, price)
+  if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
+  const budget = new Budget(record.budget, price, files.journal)
+  using grace = giveUpAfter(graceMs, signal)
+  const evaluator = openEvaluator({
     parts: { ...parts, model: new MeteredModel(parts.model, budget) },
     ledger: files.ledger,
     requestReuse: settings.requestReuse,
-    signal: end.atOnce,
+    signal: grace.signal,
   })
-  const queries = await embedQueries(prepared)
+  const { evaluate } = evaluator
+  const questions = await embedQuestions(parts.set, prepared.encoder)
   using _ = pulse(() => onEvent?.({ type: 'working', spent: budget.spent }))
-  onEvent?.({ type: 'start', record: run.record, done, inFlight: files.lostCalls })
-  end.endIf(budget.reached() !== undefined)
+  onEvent?.({ type: 'start', record, done, inFlight: files.lostCalls })
 
   let start = performance.now()
-  const onUpdate = async (finished: FinishedUpdate) => {
-    const tally = evaluator.take()
-    const now = performance.now()
-    const boundMs = Math.max(tally.criticalMs, tally.workMs / parts.limit.limit)
-    const line = updateRecord(finished, tally, { wallMs: now - start, boundMs, spent: budget.spent })
-    start = now
-    await files.writeUpdate(line, finished.trajectories, () => {
-      done = finished.update + 1
-      return run.state(done)
-    })
-    onEvent?.(line)
-    end.endIf(budget.reached() !== undefined)
+  try {
+    while (done < updates && budget.reached() === undefined && signal?.aborted !== true) {
+      const trained = await updatePolicy(learner, { settings, questions, update: done, updates, evaluate })
+      const now = performance.now()
+      const around = { wallMs: now - start, spent: budget.spent }
+      const line = updateRecord(trained, evaluator.take(), around)
+      start = now
+      await files.writeUpdate(line, trained.trajectories, () => stateOf(prepared, learner, done + 1))
+      done += 1
+      onEvent?.(line)
+    }
+  } catch (error) {
+    explain(error, grace.signal, done)
+  } finally {
+    await evaluator.ended()
   }
-  const schedule = { ...scheduleOf(prepared), queries, done, signal: end.afterUpdate }
-  const learning = trainPolicy(run.learner, { ...schedule, evaluate: evaluator.evaluate, onUpdate })
-  await learning.catch((error: unknown) => explain(error, end.atOnce, done)).finally(() => evaluator.ended())
   await files.written()
-  return resultOf(prepared, done, budget)
-}
-
-async function embedQueries({ parts: { set }, encoder }: PreparedRun) {
-  const queries: { id: string; embedding: Float32Array }[] = []
-  for (const task of splitOf(set, 'train').tasks)
-    queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
-  return queries
-}
-
-function scheduleOf({ parts, settings, updates }: PreparedRun) {
-  const { seed, passes, trajectories, probes, restriction, temperatureStart, temperatureEnd } = settings
+  const cap = done < updates ? budget.reached() : undefined
   return {
-    seed,
-    dataVersion: splitVersion(parts.set, 'train'),
-    passes,
+    status: done >= updates ? 'finished' : cap === undefined ? 'interrupted' : 'budget-reached',
+    folder: folder.path,
+    done,
     updates,
-    trajectories,
-    probes,
-    temperature: { start: temperatureStart, end: temperatureEnd, updates: Math.max(1, updates) },
-    restriction,
-    rewards: rewardsOf(settings),
+    spent: budget.spent,
+    cap: cap && { name: cap, overshoot: budget.overshoot(cap) },
   }
 }
 
 /** Nothing where the signal gave the update under way up; else the error, in the run's words. */
 function explain(error: unknown, atOnce: AbortSignal, done: number): void {
   if (atOnce.aborted && error === atOnce.reason) return
-  if (error instanceof NonFiniteError || error instanceof NonFiniteUpdateError)
+  if (error instanceof NonFiniteError)
     throw new RunError(
       `Update ${done}, counted from 0, was not applied. ${error.message} The run is kept as it was after ${done} updates.`,
       { cause: error },
@@ -109,16 +112,12 @@ function explain(error: unknown, atOnce: AbortSignal, done: number): void {
   throw error
 }
 
-function resultOf({ folder, updates }: PreparedRun, done: number, budget: Budget): TrainingResult {
-  const name = done < updates ? budget.reached() : undefined
-  return {
-    status: done >= updates ? 'finished' : name === undefined ? 'interrupted' : 'budget-reached',
-    folder: folder.path,
-    done,
-    updates,
-    spent: budget.spent,
-    cap: name && { name, overshoot: budget.overshoot(name) },
-  }
+/** A signal that follows another one a while later. */
+function giveUpAfter(ms: number, given: AbortSignal | undefined) {
+  const late = new AbortController()
+  const start = () => void setTimeout(() => late.abort(given!.reason), ms).unref()
+  given?.addEventListener('abort', start, { once: true })
+  return { signal: late.signal, [Symbol.dispose]: () => given?.removeEventListener('abort', start) }
 }
 
 /** Does something about once a second, until it is disposed of. */

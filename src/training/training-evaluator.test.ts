@@ -8,7 +8,7 @@ import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import { ModelRefusedError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { MemoryLedger } from '../store/ledger/memory.ts'
-import { TrainingEvaluator } from './training-evaluator.ts'
+import { openEvaluator } from './training-evaluator.ts'
 
 const { parts } = tinyExecutor()
 const [first, second] = parts.set.library.roles.map(({ id }) => id) as [string, string]
@@ -35,7 +35,7 @@ function evaluatorOn(
 ) {
   const given = { ...parts, model, clock: new InstantClock(), limit: new CallLimit(4) }
   const options = signal === undefined ? {} : { signal }
-  return { ledger, evaluator: new TrainingEvaluator({ parts: given, ledger, requestReuse, ...options }) }
+  return { ledger, evaluator: openEvaluator({ parts: given, ledger, requestReuse, ...options }) }
 }
 
 test('what the ledger knows is not evaluated again, and graphs share their identical requests', async () => {

@@ -1,6 +1,7 @@
 import { returnsToGo } from '../learning/returns.ts'
-import type { FinishedUpdate } from '../learning/train-policy.ts'
 import type { Trajectory } from '../learning/trajectory.ts'
+import type { TrainedUpdate } from '../learning/update.ts'
+import type { Usage } from '../models/usage.ts'
 import type { Spent } from '../store/budget.ts'
 import type { EvaluationTally } from './training-evaluator.ts'
 
@@ -33,12 +34,7 @@ export interface UpdateRecord {
   readonly spent: Spent
 }
 
-export interface TokenCount {
-  readonly calls: number
-  readonly input: number
-  readonly cachedInput: number
-  readonly output: number
-}
+export type TokenCount = Pick<Usage, 'calls' | 'input' | 'cachedInput' | 'output'>
 
 /** How often which role was added in which realization, and how many graphs ended with how many units. */
 export interface ActionMix {
@@ -55,10 +51,11 @@ export interface TrajectoryRecord {
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations }: FinishedUpdate,
-  tally: EvaluationTally,
-  around: Pick<UpdateRecord, 'wallMs' | 'boundMs' | 'spent'>,
+  { update, query, temperature, trajectories, advantages, report, evaluations }: TrainedUpdate,
+  { made, known, usage, reused, cost, boundMs }: EvaluationTally,
+  { wallMs, spent }: Pick<UpdateRecord, 'wallMs' | 'spent'>,
 ): UpdateRecord {
+  const { loss: total, policyLoss: policy, meanDivergence: divergence, meanEntropy: entropy } = report
   const scores = trajectories.map(({ terminalScore }) => terminalScore)
   return {
     type: 'update',
@@ -66,21 +63,18 @@ export function updateRecord(
     update,
     query,
     temperature,
-    loss: {
-      total: report.loss,
-      policy: report.policyLoss,
-      divergence: report.meanDivergence,
-      entropy: report.meanEntropy,
-    },
+    loss: { total, policy, divergence, entropy },
     score: scores.reduce((sum, score) => sum + score, 0) / scores.length,
     returns: trajectories.map(returnsToGo),
     advantages,
     actions: actionMix(trajectories),
-    evaluations: { asked: evaluations, made: tally.made, known: tally.known },
-    made: tokenCount(tally.usage),
-    reused: tokenCount(tally.reused),
-    cost: tally.cost,
-    ...around,
+    evaluations: { asked: evaluations, made, known },
+    made: tokenCount(usage),
+    reused: tokenCount(reused),
+    cost,
+    wallMs,
+    boundMs,
+    spent,
   }
 }
 

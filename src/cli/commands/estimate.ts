@@ -15,8 +15,7 @@ import {
   addBudgetOptions,
   addTrainingOptions,
   type BudgetOptions,
-  givenBudget,
-  givenTraining,
+  givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
 import { printResult } from '../print.ts'
@@ -63,7 +62,8 @@ function priceName(text: string): string {
 
 export async function tellEstimate(source: TaskSource, options: EstimateOptions): Promise<void> {
   const { set, configuration, notes } = await openTasks(source)
-  const settings = trainingSettings.parse(givenTraining(options, configuration))
+  const { settings: given, budget: caps } = givenSettings(options, configuration)
+  const settings = trainingSettings.parse(given)
   const identity = identityOf(options, configuration)
   const price = priceOf(identity, ownPrices(configuration))
   if (!options.json) for (const note of notes) process.stderr.write(`${note}\n`)
@@ -71,7 +71,6 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
   const figures = await estimate({ set, settings, encoder: lexicalEncoder, price })
   const model = `${identity.provider}/${identity.model}`
   const isSimulated = identity.model === simulatedModelName
-  const caps = givenBudget(options, configuration)
   printResult(
     options,
     () => ({ tasks: set.name, model, price: price ?? null, lengths: 'simulated', ...figures }),

@@ -29,9 +29,9 @@ import {
 } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
-import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
+import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
+import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printResult } from '../print.ts'
-import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { costText, evaluationTable, simulatedNote, tableLegend } from '../views/evaluation-table.ts'
 import { RunningScore } from '../views/running-score.ts'
@@ -144,7 +144,7 @@ async function evaluateAll(
   { open, progress, signal }: Means,
 ): Promise<Outcome> {
   const names = options.organisation ?? ['trained']
-  const budget = givenBudget(options, job.configuration)
+  const budget = givenSettings(options, job.configuration).budget
   const evaluated: EvaluatedOrganisation[] = []
   const fresh: QuestionRecord[] = []
   const start = performance.now()

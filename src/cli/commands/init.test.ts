@@ -10,6 +10,8 @@ import { defaultSettings } from '../../settings/execution.ts'
 import { knownTasks } from '../../simulator/model/known-task.ts'
 import { SimulatedModel } from '../../simulator/model/simulated-model.ts'
 import { TaskExecutor } from '../../tasks/task-executor.ts'
+import { splitOf } from '../../tasks/task-set.ts'
+import { evaluateGraph } from '../../training/training-evaluator.ts'
 import { UsageError } from '../problem.ts'
 import { initCommand } from './init.ts'
 
@@ -134,10 +136,10 @@ describe('the task that it writes', () => {
         model: new SimulatedModel({ tasks: knownTasks(set), seed }),
       })
       for (const name of ['train', 'test']) {
-        const { tasks, references } = executor.split(name)
+        const { tasks, references } = splitOf(set, name)
         for (const task of tasks) {
           const score = async (graph: AgentGraph) =>
-            (await executor.score(await executor.run(graph, task), references.get(task.id))).score
+            (await evaluateGraph(executor, graph, task, references.get(task.id))).evaluation.score
           right.alone += await score(AgentGraph.empty)
           right.team += await score(team)
         }

@@ -2,24 +2,18 @@ import { Command } from 'commander'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
-import { screenOf } from '../display/screen.ts'
-import { jsonText } from '../display/terminal-text.ts'
+import { assertFree } from '../../training/open-run.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
-import { addBudgetOptions, type BudgetOptions, givenBudget } from '../options/training-options.ts'
+import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
+import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { UsageError } from '../problem.ts'
-import {
-  addReportOptions,
-  assertFree,
-  openProgress,
-  type ReportOptions,
-  runTraining,
-} from '../run-training.ts'
-import { trainingJson, trainingText } from '../views/training-summary.ts'
+import { printTraining } from '../views/training-summary.ts'
 import { TrainingTally } from '../views/training-view.ts'
+import { runTraining } from './train.ts'
 
 interface ResumeOptions extends BudgetOptions, ReportOptions {
   readonly fromUpdate?: number
@@ -70,15 +64,15 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
     )
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
-  await assertFree(folder.path, true)
+  await assertFree(folder, true)
   const job = await reopenJob(record, { simulatedSeed: 0, ...options }, say)
   try {
-    await runTraining(job, {
+    await runTraining({
+      ...job,
       folder: folder.path,
       settings: record.training,
-      budget: { ...record.budget, ...givenBudget(options, undefined) },
+      budget: { ...record.budget, ...givenSettings(options).budget },
       encoder: await encoderOfRun(record, say),
-      source: job.source,
       resume: true,
       progress,
       json: options.json,
@@ -92,7 +86,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
 function tellFinished(
   { path }: RunFolder,
   { updates, budget, model }: RunRecord,
-  { json }: ResumeOptions,
+  options: ResumeOptions,
 ): void {
   const tally = TrainingTally.of(path)
   const spent = tally.spent ?? new Budget({}, undefined).spent
@@ -102,8 +96,6 @@ function tellFinished(
     isSimulated: model.provider === 'simulated',
     caps: budget,
   } as const
-  if (!json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
-  process.stdout.write(
-    json ? `${jsonText(trainingJson(finished))}\n` : trainingText(finished, screenOf(process.stdout)),
-  )
+  if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
+  printTraining(finished, options)
 }

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { type KeptEvaluation, keptEvaluations } from '../../evaluation/compare-evaluations.ts'
-import { listRuns } from '../../evaluation/list-runs.ts'
 import {
   type FinalGraph,
   fifthOf,
   finalGraphs,
+  listRuns,
   placedUnits,
   type RunOverview,
   runOverview,

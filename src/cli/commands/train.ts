@@ -1,32 +1,33 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { exitCode } from '../../problem.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
+import { assertFree } from '../../training/open-run.ts'
+import { train } from '../../training/train.ts'
+import type { TrainOptions } from '../../training/train-options.ts'
+import type { Progress } from '../display/progress.ts'
 import { exitCodeHelp } from '../exit-code.ts'
-import { type JobOptions, openEncoder, openJob } from '../job.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addEncoderOption, type EncoderOption, givenEncoder } from '../options/encoder-option.ts'
 import { addModelOptions } from '../options/model-options.ts'
+import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskOptions, type TaskSource, taskSource } from '../options/task-options.ts'
 import {
   addBudgetOptions,
   addTrainingOptions,
   type BudgetOptions,
-  givenBudget,
-  givenExecution,
-  givenTraining,
+  givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
-import {
-  addReportOptions,
-  assertFree,
-  openProgress,
-  type ReportOptions,
-  runTraining,
-} from '../run-training.ts'
+import { startTelemetry } from '../telemetry.ts'
+import { printTraining, runWord } from '../views/training-summary.ts'
+import { TrainingView } from '../views/training-view.ts'
 import { tellEstimate } from './estimate.ts'
 
-interface TrainOptions
+interface TrainCommandOptions
   extends TaskSource,
     TrainingOptions,
     BudgetOptions,
@@ -64,10 +65,10 @@ Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at on
 way, also after a crash.
 ${exitCodeHelp}`,
     )
-    .action((tasks: string | undefined, options: TrainOptions) => startTraining(tasks, options))
+    .action((tasks: string | undefined, options: TrainCommandOptions) => startTraining(tasks, options))
 }
 
-async function startTraining(tasks: string | undefined, options: TrainOptions): Promise<void> {
+async function startTraining(tasks: string | undefined, options: TrainCommandOptions): Promise<void> {
   if (options.name !== undefined) assertRunName(options.name)
   const source = taskSource(tasks, options)
   if (options.dryRun) return tellEstimate(source, options)
@@ -76,23 +77,56 @@ async function startTraining(tasks: string | undefined, options: TrainOptions): 
   const job = await openJob(source, options, say)
   try {
     const { configuration, runs, set } = job
-    const settings = givenTraining(options, configuration)
-    const budget = givenBudget(options, configuration)
-    const name = options.name ?? freeName(set.name, runs, new Date())
-    const { path: folder } = findRun(name, runs)
+    const folder = findRun(options.name ?? freeName(set.name, runs, new Date()), runs)
     await assertFree(folder, false)
-    const choice = givenEncoder(options, configuration)
-    const encoder = await openEncoder(choice, say)
-    // A resume must open the same encoder.
-    const recorded = { ...job.source, encoder: choice }
-    const { json } = options
-    const execution = { ...(job.execution as object), ...givenExecution(options, configuration) }
-    await runTraining(
-      { ...job, execution },
-      { folder, settings, budget, encoder, source: recorded, progress, json },
-    )
+    const encoder = givenEncoder(options, configuration)
+    const { settings, execution, budget } = givenSettings(options, configuration)
+    await runTraining({
+      ...job,
+      folder: folder.path,
+      settings,
+      budget,
+      execution: { ...(job.execution as object), ...execution },
+      encoder: await openEncoder(encoder, say),
+      // A resume must open the same encoder.
+      source: { ...job.source, encoder },
+      progress,
+      json: options.json,
+    })
   } finally {
     await job.close()
+  }
+}
+
+/** Begins or resumes a training, shows it, and sets the exit code. */
+export async function runTraining({
+  progress,
+  json,
+  ...options
+}: Job & TrainOptions & { readonly progress: Progress; readonly json: boolean }): Promise<void> {
+  const { folder, isSimulated, budget: caps = {} } = options
+  const view = new TrainingView({ progress, isSimulated, caps, folder })
+  const goOn = `\`magic resume ${runWord(folder)}\` goes on`
+  const endTelemetry = await startTelemetry()
+  const signal = interruptSignal((text) => view.note(view.hasStarted ? `${text} Either way, ${goOn}.` : text))
+  try {
+    const result = await train({ ...options, onEvent: view.listen, signal }).finally(() => view.end())
+    const finished = { result, tally: view.tally, isSimulated, caps }
+    // Apart from the bar where both are seen.
+    if (process.stdout.isTTY && !json) process.stdout.write('\n')
+    printTraining(finished, { json })
+    process.exitCode = {
+      finished: exitCode.done,
+      interrupted: exitCode.interrupted,
+      'budget-reached': exitCode.capReached,
+    }[result.status]
+  } catch (error) {
+    if (view.hasStarted) view.note(`The run is kept. When the cause below is mended, ${goOn}.`)
+    if (view.hasStarted || !signal.aborted || error !== signal.reason) throw error
+    view.note('Interrupted before the run began; nothing is kept of it.')
+    process.exitCode = exitCode.interrupted
+  } finally {
+    await endTelemetry()
   }
 }
 

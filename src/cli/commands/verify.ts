@@ -11,8 +11,8 @@ import { exitCodeHelp } from '../exit-code.ts'
 import { openTasksOfRun } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { runsDirOption } from '../options/common-options.ts'
+import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { printResult } from '../print.ts'
-import { addReportOptions, openProgress, type ReportOptions } from '../run-training.ts'
 
 /** Work that takes no longer needs no bar. */
 const silentMs = 1000

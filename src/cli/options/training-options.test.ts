@@ -7,16 +7,14 @@ import {
   addBudgetOptions,
   addTrainingOptions,
   type BudgetOptions,
-  givenBudget,
-  givenExecution,
-  givenTraining,
+  givenSettings,
   type TrainingOptions,
 } from './training-options.ts'
 
 const file = 'magic.config.ts'
 
 function settled(options: TrainingOptions, configuration?: Configuration) {
-  return trainingSettings.parse(givenTraining(options, configuration))
+  return trainingSettings.parse(givenSettings(options, configuration).settings)
 }
 
 test('flags override the configuration, and that the preset', () => {
@@ -56,12 +54,12 @@ function parsed(...args: string[]): TrainingOptions & BudgetOptions {
 
 test('flags are the settings of the schema, with its bounds', () => {
   const options = parsed('--learning-rate', '0.01', '--restriction', 'all-group', '--no-request-reuse')
-  expect(givenTraining(options, undefined)).toEqual({
+  expect(givenSettings(options).settings).toEqual({
     learningRate: 0.01,
     restriction: 'all-group',
     requestReuse: false,
   })
-  expect(givenTraining(parsed(), { file, training: { requestReuse: false } })).toEqual({
+  expect(givenSettings(parsed(), { file, training: { requestReuse: false } }).settings).toEqual({
     requestReuse: false,
   })
   expect(() => parsed('--learning-rate', '0')).toThrow('It must be a number above 0.')
@@ -75,16 +73,16 @@ test('--set reaches every setting, and the last value counts', () => {
     ...['--set', 'rewards.beta=0.1', 'rewards.u0=0.25', 'temperatureStart=2', 'rewards.beta=0.2'],
     ...['--set', 'execution.decoding.temperature=0.5', 'execution.traceContent=false', 'budget.calls=7'],
   )
-  expect(givenTraining(options, undefined)).toEqual({
+  expect(givenSettings(options).settings).toEqual({
     rewards: { beta: 0.2, u0: 0.25 },
     temperatureStart: 2,
   })
   const configuration: Configuration = { file, execution: { decoding: { json: false } }, budget: { cost: 1 } }
-  expect(givenExecution(options, configuration)).toEqual({
+  expect(givenSettings(options, configuration).execution).toEqual({
     decoding: { json: false, temperature: 0.5 },
     traceContent: false,
   })
-  expect(givenBudget({ ...options, maxCost: 3 }, configuration)).toEqual({ cost: 3, calls: 7 })
+  expect(givenSettings({ ...options, maxCost: 3 }, configuration).budget).toEqual({ cost: 3, calls: 7 })
 })
 
 test.each([

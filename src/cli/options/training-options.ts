@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import wrapAnsi from 'wrap-ansi'
 import type { Configuration } from '../../configuration/configuration.ts'
 import { type BudgetSettings, budgetSettings } from '../../settings/budget.ts'
 import { settable } from '../../settings/run-settings.ts'
@@ -53,34 +54,6 @@ export function addTrainingOptions(command: Command): Command {
   )
 }
 
-/** The preset, then the configuration, then flags, then `--set`. */
-export function givenTraining(
-  { preset, set = {}, ...options }: TrainingOptions,
-  configuration: Configuration | undefined,
-): GivenTrainingSettings {
-  const given = flagged.filter((name) => {
-    const { type, default: usual } = settable.get(name)!
-    // Commander says `true` for a `--no-` flag that is absent.
-    return options[name] !== undefined && !(type === 'switch' && options[name] === usual)
-  })
-  const flags = Object.fromEntries(given.map((name) => [name, options[name]]))
-  const { execution: _, budget: __, ...training } = set
-  return merged(
-    trainingPresets[preset ?? configuration?.preset ?? 'paper'],
-    configuration?.training ?? {},
-    flags,
-    training,
-  )
-}
-
-/** What the configuration and `--set` say about executions. */
-export function givenExecution(
-  { set = {} }: TrainingOptions,
-  configuration: Configuration | undefined,
-): Settings {
-  return merged(configuration?.execution ?? {}, (set['execution'] ?? {}) as Settings)
-}
-
 export type BudgetOptions = { readonly [Cap in keyof BudgetSettings as `max${Capitalize<Cap>}`]?: number }
 
 export function addBudgetOptions(command: Command): Command {
@@ -89,20 +62,34 @@ export function addBudgetOptions(command: Command): Command {
   return command
 }
 
-/** The configuration, then flags, then `--set`. */
-export function givenBudget(
-  options: BudgetOptions & Pick<TrainingOptions, 'set'>,
-  configuration: Configuration | undefined,
-): BudgetSettings {
+/** The preset, then the configuration, then flags, then `--set`. */
+export function givenSettings(
+  { preset, set = {}, ...options }: TrainingOptions & BudgetOptions,
+  configuration?: Configuration,
+): {
+  readonly settings: GivenTrainingSettings
+  readonly execution: Settings
+  readonly budget: BudgetSettings
+} {
+  const given = flagged.filter((name) => {
+    const { type, default: usual } = settable.get(name)!
+    // Commander says `true` for a `--no-` flag that is absent.
+    return options[name] !== undefined && !(type === 'switch' && options[name] === usual)
+  })
   const caps = Object.keys(budgetSettings.shape).flatMap((cap) => {
     const value = options[capName(cap) as keyof BudgetOptions]
     return value === undefined ? [] : [[cap, value]]
   })
-  return merged(
-    configuration?.budget ?? {},
-    Object.fromEntries(caps),
-    (options.set?.['budget'] ?? {}) as Settings,
+  const { execution, budget, ...settings } = merged(
+    { execution: {}, budget: {} },
+    trainingPresets[preset ?? configuration?.preset ?? 'paper'],
+    configuration?.training ?? {},
+    { execution: configuration?.execution ?? {}, budget: configuration?.budget ?? {} },
+    Object.fromEntries(given.map((name) => [name, options[name]])),
+    { budget: Object.fromEntries(caps) },
+    set,
   )
+  return { settings, execution: execution as Settings, budget: budget as BudgetSettings }
 }
 
 function capName(cap: string): string {
@@ -148,11 +135,5 @@ function settingLines(): string {
 }
 
 function keyLines(): string {
-  const lines = ['']
-  for (const key of settable.keys()) {
-    const line = `${lines.at(-1)}  ${key}`
-    if (line.length > 100) lines.push(`  ${key}`)
-    else lines[lines.length - 1] = line
-  }
-  return lines.join('\n')
+  return wrapAnsi([...settable.keys()].join('  '), 98).replace(/^/gm, '  ')
 }

@@ -1,4 +1,4 @@
-import type { ListedRun } from '../../evaluation/list-runs.ts'
+import type { ListedRun } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'

@@ -7,6 +7,7 @@ import { duration, money, tokens } from '../display/numbers.ts'
 import { factLines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
 import { counted } from '../display/terminal-text.ts'
+import { printResult } from '../print.ts'
 import { moneyText, type TrainingTally } from './training-view.ts'
 
 export interface FinishedTraining {
@@ -16,8 +17,16 @@ export interface FinishedTraining {
   readonly caps: BudgetSettings
 }
 
+export function printTraining(training: FinishedTraining, options: { readonly json: boolean }): void {
+  printResult(
+    options,
+    () => trainingJson(training),
+    (screen) => trainingText(training, screen),
+  )
+}
+
 /** The end of a training as data. */
-export function trainingJson({ result, tally, isSimulated }: FinishedTraining): object {
+function trainingJson({ result, tally, isSimulated }: FinishedTraining): object {
   const { folder, ...rest } = result
   return {
     run: runWord(folder),
@@ -30,7 +39,7 @@ export function trainingJson({ result, tally, isSimulated }: FinishedTraining): 
 }
 
 /** The end of a training for people, and where to look next. */
-export function trainingText(training: FinishedTraining, screen: Screen): string {
+function trainingText(training: FinishedTraining, screen: Screen): string {
   const { result, tally, caps, isSimulated } = training
   const { spent } = result
   const used = [

@@ -1,0 +1,25 @@
+import { type Command, Option } from 'commander'
+import { chooseDisplay, type Display, displays } from '../display/choose-display.ts'
+import { Progress } from '../display/progress.ts'
+import { jsonOption } from './common-options.ts'
+
+/** How a command that works for a while shows itself and its result. */
+export interface ReportOptions {
+  readonly display?: Display
+  readonly json: boolean
+}
+
+export function addReportOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--display <face>',
+        'progress on standard error; live on a terminal, plain elsewhere',
+      ).choices(displays),
+    )
+    .addOption(jsonOption('the result as one JSON object'))
+}
+
+export function openProgress({ display }: ReportOptions): Progress {
+  return new Progress({ display: chooseDisplay(display, process.stderr) })
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { tinySettings, trainTiny } from '../../test/tiny-training.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import { queryEmbedding } from '../encoder/query-embedding.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { assertLegalGraph, type Restriction } from '../graph/legality.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { constructGraphs } from '../policy/construction.ts'
+import { splitOf } from '../tasks/task-set.ts'
+import { loadPolicy, type PolicyOrganisation, type TrainedPolicy } from './trained-policy.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'magic-policy-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+const { tasks } = splitOf(tinyTaskSet, 'test')
+
+let untrained: TrainedPolicy
+let cold: TrainedPolicy
+beforeAll(async () => {
+  const settings = { ...tinySettings, hidden: 16, maxUnits: 3, initialisationOnly: true }
+  const load = async (name: string, temperatureEnd: number) => {
+    const folder = join(work, name)
+    await trainTiny(folder, { settings: { ...settings, temperatureEnd } })
+    return loadPolicy(folder, { encoder: lexicalEncoder })
+  }
+  untrained = await load('warm', 1)
+  cold = await load('cold', 1e-4)
+})
+
+async function graphsOf(drawing: PolicyOrganisation, questions: readonly Task[] = tasks) {
+  const graphs: AgentGraph[] = []
+  for (const task of questions) graphs.push(await drawing.graphFor(task))
+  return graphs
+}
+
+const texts = (graphs: readonly object[]) => graphs.map((graph) => JSON.stringify(graph))
+
+test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', async () => {
+  const expected = await Promise.all(
+    tasks.map(async (task) => {
+      const query = await queryEmbedding(task, tinyTaskSet, lexicalEncoder)
+      const random = deriveRandom(42, 'inference', task.id)
+      return constructGraphs(untrained.policy, [
+        { query, random, restriction: 'mixed', temperature: 1, dropout: false },
+      ])[0]!.graph
+    }),
+  )
+  expect(await graphsOf(untrained.organisation())).toEqual(expected)
+})
+
+test('a graph is the same alone and among others, in any order', async () => {
+  const many: Task[] = Array.from({ length: 100 }, (_, index) => ({
+    ...tasks[index % tasks.length]!,
+    id: `question-${index}`,
+  }))
+  const together = await graphsOf(untrained.organisation(), many)
+  const backwards = await graphsOf(untrained.organisation(), many.toReversed())
+  expect(texts(backwards.toReversed())).toEqual(texts(together))
+  for (const index of [99, 0, 50])
+    expect(await untrained.organisation().graphFor(many[index]!)).toEqual(together[index])
+  expect(new Set(texts(together)).size).toBeGreaterThan(20)
+})
+
+test('another seed draws other graphs', async () => {
+  const [one, other] = [
+    await graphsOf(untrained.organisation()),
+    await graphsOf(untrained.organisation({ seed: 43 })),
+  ]
+  expect(texts(one)).not.toEqual(texts(other))
+})
+
+test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are legal', async (restriction) => {
+  for (const graph of await graphsOf(untrained.organisation({ restriction })))
+    assertLegalGraph(graph, untrained.policy.space(restriction))
+})
+
+test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
+  const at = (seed: number) => cold.organisation({ seed }).graphFor(tasks[0]!)
+  expect(await at(1)).toEqual(await at(2))
+})
