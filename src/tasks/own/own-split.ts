@@ -2,20 +2,13 @@ import type { JsonObject } from '../../library/json-value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { DataError } from '../sources/data-error.ts'
 import { TaskSetError } from '../task-set.ts'
-import type { PlacedQuestion } from './question-file.ts'
-
-/** Questions that came together: a file, or a list. */
-export interface QuestionGroup {
-  /** The split that all of them belong to, where their source says it. */
-  readonly split?: string
-  readonly questions: readonly PlacedQuestion[]
-}
+import type { PlacedQuestion } from './question.ts'
 
 export interface NamedQuestion extends PlacedQuestion {
   readonly id: string
 }
 
-export interface SplitQuestions {
+interface SplitQuestions {
   /** `train` and `test` first; in a split the order is that of the source. */
   readonly splits: ReadonlyMap<string, readonly NamedQuestion[]>
   /** How it was done: for the record of a run, and for people. */
@@ -27,9 +20,9 @@ export interface SplitQuestions {
 const trainingShare = 0.7
 
 /** Divides questions by their sources, else by their field `split`, else by a hash of seed and id. */
-export function splitQuestions(groups: readonly QuestionGroup[], seed: number): SplitQuestions {
-  const named = nameQuestions(groups)
-  if (groups.some(({ split }) => split !== undefined))
+export function splitQuestions(questions: readonly PlacedQuestion[], seed: number): SplitQuestions {
+  const named = nameQuestions(questions)
+  if (named.some(({ split }) => split !== undefined))
     return { splits: ordered(named, ({ split }) => split!), selection: { by: 'source' } }
   const marked = named.find(({ question }) => question.split !== undefined)
   if (marked !== undefined) {
@@ -45,36 +38,28 @@ export function splitQuestions(groups: readonly QuestionGroup[], seed: number): 
   return drawSplits(named, seed)
 }
 
-type Member = NamedQuestion & { readonly split: string | undefined }
-
-function nameQuestions(groups: readonly QuestionGroup[]): Member[] {
-  const known = new Map<string, NamedQuestion>()
-  return groups.flatMap(({ split, questions }) =>
-    questions.map(({ question, at }) => {
-      if (split !== undefined && question.split !== undefined && question.split !== split)
-        throw new DataError(
-          `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
-          at,
-          'split',
-        )
-      const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
-      const earlier = known.get(id)
-      if (earlier !== undefined)
-        throw new DataError(
-          `the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`,
-          at,
-          'id',
-        )
-      const member = { id, question, at, split }
-      known.set(id, member)
-      return member
-    }),
-  )
+function nameQuestions(questions: readonly PlacedQuestion[]): NamedQuestion[] {
+  const known = new Map<string, PlacedQuestion>()
+  return questions.map((placed) => {
+    const { question, at, split } = placed
+    if (split !== undefined && question.split !== undefined && question.split !== split)
+      throw new DataError(
+        `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
+        at,
+        'split',
+      )
+    const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
+    const earlier = known.get(id)?.at
+    if (earlier !== undefined)
+      throw new DataError(`the id '${id}' is that of ${earlier.file}, row ${earlier.row} already.`, at, 'id')
+    known.set(id, placed)
+    return { ...placed, id }
+  })
 }
 
 function ordered(
-  members: readonly Member[],
-  splitOf: (member: Member) => string,
+  members: readonly NamedQuestion[],
+  splitOf: (member: NamedQuestion) => string,
 ): Map<string, readonly NamedQuestion[]> {
   const found = Map.groupBy(members, splitOf)
   const names = ['train', 'test', ...[...found.keys()].filter((name) => name !== 'train' && name !== 'test')]
@@ -88,27 +73,25 @@ function ordered(
 }
 
 /** Every question has its own draw, so that adding questions later does not move it. */
-function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
+function drawSplits(members: readonly NamedQuestion[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(
       'There is only one question. Give at least two: one to learn from and one to test on.',
     )
-  const draws = members.map((member) => ({
-    member,
-    draw: deriveRandom(seed, 'own-split', member.id).uniform(),
-  }))
-  const ranked = draws.map(({ draw }) => draw).sort((a, b) => a - b)
+  const draws = members.map(({ id }) => deriveRandom(seed, 'own-split', id).uniform())
+  const ranked = draws.toSorted((a, b) => a - b)
   // With few questions all could fall on one side: the lowest draw always trains, the highest always tests.
   const isTraining = (draw: number) => draw < ranked.at(-1)! && (draw < trainingShare || draw === ranked[0])
-  const splits = new Map([
-    ['train', draws.filter(({ draw }) => isTraining(draw)).map(({ member }) => member)],
-    ['test', draws.filter(({ draw }) => !isTraining(draw)).map(({ member }) => member)],
-  ])
+  const train = members.filter((_, index) => isTraining(draws[index]!))
+  const test = members.filter((_, index) => !isTraining(draws[index]!))
   return {
-    splits,
+    splits: new Map([
+      ['train', train],
+      ['test', test],
+    ]),
     selection: { by: 'hash of id', seed, share: trainingShare },
     note:
-      `No question names its split: by a hash of their ids (seed ${seed}) ${splits.get('train')!.length} are learned from ` +
-      `and ${splits.get('test')!.length} held out.`,
+      `No question names its split: by a hash of their ids (seed ${seed}) ${train.length} are learned from ` +
+      `and ${test.length} held out.`,
   }
 }

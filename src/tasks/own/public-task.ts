@@ -3,10 +3,11 @@ import { parsePythonJson } from '../../python/json.ts'
 import { pythonStrip } from '../../python/text.ts'
 import { optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import type { Question, QuestionPlace } from './question.ts'
+import type { RecordPlace } from '../sources/records.ts'
+import type { PlacedQuestion, Question } from './question.ts'
 
 /** The public part of a question. Field by field: what is not named here stays with the reference. */
-export function publicTask(question: Question, id: string, at: QuestionPlace): Task {
+export function publicTask({ question, at }: PlacedQuestion, id: string): Task {
   const { options, context, tables, publicTests } = question
   const program = programOf(question)
   return {
@@ -27,7 +28,7 @@ export function programOf({ program, publicTests, tests }: Question): ProgramInt
   return { mode: 'stdin', starterCode: '' }
 }
 
-function labelled(options: NonNullable<Question['options']>, at: QuestionPlace): Option[] {
+function labelled(options: NonNullable<Question['options']>, at: RecordPlace): Option[] {
   const letters = 26
   if (options.length > letters)
     throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, at, 'options')
@@ -49,7 +50,7 @@ function labelled(options: NonNullable<Question['options']>, at: QuestionPlace):
 export function programTests(
   tests: NonNullable<Question['tests']>,
   { mode }: ProgramInterface,
-  at: QuestionPlace,
+  at: RecordPlace,
   name: 'tests' | 'publicTests',
 ): ProgramTest[] {
   const testtype = mode === 'function' ? 'functional' : 'stdin'

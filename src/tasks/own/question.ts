@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fieldName, findJsonFault } from '../../library/json-fault.ts'
 import { type JsonValue, plain } from '../../library/json-value.ts'
 import { DataError } from '../sources/data-error.ts'
-import { checkRecord } from '../sources/records.ts'
+import { checkRecord, type RecordPlace } from '../sources/records.ts'
 import { didYouMean } from './nearest-name.ts'
 
 const text = z.string()
@@ -76,15 +76,15 @@ export type Question = z.output<typeof questionSchema>
 
 export const questionFields: readonly string[] = Object.keys(questionSchema.shape)
 
-/** Where a question stands: file and row; `index` counts the questions from zero. */
-export interface QuestionPlace {
-  readonly file: string
-  readonly row: number
-  readonly index: number
+/** A question, where it stands, and the split of its source, where that has one. */
+export interface PlacedQuestion {
+  readonly question: Question
+  readonly at: RecordPlace
+  readonly split?: string
 }
 
 /** A question that fits the schema, or a `DataError` that names file, row and field. */
-export function checkQuestion(value: unknown, at: QuestionPlace): Question {
+export function checkQuestion(value: unknown, at: RecordPlace, split?: string): PlacedQuestion {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DataError('is not an object with the fields question and answer.', at)
   const unknown = Object.keys(value).find((field) => !questionFields.includes(field))
@@ -104,5 +104,5 @@ export function checkQuestion(value: unknown, at: QuestionPlace): Question {
     throw new DataError('and tests are both given; give one of the two.', at, 'test')
   if (question.answer === undefined && tests === undefined && check === undefined)
     throw new DataError('is missing. Give the right answer, or tests for a program.', at, 'answer')
-  return question
+  return { question, at, split }
 }
