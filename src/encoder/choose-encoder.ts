@@ -2,8 +2,8 @@ import { FileLockError } from '../store/file-lock.ts'
 import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
 import { type HubOptions, HubUnavailableError } from './hub-file.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
-import { type MinilmPaths, openMinilmEncoder } from './minilm-encoder.ts'
-import { minilmFromFolder, minilmFromHub } from './minilm-files.ts'
+import { openMinilmEncoder } from './minilm-encoder.ts'
+import { type MinilmPaths, minilmFromFolder, minilmFromHub } from './minilm-files.ts'
 import { loadTokenizers } from './minilm-tokenizer.ts'
 import { loadOnnxRuntime } from './onnx-runtime.ts'
 import { MissingPackageError } from './optional-package.ts'
@@ -30,7 +30,7 @@ export async function chooseEncoder(options: EncoderOptions = {}): Promise<Chose
   if (choice === 'lexical')
     return { encoder: lexicalEncoder, message: 'Text encoder: lexical, as asked for.' }
   const { modelFolder } = options
-  if (modelFolder !== undefined) return openCached(async () => minilmFromFolder(modelFolder), options)
+  if (modelFolder !== undefined) return openCached(() => minilmFromFolder(modelFolder), options)
   try {
     return await openCached(() => minilmFromHub(options), options)
   } catch (error) {
@@ -43,7 +43,7 @@ export async function chooseEncoder(options: EncoderOptions = {}): Promise<Chose
 }
 
 async function openCached(
-  locate: () => Promise<MinilmPaths>,
+  locate: () => MinilmPaths | Promise<MinilmPaths>,
   { environment = process.env, onProblem }: EncoderOptions,
 ): Promise<ChosenEncoder> {
   // Checked first: without these packages, downloading 90 MB would be pointless.

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Problem } from '../problem.ts'
 import { type HubOptions, hubFile } from './hub-file.ts'
-import type { MinilmPaths } from './minilm-encoder.ts'
+
+export interface MinilmPaths {
+  /** The ONNX export of the network. */
+  readonly model: string
+  /** `tokenizer.json`. */
+  readonly tokenizer: string
+}
 
 // Pinned, so that vectors are the same everywhere. 90 MB.
 const repository = 'sentence-transformers/all-MiniLM-L6-v2'
