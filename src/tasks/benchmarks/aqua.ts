@@ -44,7 +44,7 @@ export const aqua: Benchmark = {
       sha256: 'de41581881ef95c5588c44ddc701c77fd480839241dd422a0d181262af24520c',
     }),
   },
-  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {
     const file = await readRows(paths[0]!, row, (record, at) => {
       const id = `${split}-${at.index}`
@@ -58,9 +58,8 @@ export const aqua: Benchmark = {
       const reference = choiceReference(record.correct)
       if (!options.some((option) => option.label === reference.label))
         throw new DataError(`there is no option ${reference.label}.`, at, 'correct')
-      examples.addTask({ id, question: record.question, options, metadata: {} })
-      examples.addReference(id, reference)
+      examples.add(id, { question: record.question, options, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

@@ -3,7 +3,6 @@ import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { DatasetProfile } from '../../library/profiles.ts'
 import type { Reference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import type { DataFile } from '../sources/data-file.ts'
 import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
@@ -33,8 +32,8 @@ export interface Benchmark {
     readonly contract: AnswerContract
     readonly scorer: TaskScorer<Reference>
   }
-  /** Adds the examples of a split; says which files it read. */
-  read(split: SplitFiles, examples: Examples): Promise<readonly DataFile[]>
+  /** Adds the examples of a split, and the files that it read. */
+  read(split: SplitFiles, examples: Examples): Promise<void>
 }
 
 /** Where the official files are published, at a pinned revision. */
@@ -117,7 +116,7 @@ export async function readSplit(
   const paths = source.files.map(({ file }) => given.get(file) ?? locateFile(root, file))
   const before = examples.count
   const beside = (name: string) => given.get(name) ?? join(root, name)
-  examples.files.push(...(await benchmark.read({ split, paths, beside }, examples)))
+  await benchmark.read({ split, paths, beside }, examples)
   const found = examples.count - before
   if (found !== source.examples)
     throw new DataError(

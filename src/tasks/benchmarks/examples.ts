@@ -46,12 +46,9 @@ export class Examples {
     return this.#wanted(this.#places.size - 1)
   }
 
-  addTask(task: Task): void {
-    this.tasks.set(task.id, task)
-  }
-
-  addReference(id: string, reference: Reference): void {
-    this.references.set(id, reference)
+  add(id: string, task: Omit<Task, 'id'> | undefined, reference: Reference | undefined): void {
+    if (task !== undefined) this.tasks.set(id, { id, ...task })
+    if (reference !== undefined) this.references.set(id, reference)
   }
 }
 
@@ -59,9 +56,7 @@ export class Examples {
 export class CountedExamples extends Examples {
   withTask = 0
 
-  override addTask(): void {
-    this.withTask += 1
+  override add(_: string, task: Omit<Task, 'id'> | undefined): void {
+    if (task !== undefined) this.withTask += 1
   }
-
-  override addReference(): void {}
 }

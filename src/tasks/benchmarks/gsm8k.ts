@@ -31,17 +31,16 @@ export const gsm8k: Benchmark = {
       sha256: '3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14',
     }),
   },
-  q1: { train: ['train'], test: ['test'] },
+  q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
     const file = await readRows(paths[0]!, row, ({ question, answer }, at) => {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const reference = numberTextReference(answer)
       if (reference === undefined) throw new DataError("has no '####' before the final answer.", at, 'answer')
-      examples.addTask({ id, question, metadata: {} })
-      examples.addReference(id, reference)
+      examples.add(id, { question, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }
 

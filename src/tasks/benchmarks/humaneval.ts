@@ -29,11 +29,11 @@ export const humaneval: Benchmark = {
     }),
   },
   q1: {
-    train: ['livecodebench/train'],
-    test: ['test'],
+    train: 'livecodebench/train',
+    test: 'test',
     standIns: [
-      { train: ['livecodebench/sample'], test: ['test'] },
-      { train: ['test'], test: ['test'] },
+      { train: 'livecodebench/sample', test: 'test' },
+      { train: 'test', test: 'test' },
     ],
   },
   async read({ paths }, examples) {
@@ -41,12 +41,11 @@ export const humaneval: Benchmark = {
       const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
       if (!examples.claim(id, at, 'task_id')) return
       const program = { mode: 'function', starterCode: prompt, entryPoint } as const
-      examples.addTask({ id, question: prompt, program, metadata: {} })
-      const reference = { kind: 'humaneval', prompt, entryPoint, test } as const
       // The canonical solution goes on where the prompt ends.
       const solution = rest === undefined ? undefined : { program: prompt + rest }
-      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
+      const reference = { kind: 'humaneval', prompt, entryPoint, test, solution } as const
+      examples.add(id, { question: prompt, program, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

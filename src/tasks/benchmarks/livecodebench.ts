@@ -64,12 +64,12 @@ export const livecodebench: Benchmark = {
   // The official rows have no solutions.
   companion: { file: solutionsFile, holds: 'right programs for self-checks and the simulated model' },
   q1: {
-    train: ['train'],
-    test: ['test'],
+    train: 'train',
+    test: 'test',
     standIns: [
-      { train: ['sample'], test: ['test'] },
-      { train: ['test'], test: ['test'] },
-      { train: ['sample'], test: ['sample'] },
+      { train: 'sample', test: 'test' },
+      { train: 'test', test: 'test' },
+      { train: 'sample', test: 'sample' },
     ],
   },
   async read({ paths, beside }, examples) {
@@ -88,15 +88,13 @@ export const livecodebench: Benchmark = {
         contest: record.contest_id,
         date: record.contest_date,
       }
-      examples.addTask({ id, question: record.question_content, program, publicTests, metadata })
-      const privateTests = record.private_test_cases
-      const reference = { kind: 'livecodebench', program, publicTests, privateTests } as const
+      const { question_content: question, private_test_cases: privateTests } = record
       const solution = solutions?.byId.get(id)
-      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
+      const reference = { kind: 'livecodebench', program, publicTests, privateTests, solution } as const
+      examples.add(id, { question, program, publicTests, metadata }, reference)
     }
-    const read: DataFile[] = []
-    for (const path of paths) read.push(await readRows(path, row, take, { limits }))
-    return solutions === undefined ? read : [...read, solutions.file]
+    for (const path of paths) examples.files.push(await readRows(path, row, take, { limits }))
+    if (solutions !== undefined) examples.files.push(solutions.file)
   },
 }
 

@@ -41,7 +41,7 @@ export const mmluPro: Benchmark = {
       sha256: '0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8',
     }),
   },
-  q1: { train: ['test'], test: ['test'], evaluation: 500 },
+  q1: { train: 'test', test: 'test', evaluation: 500 },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {
     const file = await readRows(paths[0]!, row, (record, at) => {
@@ -56,9 +56,8 @@ export const mmluPro: Benchmark = {
       if (!options.some((option) => option.label === reference.label))
         throw new DataError(`${record.answer_index} is the index of no option.`, at, 'answer_index')
       const metadata = { category: record.category, source: record.src }
-      examples.addTask({ id, question: record.question, options, metadata })
-      examples.addReference(id, reference)
+      examples.add(id, { question: record.question, options, metadata }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

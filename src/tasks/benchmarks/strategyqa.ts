@@ -37,7 +37,7 @@ export const strategyqa: Benchmark = {
       sha256: '0d94842ffb022db8fd5ecd2168b785d5cf67f6faf64f665476bad544a3eb9dde',
     }),
   },
-  q1: { train: ['dev', 'train'], test: ['dev', 'train'], evaluation: 500 },
+  q1: { train: 'dev + train', test: 'dev + train', evaluation: 500 },
   async read({ paths }, examples) {
     // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the
     // hidden test set withholds them too.
@@ -45,9 +45,8 @@ export const strategyqa: Benchmark = {
       if (!examples.claim(qid, at, 'qid')) return
       const reference = booleanReference(answer)
       if (reference === undefined) throw new DataError('is neither yes nor no.', at, 'answer')
-      examples.addTask({ id: qid, question, metadata: {} })
-      examples.addReference(qid, reference)
+      examples.add(qid, { question, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

@@ -51,7 +51,7 @@ export const tabfact: Benchmark = {
     }),
   },
   tables,
-  q1: { train: ['train'], test: ['test'], evaluation: 500, standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', evaluation: 500, standIns: [{ train: 'dev', test: 'test' }] },
   async read({ paths, beside }, examples) {
     const path = paths[0]!
     const { value, file } = await readJsonFile(path)
@@ -68,13 +68,13 @@ export const tabfact: Benchmark = {
       const table = readTable(beside(tables.folder), tableId, caption, at)
       for (const [position, id] of ids.entries()) {
         if (!wanted[position]) continue
+        const question = statements[position]!
         // A statement whose table is missing counts in the pool but has no task.
-        if (table !== undefined)
-          examples.addTask({ id, question: statements[position]!, tables: [table], metadata: {} })
-        examples.addReference(id, { kind: 'boolean', value: labels[position] === 1 })
+        const task = table === undefined ? undefined : { question, tables: [table], metadata: {} }
+        examples.add(id, task, { kind: 'boolean', value: labels[position] === 1 })
       }
     }
-    return [file]
+    examples.files.push(file)
   },
 }
 

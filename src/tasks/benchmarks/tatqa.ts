@@ -83,7 +83,7 @@ export const tatqa: Benchmark = {
       unlabelled: true,
     },
   },
-  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   furtherStudies: { split: 'dev', q2: q2TableParts, q3: q3TableParts, d1: d1Parts },
   d1: {
     metric: 'accuracy',
@@ -112,14 +112,12 @@ export const tatqa: Benchmark = {
           const field = `questions[${index}]`
           const id = `${table.uid}:${uid}`
           if (!examples.claim(id, at, `${field}.uid`)) continue
-          examples.addTask({ id, question, context, tables, metadata: {} })
-          const reference = referenceOf(answered, at, field)
-          if (reference !== undefined) examples.addReference(id, reference)
+          examples.add(id, { question, context, tables, metadata: {} }, referenceOf(answered, at, field))
         }
       },
       { exactNumbers: 'answer' },
     )
-    return [file]
+    examples.files.push(file)
   },
 }
 

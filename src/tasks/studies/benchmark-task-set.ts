@@ -10,15 +10,8 @@ import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { defaultDataFolder } from '../sources/data-folder.ts'
 import { type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { Pool } from './pool.ts'
-import {
-  type ChosenSplits,
-  choosePlan,
-  describeDeviation,
-  type PoolDraw,
-  q1Draws,
-  requireFiles,
-} from './q1.ts'
-import { type Parts, type Study, studySeeds } from './study.ts'
+import { choosePlan, describeDeviation, type PoolDraw, q1Draws, requireFiles } from './q1.ts'
+import { type Parts, type Q1Splits, type Study, studySeeds } from './study.ts'
 
 export interface BenchmarkOptions {
   /** The data folder. */
@@ -31,7 +24,7 @@ export interface BenchmarkOptions {
   readonly train?: number
   readonly test?: number
   /** Q1 only: splits to draw from instead of the paper's. */
-  readonly split?: ChosenSplits
+  readonly split?: Partial<Q1Splits>
 }
 
 /**
@@ -48,7 +41,7 @@ export async function benchmarkTaskSet(
   checkCounts({ seed, train: train ?? 0, test: test ?? 0 })
   const { draws, deviation } = drawsOf(benchmark, study, data, options)
   const taken: Taken[] = []
-  for (const draw of draws) taken.push(await take(new Pool(data, draw.sources), draw, seed, { train, test }))
+  for (const { pool, draw } of draws) taken.push(await take(pool, await draw(pool, seed), { train, test }))
   const { metric, contract, scorer } = {
     metric: benchmark.metric,
     contract: benchmark.contract,
@@ -84,10 +77,10 @@ function drawsOf(
   study: Study,
   folder: string,
   { train, split }: BenchmarkOptions,
-): { draws: readonly PoolDraw[]; deviation?: string | undefined } {
+): { draws: readonly PoolDraw[]; deviation?: string } {
   if (study === 'q1') {
     const plan = choosePlan(folder, benchmark, split, train !== 0)
-    const draws = q1Draws(benchmark, plan).filter(({ sources }) => train !== 0 || sources === plan.test)
+    const draws = q1Draws(benchmark, plan).filter(({ pool }) => train !== 0 || pool === plan.test)
     return { draws, deviation: describeDeviation(benchmark, plan) }
   }
   const { furtherStudies } = benchmark
@@ -97,36 +90,31 @@ function drawsOf(
   }
   if (split !== undefined)
     throw new TaskSetError(`The study ${study} has its own pool; 'split' goes with q1.`)
-  const sources = [{ benchmark, split: furtherStudies.split }]
-  requireFiles(folder, sources)
-  return { draws: [{ sources, parts: furtherStudies[study] }] }
+  const pool = new Pool(folder, benchmark, [furtherStudies.split])
+  requireFiles(pool)
+  return { draws: [{ pool, draw: furtherStudies[study] }] }
 }
+
+type Part = 'train' | 'test'
 
 /** What one draw took from its pool. */
 interface Taken {
   readonly pool: Pool
   readonly parts: Parts
-  readonly ids: Readonly<Record<'train' | 'test', readonly string[]>>
+  readonly ids: Readonly<Record<Part, readonly string[]>>
   readonly examples: Examples
 }
 
-async function take(
-  pool: Pool,
-  draw: PoolDraw,
-  seed: number,
-  limits: { train: number | undefined; test: number | undefined },
-): Promise<Taken> {
-  const parts = await draw.parts(pool, seed)
-  const train = parts.train?.positions.slice(0, limits.train) ?? []
-  const test = parts.test?.positions.slice(0, limits.test) ?? []
-  const examples = await pool.read(new Set([...train, ...test]))
+async function take(pool: Pool, parts: Parts, limits: { train?: number; test?: number }): Promise<Taken> {
+  const used = (part: Part) => parts[part]?.positions.slice(0, limits[part]) ?? []
+  const examples = await pool.read(new Set([...used('train'), ...used('test')]))
   const { ids } = examples
-  const named = (positions: readonly number[]) => positions.map((position) => ids[position]!)
-  return { pool, parts, ids: { train: named(train), test: named(test) }, examples }
+  const named = (part: Part) => used(part).map((position) => ids[position]!)
+  return { pool, parts, ids: { train: named('train'), test: named('test') }, examples }
 }
 
 /** The tasks of one part, in order, with their references. */
-function splitOfPart(taken: readonly Taken[], part: 'train' | 'test'): TaskSplit<Reference> {
+function splitOfPart(taken: readonly Taken[], part: Part): TaskSplit<Reference> {
   for (const { pool, ids, examples } of taken) checkUsable(pool.name, ids[part], examples)
   const all = taken.flatMap(({ ids, examples }) => ids[part].map((id) => ({ id, examples })))
   return {
@@ -158,7 +146,7 @@ function describeSelection(taken: readonly Taken[]): JsonObject {
   return discarded.length === 0 ? described : { ...described, discarded }
 }
 
-function describePart(taken: readonly Taken[], part: 'train' | 'test'): JsonObject {
+function describePart(taken: readonly Taken[], part: Part): JsonObject {
   const from = taken.find(({ parts }) => parts[part] !== undefined)
   if (from === undefined) return {}
   const { positions, recipe } = from.parts[part]!
