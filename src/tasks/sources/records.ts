@@ -41,12 +41,12 @@ export async function readJsonLines<S extends z.ZodType>(
   path: string,
   schema: S,
   consume: RecordConsumer<S>,
-  options: RecordOptions = {},
+  { limits = defaultLimits, exactNumbers }: RecordOptions = {},
 ): Promise<DataFile> {
   let index = 0
-  return readFileLines(path, options.limits ?? defaultLimits, (line, row) => {
+  return readFileLines(path, limits, (line, row) => {
     const at = { file: path, row, index }
-    consume(checkRecord(schema, parseJson(line, at, options.exactNumbers), at), at)
+    consume(checkRecord(schema, parseJson(line, at, exactNumbers), at), at)
     index += 1
   })
 }
@@ -73,11 +73,11 @@ export async function readJsonArray<S extends z.ZodType>(
   path: string,
   schema: S,
   consume: RecordConsumer<S>,
-  options: RecordOptions = {},
+  { exactNumbers }: RecordOptions = {},
 ): Promise<DataFile> {
-  const { value, file } = await readJsonFile(path, options)
-  const { rows } = options.limits ?? defaultLimits
+  const { value, file } = await readJsonFile(path, exactNumbers)
   if (!Array.isArray(value)) throw new DataError('is not one JSON array.', { file: path })
+  const { rows } = defaultLimits
   if (value.length > rows) throw new DataError(`has more than ${rows} rows.`, { file: path })
   for (const [index, row] of value.entries()) {
     const at = { file: path, row: index + 1, index }
@@ -89,10 +89,10 @@ export async function readJsonArray<S extends z.ZodType>(
 /** A file that is one JSON value. */
 export async function readJsonFile(
   path: string,
-  options: RecordOptions = {},
+  exactNumbers?: string,
 ): Promise<{ value: unknown; file: DataFile }> {
-  const { text, file } = await readText(path, options.limits ?? defaultLimits)
-  return { value: parseJson(text, { file: path }, options.exactNumbers), file }
+  const { text, file } = await readText(path, defaultLimits)
+  return { value: parseJson(text, { file: path }, exactNumbers), file }
 }
 
 /** Checks a value against a schema; a mismatch names the first field that does not fit. */
@@ -107,22 +107,13 @@ export function checkRecord<S extends z.ZodType>(
   throw new DataError(`${issue.message}.`, at, z.core.toDotPath(issue.path))
 }
 
-type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
-
-function parseJson(
-  text: string,
-  at: { file: string; row?: number },
-  exactNumbers: string | undefined,
-): unknown {
-  const exact: Reviver = (key, value, context) =>
-    key === exactNumbers && typeof value === 'number' ? new JsonNumber(context.source) : value
+function parseJson(text: string, at: { file: string; row?: number }, exactNumbers?: string): unknown {
+  // The third argument (the source text) is newer than TypeScript's library types.
+  const exact = (key: string, value: unknown, context?: { source: string }) =>
+    key === exactNumbers && typeof value === 'number' ? new JsonNumber(context!.source) : value
   let value: unknown
   try {
-    // The reviver's third argument (the source text) is newer than TypeScript's library types.
-    value = JSON.parse(
-      text,
-      exactNumbers === undefined ? undefined : (exact as (key: string, value: unknown) => unknown),
-    )
+    value = JSON.parse(text, exactNumbers === undefined ? undefined : exact)
   } catch (error) {
     throw new DataError(`is not valid JSON (${(error as Error).message}); the file may be truncated.`, at)
   }
