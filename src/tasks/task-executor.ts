@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
@@ -33,26 +32,17 @@ export class TaskExecutor {
   /** Contracts are few, tasks are many. */
   readonly #fingerprints = new Map<AnswerContract, string>()
 
-  /** What became of the sandboxes of an execution's tools. */
-  readonly #sandboxes = new AsyncLocalStorage<{ failure?: SandboxFailure }>()
-  readonly #tools: Toolbox
-
   constructor(parts: ExecutorParts) {
     this.parts = parts
-    this.#tools = watchedTools(parts.tools, (problem) => {
-      const met = this.#sandboxes.getStore()
-      if (met !== undefined) met.failure ??= problem
-    })
   }
 
   /** Digest of all but graph and task that decides an answer. */
   fingerprint(task: Task): string {
     const { set, model, settings, tools } = this.parts
+    const { library, profile } = set
     const contract = set.contractOf(task)
     const known = this.#fingerprints.get(contract)
-    if (known !== undefined) return known
-    const { library, profile } = set
-    const made = executorFingerprint({ model, settings, library, profile, contract, tools })
+    const made = known ?? executorFingerprint({ model, settings, library, profile, contract, tools })
     this.#fingerprints.set(contract, made)
     return made
   }
@@ -63,25 +53,14 @@ export class TaskExecutor {
     task: Task,
     options: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'id'> = {},
   ): Promise<Execution> {
-    const { set, model, settings, limit, clock } = this.parts
+    const { set, tools, model, settings, limit, clock } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
-    const met: { failure?: SandboxFailure } = {}
-    const given = {
-      graph,
-      task,
-      library,
-      profile,
-      contract,
-      model,
-      tools: this.#tools,
-      settings,
-      limit,
-      clock,
-      ...options,
-    }
-    const execution = await this.#sandboxes.run(met, () => executeGraph(given))
-    if (met.failure !== undefined) throw sandboxFailed(task.id, met.failure)
+    const failures: SandboxFailure[] = []
+    const watched = watchedTools(tools, (failure) => failures.push(failure))
+    const means = { model, tools: watched, settings, limit, clock }
+    const execution = await executeGraph({ graph, task, library, profile, contract, ...means, ...options })
+    if (failures.length > 0) throw sandboxFailed(task.id, failures[0]!)
     return execution
   }
 
@@ -94,14 +73,15 @@ export class TaskExecutor {
     if (answer === undefined) return invalidAnswer
     const pool = this.parts.tools.sandbox?.pool
     const { name, scorer } = this.parts.set
-    const scored = await Promise.resolve(scorer.score(answer, reference, { pool, signal })).catch(
-      (problem: unknown) => {
-        if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
-        if (problem instanceof BrokenTask)
-          throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
-        throw problem
-      },
-    )
+    let scored: Score
+    try {
+      scored = await scorer.score(answer, reference, { pool, signal })
+    } catch (problem) {
+      if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
+      if (problem instanceof BrokenTask)
+        throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
+      throw problem
+    }
     if (scored.score >= 0 && scored.score <= 1) return scored
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import type { AnswerContract } from '../library/answer-contract.ts'
-import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
 import { Problem } from '../problem.ts'
 import type { SandboxPool } from '../sandbox/pool.ts'
-import { dataVersion } from './data-version.ts'
 import type { DataFile } from './sources/data-file.ts'
 
 /**
@@ -74,8 +73,9 @@ export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
 }
 
 /** A digest of one example and how it is scored: a stored result is reused only while both are unchanged. */
-export function taskVersion(set: TaskSet, task: Task, reference: unknown): string {
-  return hash('sha256', JSON.stringify(['task-1', dataVersion(task, reference), set.scorer.version]), 'hex')
+export function taskVersion(set: Pick<TaskSet, 'scorer'>, task: Task, reference: unknown): string {
+  const dataVersion = hash('sha256', canonicalJson([task, reference ?? null]), 'hex')
+  return hash('sha256', JSON.stringify(['task-1', dataVersion, set.scorer.version]), 'hex')
 }
 
 /** A digest of a whole split, whatever the order of its tasks. */
