@@ -3,7 +3,7 @@ import { codeString } from '../../library/answer-contract.ts'
 import type { ProgramInterface } from '../../library/task.ts'
 import type { ProgramSolution } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { type DataFile, defaultLimits } from '../sources/data-file.ts'
+import { defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
 import { checkRecord, type RecordPlace, readJsonFile, readRows } from '../sources/records.ts'
@@ -77,7 +77,12 @@ export const livecodebench: Benchmark = {
     const take = (record: z.output<typeof row>, at: RecordPlace) => {
       const id = record.question_id
       if (!examples.claim(id, at, 'question_id')) return
-      const program = interfaceOf(record, at)
+      const starterCode = record.starter_code
+      const named = decode(record, 'metadata', at, (text) => metadataField.parse(JSON.parse(text)))
+      const program: ProgramInterface =
+        named.func_name === undefined
+          ? { mode: 'stdin', starterCode }
+          : { mode: 'function', starterCode, entryPoint: named.func_name }
       const publicTests = decode(record, 'public_test_cases', at, decodeTests)
       // Decoded here only to find damage while file and row are known.
       decode(record, 'private_test_cases', at, decodeTests)
@@ -104,23 +109,13 @@ const solutionRecords = z.record(
 )
 
 /** Solutions by `question_id`; the file need not be there. */
-async function readSolutions(
-  path: string,
-): Promise<{ byId: ReadonlyMap<string, ProgramSolution>; file: DataFile } | undefined> {
+async function readSolutions(path: string) {
   if (!isFile(path)) return undefined
   const { value, file } = await readJsonFile(path)
   const byId = new Map<string, ProgramSolution>()
   for (const [id, { correct, wrong }] of Object.entries(checkRecord(solutionRecords, value, { file: path })))
-    byId.set(id, wrong === undefined ? { program: correct } : { program: correct, wrong: [wrong] })
+    byId.set(id, { program: correct, wrong: wrong === undefined ? undefined : [wrong] })
   return { byId, file }
-}
-
-function interfaceOf(record: z.output<typeof row>, at: RecordPlace): ProgramInterface {
-  const metadata = decode(record, 'metadata', at, (text) => metadataField.parse(JSON.parse(text)))
-  const starterCode = record.starter_code
-  return metadata.func_name === undefined
-    ? { mode: 'stdin', starterCode }
-    : { mode: 'function', starterCode, entryPoint: metadata.func_name }
 }
 
 function decode<T>(

@@ -36,13 +36,9 @@ export interface OwnTaskOptions {
 }
 
 /** A file whose questions are divided, or one per split. */
-export type QuestionFiles = string | ({ readonly train: string; readonly test: string } & SplitFiles)
-
-type SplitFiles = Readonly<Record<string, string>>
-
-export interface OwnFileOptions extends OwnTaskOptions {
-  readonly files: QuestionFiles
-}
+type QuestionFiles =
+  | string
+  | ({ readonly train: string; readonly test: string } & Readonly<Record<string, string>>)
 
 export interface OwnTaskSet extends TaskSet<OwnReference> {
   /** Absent where contract and scorer are the user's own. */
@@ -52,7 +48,10 @@ export interface OwnTaskSet extends TaskSet<OwnReference> {
 }
 
 /** A task set from question files in JSON Lines or CSV; docs/tasks.md describes them. */
-export async function ownTaskSet({ files, ...options }: OwnFileOptions): Promise<OwnTaskSet> {
+export async function ownTaskSet({
+  files,
+  ...options
+}: OwnTaskOptions & { readonly files: QuestionFiles }): Promise<OwnTaskSet> {
   const sources: [split: string | undefined, path: string][] =
     typeof files === 'string' ? [[undefined, files]] : Object.entries(files)
   const questions: PlacedQuestion[] = []
@@ -84,9 +83,18 @@ export function gatherTaskSet(
   files: readonly DataFile[] = [],
 ): OwnTaskSet {
   const { name, library = paperLibrary, scorer, seed = 42, tolerance = 0 } = options
-  checkOptions(name, tolerance)
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    throw new TaskSetError(
+      `The name '${name}' cannot be used. Take lower-case letters, digits, '-' and '_', at most ${longestName}.`,
+    )
+  if (!(tolerance >= 0 && tolerance < 1))
+    throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
   const divided = splitQuestions(questions, seed)
-  const { kind, contract, note } = decideAnswer(questions, options)
+  // Where contract and scorer are the user's own, no kind is needed.
+  const isOpen = options.contract !== undefined && scorer !== undefined
+  const inferred = options.answer !== undefined || isOpen ? undefined : inferAnswerKind(questions)
+  const kind = options.answer ?? inferred?.kind
+  const contract = options.contract ?? contractKinds[kind!]
   const solutions = new Map<OwnReference, Solution>()
   const splits: Record<string, TaskSplit<OwnReference>> = {}
   for (const [split, members] of divided.splits) {
@@ -116,34 +124,8 @@ export function gatherTaskSet(
     files,
     contractOf: () => contract,
     answerKind: kind,
-    notes: [note, divided.note].filter((note) => note !== undefined),
+    notes: [inferred?.note, divided.note].filter((note) => note !== undefined),
   }
-}
-
-function checkOptions(name: string, tolerance: number): void {
-  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
-    throw new TaskSetError(
-      `The name '${name}' cannot be used. Take lower-case letters, digits, '-' and '_', at most ${longestName}.`,
-    )
-  if (!(tolerance >= 0 && tolerance < 1))
-    throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
-}
-
-interface DecidedAnswer {
-  readonly contract: AnswerContract
-  /** Absent where contract and scorer are the user's own and no kind is named. */
-  readonly kind?: AnswerKind
-  readonly note?: string
-}
-
-function decideAnswer(
-  questions: readonly PlacedQuestion[],
-  { answer, contract, scorer }: OwnTaskOptions,
-): DecidedAnswer {
-  if (answer !== undefined) return { kind: answer, contract: contract ?? contractKinds[answer] }
-  if (contract !== undefined && scorer !== undefined) return { contract }
-  const { kind, note } = inferAnswerKind(questions)
-  return { kind, note, contract: contract ?? contractKinds[kind] }
 }
 
 /** A held-out question that was learned from proves nothing. */

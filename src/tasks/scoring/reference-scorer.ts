@@ -63,8 +63,8 @@ function solutionOf(reference: Reference): Solution | undefined {
     case 'humaneval':
     case 'livecodebench': {
       if (reference.solution === undefined) return undefined
-      const { program: answer, ...wrong } = reference.solution
-      return { answer, ...wrong }
+      const { program: answer, wrong } = reference.solution
+      return { answer, wrong }
     }
   }
 }

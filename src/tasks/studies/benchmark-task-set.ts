@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
 import { selectRoles } from '../../library/define-library.ts'
-import type { JsonObject } from '../../library/json-value.ts'
+import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
+import type { Task } from '../../library/task.ts'
 import { type Benchmark, benchmarkProfile } from '../benchmarks/benchmark.ts'
 import type { Examples } from '../benchmarks/examples.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../benchmarks/list.ts'
@@ -38,16 +39,14 @@ export async function benchmarkTaskSet(
   const benchmark: Benchmark = benchmarks[name]
   const { study = 'q1', data = defaultDataFolder() } = options
   const { seed = studySeeds[study], train, test } = options
-  checkCounts({ seed, train: train ?? 0, test: test ?? 0 })
+  for (const [name, count] of Object.entries({ seed, train: train ?? 0, test: test ?? 0 }))
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new TaskSetError(`${name} must be a whole number from 0 on; it is ${count}.`)
   const { draws, deviation } = drawsOf(benchmark, study, data, options)
   const taken: Taken[] = []
   for (const { pool, draw } of draws) taken.push(await take(pool, await draw(pool, seed), { train, test }))
-  const { metric, contract, scorer } = {
-    metric: benchmark.metric,
-    contract: benchmark.contract,
-    scorer: referenceScorer(),
-    ...(study === 'd1' ? benchmark.d1 : undefined),
-  }
+  const d1 = study === 'd1' ? benchmark.d1 : undefined
+  const { metric, contract } = d1 ?? benchmark
   const testSplit = { test: splitOfPart(taken, 'test') }
   const selection = { study, seed, ...describeSelection(taken) }
   return {
@@ -56,7 +55,7 @@ export async function benchmarkTaskSet(
     metric,
     library: selectRoles(paperLibrary, benchmark.roles),
     profile: benchmarkProfile(benchmark),
-    scorer,
+    scorer: d1?.scorer ?? referenceScorer(),
     contractOf: () => contract,
     splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },
     selection: deviation === undefined ? selection : { ...selection, deviation },
@@ -64,12 +63,6 @@ export async function benchmarkTaskSet(
       .flatMap(({ examples }) => examples.files)
       .map((file) => ({ ...file, path: relative(data, file.path) })),
   }
-}
-
-function checkCounts(counts: Readonly<Record<string, number>>): void {
-  for (const [name, count] of Object.entries(counts))
-    if (!Number.isSafeInteger(count) || count < 0)
-      throw new TaskSetError(`${name} must be a whole number from 0 on; it is ${count}.`)
 }
 
 function drawsOf(
@@ -115,23 +108,23 @@ async function take(pool: Pool, parts: Parts, limits: { train?: number; test?: n
 
 /** The tasks of one part, in order, with their references. */
 function splitOfPart(taken: readonly Taken[], part: Part): TaskSplit<Reference> {
-  for (const { pool, ids, examples } of taken) checkUsable(pool.name, ids[part], examples)
-  const all = taken.flatMap(({ ids, examples }) => ids[part].map((id) => ({ id, examples })))
-  return {
-    tasks: all.map(({ id, examples }) => examples.tasks.get(id)!),
-    references: new Map(all.map(({ id, examples }) => [id, examples.references.get(id)!])),
+  const tasks: Task[] = []
+  const references = new Map<string, Reference>()
+  for (const { pool, ids, examples } of taken) {
+    if (ids[part].some((id) => !examples.references.has(id)))
+      throw new TaskSetError(`${pool.name} is published without answers: nothing in it can be scored.`)
+    const lacking = ids[part].filter((id) => !examples.tasks.has(id))
+    if (lacking.length > 0)
+      throw new TaskSetError(
+        `${lacking.length} selected examples of ${pool.name} have no table, '${lacking[0]}' for one. ` +
+          'Get all tables with `magic data pull tabfact` or `magic data import tabfact PATH`.',
+      )
+    for (const id of ids[part]) {
+      tasks.push(examples.tasks.get(id)!)
+      references.set(id, examples.references.get(id)!)
+    }
   }
-}
-
-function checkUsable(pool: string, ids: readonly string[], { tasks, references }: Examples): void {
-  if (ids.some((id) => !references.has(id)))
-    throw new TaskSetError(`${pool} is published without answers: nothing in it can be scored.`)
-  const lacking = ids.filter((id) => !tasks.has(id))
-  if (lacking.length > 0)
-    throw new TaskSetError(
-      `${lacking.length} selected examples of ${pool} have no table, '${lacking[0]}' for one. ` +
-        'Get all tables with `magic data pull tabfact` or `magic data import tabfact PATH`.',
-    )
+  return { tasks, references }
 }
 
 /** How the examples were chosen, for people and for `membership.json`. */
@@ -141,14 +134,13 @@ function describeSelection(taken: readonly Taken[]): JsonObject {
     examples: pool.size,
     leftAside: pool.size - ids.train.length - ids.test.length,
   }))
+  const described: Record<string, JsonValue> = { pools }
+  for (const part of ['train', 'test'] as const) {
+    const from = taken.find(({ parts }) => parts[part] !== undefined)
+    if (from === undefined) continue
+    const { positions, recipe } = from.parts[part]!
+    described[part] = { recipe, selected: positions.length, used: from.ids[part].length }
+  }
   const discarded = taken.flatMap(({ parts }) => parts.discarded ?? [])
-  const described = { pools, ...describePart(taken, 'train'), ...describePart(taken, 'test') }
   return discarded.length === 0 ? described : { ...described, discarded }
-}
-
-function describePart(taken: readonly Taken[], part: Part): JsonObject {
-  const from = taken.find(({ parts }) => parts[part] !== undefined)
-  if (from === undefined) return {}
-  const { positions, recipe } = from.parts[part]!
-  return { [part]: { recipe, selected: positions.length, used: from.ids[part].length } }
 }
