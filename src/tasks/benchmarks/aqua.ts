@@ -4,7 +4,6 @@ import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRows } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const row = z.object({
   question: z.string().min(1),
@@ -22,27 +21,13 @@ export const aqua: Benchmark = {
   licence: 'Apache-2.0',
   metric: 'accuracy',
   contract: optionLabel,
-  roles: [
-    ...commonRoles,
-    'option_eliminator',
-    'logic_reasoner',
-    'quantitative_modeler',
-    'calculation_auditor',
-  ],
+  furtherRoles: ['option_eliminator', 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
   source: github('google-deepmind/AQuA', '26b64ed1f22208c6742f47df547dfd65088ec30d'),
   splits: {
-    train: oneFile(97467, 'aqua/train.json', { path: 'train.json' }),
-    dev: oneFile(254, 'aqua/dev.json', {
-      path: 'dev.json',
-      bytes: 132_008,
-      sha256: '4a52301d8a49ae0b286f8e697f9c5da1b109b247b825b47b4c6de34312dceec5',
-    }),
-    test: oneFile(254, 'aqua/test.json', {
-      path: 'test.json',
-      bytes: 130_192,
-      sha256: 'de41581881ef95c5588c44ddc701c77fd480839241dd422a0d181262af24520c',
-    }),
+    train: oneFile(97467, 'aqua/train.json', 'train.json'),
+    dev: oneFile(254, 'aqua/dev.json', 'dev.json'),
+    test: oneFile(254, 'aqua/test.json', 'test.json'),
   },
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {

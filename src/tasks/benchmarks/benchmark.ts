@@ -7,6 +7,8 @@ import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples, type Wanted } from './examples.ts'
+import { knownDigests } from './known-digests.ts'
+import { commonRoles } from './roles.ts'
 
 /** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
 export interface Benchmark {
@@ -16,7 +18,8 @@ export interface Benchmark {
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly contract: AnswerContract
-  readonly roles: DatasetProfile['roles']
+  /** Besides those that take part everywhere. */
+  readonly furtherRoles: DatasetProfile['roles']
   readonly tools: DatasetProfile['tools']
   readonly source: Repository
   readonly splits: Readonly<Record<string, SplitSource>>
@@ -83,13 +86,17 @@ export function hub(repository: string, revision: string): Repository {
   return { host: 'hub', repository, revision }
 }
 
-/** A split of a single published file. */
-export function oneFile(examples: number, file: string, published: PublishedFile): SplitSource {
-  return { examples, files: [{ file, published }] }
+export function publishedFile(file: string, path: string): SplitFile {
+  return { file, published: { path, ...knownDigests.get(file) } }
 }
 
-export function benchmarkProfile({ name, roles, tools }: Benchmark): DatasetProfile {
-  return { id: name, roles, tools }
+/** A split of a single published file: its place in the data folder, and inside the repository. */
+export function oneFile(examples: number, file: string, path: string): SplitSource {
+  return { examples, files: [publishedFile(file, path)] }
+}
+
+export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): DatasetProfile {
+  return { id: name, roles: [...commonRoles, ...furtherRoles], tools }
 }
 
 /** Reads a split from a data folder. */

@@ -22,11 +22,7 @@ export const humaneval: Benchmark = {
   ...codeProfile,
   source: github('openai/human-eval', '6d43fb980f9fee3c892a914eda09951f772ad10d'),
   splits: {
-    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', {
-      path: 'data/HumanEval.jsonl.gz',
-      bytes: 44_877,
-      sha256: 'b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef',
-    }),
+    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', 'data/HumanEval.jsonl.gz'),
   },
   q1: {
     train: 'livecodebench/train',

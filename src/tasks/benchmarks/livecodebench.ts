@@ -7,7 +7,7 @@ import { defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
 import { checkRecord, type RecordPlace, readJsonFile, readRows } from '../sources/records.ts'
-import { type Benchmark, hub, type SplitFile } from './benchmark.ts'
+import { type Benchmark, hub, publishedFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -32,19 +32,9 @@ const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 const solutionsFile = 'livecodebench/solutions.json'
 
 /** The collection comes in one file per version. `release_v6` is all six together, v6 the last alone. */
-const versions = [
-  ['test', 1_252_609_773, '2bd02b38beb48e8c46b5b9987095d999ff38cd8efc255ea5d58974317c48f63f'],
-  ['test2', 713_377_060, '095df7c5daf15f882c51a9deb84085cff1e073495a5dbcf95015a564d485f3a3'],
-  ['test3', 623_360_766, '28ed26cc83363ce3f1fe2d5fad9f8393077beb1907b167a31bd3b32f80801b79'],
-  ['test4', 1_204_644_685, 'd711138ddaebfcf5f8ec6a4283ee677298c0f5c5d374a235af92aaf0584510da'],
-  ['test5', 557_699_297, '7f77571c2a6df0c2a72a3277650309f67e01e0008e18117e624633df53f81214'],
-  ['test6', 134_303_240, 'bb4c364f71921c4495a6ad15abe1a927350b720009f4933e2e71f8af0f6fd1f5'],
-] as const
-
-const files: readonly SplitFile[] = versions.map(([name, bytes, sha256]) => ({
-  file: `livecodebench/${name}.jsonl`,
-  published: { path: `${name}.jsonl`, bytes, sha256 },
-}))
+const files = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map((name) =>
+  publishedFile(`livecodebench/${name}.jsonl`, `${name}.jsonl`),
+)
 
 /** Contest problems, answered by programs that read standard input or offer a function. */
 export const livecodebench: Benchmark = {

@@ -58,7 +58,7 @@ function hasNumbers({ question, options = [] }: Task): boolean {
 
 // The rules of benchmarks/roles.ts: a role takes part when the questions give it something to work on.
 function fittingRoles({ code, options, claims, passages, tables, numbers }: Material): string[] {
-  if (code) return [...codeProfile.roles]
+  if (code) return [...commonRoles, ...codeProfile.furtherRoles]
   const closedBook = !passages && !tables
   const fits: [role: string, fits: boolean][] = [
     ['logic_reasoner', true],

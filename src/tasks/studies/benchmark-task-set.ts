@@ -47,14 +47,15 @@ export async function benchmarkTaskSet(
   for (const { pool, draw } of draws) taken.push(await take(pool, await draw(pool, seed), { train, test }))
   const d1 = study === 'd1' ? benchmark.d1 : undefined
   const { metric, contract } = d1 ?? benchmark
+  const profile = benchmarkProfile(benchmark)
   const testSplit = { test: splitOfPart(taken, 'test') }
   const selection = { study, seed, ...describeSelection(taken) }
   return {
     name,
     title: benchmark.title,
     metric,
-    library: selectRoles(paperLibrary, benchmark.roles),
-    profile: benchmarkProfile(benchmark),
+    library: selectRoles(paperLibrary, profile.roles),
+    profile,
     scorer: d1?.scorer ?? referenceScorer(),
     contractOf: () => contract,
     splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },
