@@ -34,40 +34,25 @@ const table = z.strictObject({
 
 /** One question with its answer, as a row of a file or an object in code. docs/tasks.md explains the fields. */
 export const questionSchema = z.strictObject({
-  id: z
-    .union([filled, z.int().transform(String)])
-    .optional()
-    .describe('Its name, in no other question; `q1`, `q2`, … by default.'),
-  question: filled.describe('What is asked.'),
-  answer: answer.optional().describe('The right answer; not needed where tests decide.'),
+  id: z.union([filled, z.int().transform(String)]).optional(),
+  question: filled,
+  answer: answer.optional(),
   options: z
     .union([z.array(filled).min(2), z.array(z.strictObject({ label: filled, text })).min(2)])
-    .optional()
-    .describe('Answers to choose from: texts, which get the labels A, B, …, or labels with texts.'),
-  context: z
-    .union([text.transform((passage) => [passage]), z.array(text)])
-    .optional()
-    .describe('Passages that belong to the question.'),
-  tables: z.array(table).optional().describe('Tables that belong to the question; cells are texts.'),
-  program: program.optional().describe('Where the answer is a program: how it is called.'),
-  publicTests: z.array(test).optional().describe('Tests that solvers may see and run.'),
-  tests: z.array(test).min(1).optional().describe('Hidden tests that decide.'),
-  test: filled.optional().describe('Hidden Python code that defines `check(candidate)`.'),
-  solution: answer
-    .optional()
-    .describe(
-      'An answer that scores 1, where `answer` is none; for the simulated model and the self-check only.',
-    ),
-  wrong: z
-    .array(answer)
-    .optional()
-    .describe('Wrong answers, the most tempting first; for the simulated model only.'),
-  metadata: z.record(text, text).optional().describe('Whatever else is to be kept with the question.'),
+    .optional(),
+  context: z.union([text.transform((passage) => [passage]), z.array(text)]).optional(),
+  tables: z.array(table).optional(),
+  program: program.optional(),
+  publicTests: z.array(test).optional(),
+  tests: z.array(test).min(1).optional(),
+  test: filled.optional(),
+  solution: answer.optional(),
+  wrong: z.array(answer).optional(),
+  metadata: z.record(text, text).optional(),
   split: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'a split is called train, test or another lower-case name')
-    .optional()
-    .describe('`train`, `test` or another name.'),
+    .optional(),
 })
 
 /** A question as it is written. */

@@ -32,20 +32,14 @@ export function readD1Number(text: string): ScaledNumber | undefined {
 }
 
 function readValue(text: string): Decimal | undefined {
-  const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)
-  if (inParentheses !== null) {
-    const currencyBefore = !text.startsWith('(')
-    return readUnsigned(inParentheses[1]!, !currencyBefore, '-')
-  }
+  const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)?.[1]
   const [head, before, after] = leading.exec(text)!
-  return readUnsigned(text.slice(head.length), false, before ?? after ?? '')
-}
-
-function readUnsigned(text: string, mayHaveCurrency: boolean, sign: string): Decimal | undefined {
-  const bare = mayHaveCurrency ? text.replace(/^[$€£¥]\s*/, '') : text
-  return bare.length <= lengthLimit && digits.test(bare)
-    ? parseDecimal(sign + bare.replaceAll(',', ''))
-    : undefined
+  // A currency stands before the parentheses or in them.
+  const inner = text.startsWith('(') ? inParentheses?.replace(/^[$€£¥]\s*/, '') : inParentheses
+  const bare = inner ?? text.slice(head.length)
+  if (bare.length > lengthLimit || !digits.test(bare)) return undefined
+  const sign = inner === undefined ? (before ?? after ?? '') : '-'
+  return parseDecimal(sign + bare.replaceAll(',', ''))
 }
 
 /** In hundredths, ties to even. */

@@ -56,19 +56,19 @@ export function checkPages(chunk: Uint8Array, column: ColumnShape, allowed: numb
       throw new RangeError('the pages of a column have more values than its header says')
     if (compressedBytes > chunk.length - end) throw new RangeError('a page is longer than its column')
     offset = end + compressedBytes
-    checkPage(chunk.subarray(end, offset), { kind, inner, expandedBytes }, column)
+    checkPage(chunk.subarray(end, offset), kind, inner, expandedBytes, column)
   }
   return expanded
 }
 
-interface Page {
-  readonly kind: number
-  readonly inner: ThriftStruct
-  readonly expandedBytes: number
-}
-
 /** Expands a page, whose sizes have been found acceptable, and checks that its runs give no more values than it has. */
-function checkPage(bytes: Uint8Array, { kind, inner, expandedBytes }: Page, column: ColumnShape): void {
+function checkPage(
+  bytes: Uint8Array,
+  kind: number,
+  inner: ThriftStruct,
+  expandedBytes: number,
+  column: ColumnShape,
+): void {
   const values = size(inner, 1)
   const encoding = size(inner, kind === pageV2 ? 4 : 2)
   if (!Object.values(encodings).flat().includes(encoding))

@@ -1,16 +1,36 @@
+// The two halves of an example: what solvers see, and what scorers compare with.
 import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { JsonValue } from '../../library/json-value.ts'
-import type { Task } from '../../library/task.ts'
+import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
+import { parsePythonJson } from '../../python/json.ts'
+import { pythonStrip } from '../../python/text.ts'
+import { optionLetter } from '../scoring/exact-match.ts'
 import { scoreAnswer } from '../scoring/reference-scorer.ts'
 import { DataError } from '../sources/data-error.ts'
+import type { RecordPlace } from '../sources/records.ts'
 import type { Solution } from '../task-set.ts'
 import { type AnswerKind, comparedKinds } from './answer-kind.ts'
 import { fitsContract, type OwnReference } from './own-scorer.ts'
-import { programOf, programTests } from './public-task.ts'
-import type { PlacedQuestion } from './question.ts'
+import type { PlacedQuestion, Question } from './question.ts'
+
+/** The public part of a question. Field by field: what is not named here stays with the reference. */
+export function publicTask({ question, at }: PlacedQuestion, id: string): Task {
+  const { options, context, tables, publicTests } = question
+  const program = programOf(question)
+  return {
+    id,
+    question: question.question,
+    options: options && labelled(options, at),
+    context,
+    tables,
+    program,
+    publicTests: publicTests && programTests(publicTests, program!, at, 'publicTests'),
+    metadata: question.metadata ?? {},
+  }
+}
 
 /** The hidden half of an example. The solution lies apart from the reference, which says what scoring rests on. */
-export interface HiddenPart {
+interface HiddenPart {
   readonly reference: OwnReference
   readonly solution?: Solution
 }
@@ -96,4 +116,52 @@ function programPart({ question, at }: PlacedQuestion): HiddenPart {
     privateTests: JSON.stringify(programTests(tests, program, at, 'tests')),
   }
   return { reference, solution }
+}
+
+/** Without a word about it, a program reads its standard input. */
+function programOf({ program, publicTests, tests }: Question): ProgramInterface | undefined {
+  if (program !== undefined || (publicTests === undefined && tests === undefined)) return program
+  return { mode: 'stdin', starterCode: '' }
+}
+
+function labelled(options: NonNullable<Question['options']>, at: RecordPlace): Option[] {
+  const letters = 26
+  if (options.length > letters)
+    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, at, 'options')
+  const list = options.map((option, index) =>
+    typeof option === 'string' ? { label: optionLetter(index), text: option } : option,
+  )
+  const labels = list.map(({ label }) => label.toUpperCase())
+  const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
+  if (twice !== -1)
+    throw new DataError(
+      `is a label for the second time: '${list[twice]!.label}'.`,
+      at,
+      `options[${twice}].label`,
+    )
+  return list
+}
+
+/** Tests in the form that runs, checked now, while file and row are known. */
+function programTests(
+  tests: NonNullable<Question['tests']>,
+  { mode }: ProgramInterface,
+  at: RecordPlace,
+  name: 'tests' | 'publicTests',
+): ProgramTest[] {
+  const testtype = mode === 'function' ? 'functional' : 'stdin'
+  return tests.map(({ input, output, testtype: given = testtype }, index) => {
+    const refuse = (field: string, problem: string): never => {
+      throw new DataError(problem, at, `${name}[${index}].${field}`)
+    }
+    if (given !== testtype) refuse('testtype', `is ${given}, but program.mode is ${mode}; leave it out.`)
+    if (testtype === 'functional') {
+      const lines = input.split('\n').filter((line) => pythonStrip(line) !== '')
+      if (lines.some((line) => parsePythonJson(line) === undefined))
+        refuse('input', 'must be one JSON value per line, a line for each argument of the function.')
+      if (parsePythonJson(output) === undefined)
+        refuse('output', 'must be one JSON value: what the function returns.')
+    }
+    return { testtype, input, output }
+  })
 }
