@@ -12,7 +12,8 @@ export function embeddingCacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): str
 
 type Entry = readonly [key: string, vector: Float32Array]
 
-const entriesPerWrite = 256
+// Half of what Node hands to the system in one write.
+const entriesPerWrite = 128
 
 /**
  * The same encoder with a cache on disk: one append-only file per encoder. A cache that cannot be read or written only

@@ -6,7 +6,7 @@ import { DataError } from '../sources/data-error.ts'
 import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
-import { Examples, type Wanted } from './examples.ts'
+import { Examples } from './examples.ts'
 import { knownDigests } from './known-digests.ts'
 import { commonRoles } from './roles.ts'
 
@@ -99,38 +99,26 @@ export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): Data
   return { id: name, roles: [...commonRoles, ...furtherRoles], tools }
 }
 
-/** Reads a split from a data folder. */
+/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
 export async function loadSplit(
   root: string,
   benchmark: Benchmark,
   split: string,
-  wanted?: Wanted,
-): Promise<Examples> {
-  const examples = new Examples(wanted)
-  await readSplit(root, benchmark, split, examples)
-  return examples
-}
-
-/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
-export async function readSplit(
-  root: string,
-  benchmark: Benchmark,
-  split: string,
-  examples: Examples,
+  examples = new Examples(),
   given: ReadonlyMap<string, string> = new Map(),
-): Promise<void> {
+): Promise<Examples> {
   const source = sourceOf(benchmark, split)
   const paths = source.files.map(({ file }) => given.get(file) ?? locateFile(root, file))
   const before = examples.count
   const beside = (name: string) => given.get(name) ?? join(root, name)
   await benchmark.read({ split, paths, beside }, examples)
   const found = examples.count - before
-  if (found !== source.examples)
-    throw new DataError(
-      `${found} examples, but the split '${split}' of ${benchmark.name} has ${source.examples}: ` +
-        'the file is truncated, or of another version.',
-      { file: paths.join(', ') },
-    )
+  if (found === source.examples) return examples
+  throw new DataError(
+    `${found} examples, but the split '${split}' of ${benchmark.name} has ${source.examples}: ` +
+      'the file is truncated, or of another version.',
+    { file: paths.join(', ') },
+  )
 }
 
 /** Throws an error that names the splits there are. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CountedExamples, Examples } from './examples.ts'
+import { Examples } from './examples.ts'
 
 function gather(examples: Examples, file: string, ids: readonly string[]): void {
   for (const [index, id] of ids.entries())
@@ -25,7 +25,7 @@ test('an id that comes again in another file is refused', () => {
 })
 
 test('counting keeps nothing', () => {
-  const examples = new CountedExamples()
+  const examples = new Examples(undefined, false)
   gather(examples, 'first', ['a', 'b'])
   expect([examples.count, examples.withTask, examples.tasks.size, examples.references.size]).toEqual([
     2, 2, 0, 0,

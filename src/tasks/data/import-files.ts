@@ -4,8 +4,8 @@ import { constants, existsSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../store/durable-file.ts'
-import { type Benchmark, readSplit } from '../benchmarks/benchmark.ts'
-import { CountedExamples } from '../benchmarks/examples.ts'
+import { type Benchmark, loadSplit } from '../benchmarks/benchmark.ts'
+import { Examples } from '../benchmarks/examples.ts'
 import { DataError } from '../sources/data-error.ts'
 import { type DataFile, defaultLimits, digestFile } from '../sources/data-file.ts'
 import { isFile, locateFile, possibleNames, storedName } from '../sources/data-folder.ts'
@@ -28,8 +28,8 @@ export async function importFiles(
   const root = resolve(dataFolder)
   const imported: ImportedSplit[] = []
   for (const split of affectedSplits(root, benchmark, given)) {
-    const examples = new CountedExamples()
-    await readSplit(root, benchmark, split, examples, given)
+    const examples = new Examples(undefined, false)
+    await loadSplit(root, benchmark, split, examples, given)
     const { count, withTask, files } = examples
     imported.push({ split, examples: count, withTask, files })
   }

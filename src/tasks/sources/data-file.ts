@@ -15,31 +15,24 @@ export interface DataFile {
   readonly sha256: string
 }
 
-export interface FileLimits {
-  /** Bytes on disk. */
-  readonly fileBytes: number
-  /** Bytes after decompression. */
-  readonly expandedBytes: number
-  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
-  readonly ratio: number
-  readonly rows: number
-  readonly lineBytes: number
-  /** A JSON document that is read as a whole. */
-  readonly documentBytes: number
-}
-
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-export const defaultLimits: FileLimits = {
+export const defaultLimits = {
+  /** Bytes on disk. */
   fileBytes: 4 * gibibyte,
+  /** Bytes after decompression. */
   expandedBytes: 8 * gibibyte,
+  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
   ratio: 200,
   rows: 5_000_000,
   lineBytes: 16 * mebibyte,
+  /** A document that is read as a whole. */
   documentBytes: 256 * mebibyte,
 }
+
+export type FileLimits = Readonly<typeof defaultLimits>
 
 /** Passes the expanded bytes to `consume`, chunk by chunk. */
 async function readChunks(

@@ -1,4 +1,4 @@
-import { type Benchmark, readSplit, sourceOf } from '../benchmarks/benchmark.ts'
+import { type Benchmark, loadSplit, sourceOf } from '../benchmarks/benchmark.ts'
 import { Examples } from '../benchmarks/examples.ts'
 import { isFile, locateFile } from '../sources/data-folder.ts'
 
@@ -36,7 +36,7 @@ export class Pool {
   /** Only the examples at these positions become tasks. */
   async read(positions: ReadonlySet<number>): Promise<Examples> {
     const examples = new Examples((position) => positions.has(position))
-    for (const split of this.splits) await readSplit(this.folder, this.benchmark, split, examples)
+    for (const split of this.splits) await loadSplit(this.folder, this.benchmark, split, examples)
     return examples
   }
 }
