@@ -118,7 +118,7 @@ function programPart({ question, at }: PlacedQuestion): HiddenPart {
   return { reference, solution }
 }
 
-/** Without a word about it, a program reads its standard input. */
+/** By default a program reads its standard input. */
 function programOf({ program, publicTests, tests }: Question): ProgramInterface | undefined {
   if (program !== undefined || (publicTests === undefined && tests === undefined)) return program
   return { mode: 'stdin', starterCode: '' }

@@ -75,21 +75,20 @@ function fittingRoles({ code, options, claims, passages, tables, numbers }: Mate
 
 /** A built-in tool is on when the questions have what it works on. A user's own tools are always on: we cannot know what they do. */
 function toolsOf(library: Library, material: Material, given: readonly ToolName[] | undefined): ToolName[] {
-  const permitted = new Set(library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools))
-  const own = [...permitted].filter((tool) => !(builtInTools as readonly string[]).includes(tool))
-  const known = [...builtInTools, ...own]
+  const permitted = library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools)
+  const known = [...new Set<ToolName>([...builtInTools, ...permitted])]
   const unknown = given?.find((tool) => !known.includes(tool))
   if (unknown !== undefined)
     throw new TaskSetError(
       `The profile switches on the tool '${unknown}', which no role of the library may use.` +
         `${didYouMean(unknown, known)} There are ${known.join(', ')}.`,
     )
-  if (given !== undefined) return [...given]
   const { code, numbers, tables, publicTests } = material
-  const off = new Set<ToolName>()
-  if (!numbers || code) off.add('calculator')
-  if (!numbers && !code) off.add('python_exec')
-  if (!publicTests) off.add('public_code')
-  if (!tables) off.add('table_reader')
-  return known.filter((tool) => !off.has(tool))
+  const isOn = new Map<ToolName, boolean>([
+    ['calculator', numbers && !code],
+    ['python_exec', numbers || code],
+    ['public_code', publicTests],
+    ['table_reader', tables],
+  ])
+  return given === undefined ? known.filter((tool) => isOn.get(tool) ?? true) : [...given]
 }
