@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 
 const row = z.object({
@@ -31,7 +31,7 @@ export const aqua: Benchmark = {
   },
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const options = record.options.map((option, index) => {

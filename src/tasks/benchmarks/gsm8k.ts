@@ -3,7 +3,7 @@ import { numericString } from '../../library/answer-contract.ts'
 import { pythonStrip } from '../../python/text.ts'
 import type { NumberTextReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 
 const row = z.object({ question: z.string().min(1), answer: z.string() })
@@ -24,7 +24,7 @@ export const gsm8k: Benchmark = {
   },
   q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
-    const file = await readRows(paths[0]!, row, ({ question, answer }, at) => {
+    const file = await readRecords(paths[0]!, row, ({ question, answer }, at) => {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const reference = numberTextReference(answer)

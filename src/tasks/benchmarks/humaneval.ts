@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { codeString } from '../../library/answer-contract.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
@@ -33,7 +33,7 @@ export const humaneval: Benchmark = {
     ],
   },
   async read({ paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
       if (!examples.claim(id, at, 'task_id')) return
       const program = { mode: 'function', starterCode: prompt, entryPoint } as const

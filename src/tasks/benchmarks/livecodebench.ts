@@ -6,7 +6,7 @@ import { DataError } from '../sources/data-error.ts'
 import { defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
-import { checkRecord, type RecordPlace, readJsonFile, readRows } from '../sources/records.ts'
+import { checkRecord, type RecordPlace, readJsonFile, readRecords } from '../sources/records.ts'
 import { type Benchmark, hub, publishedFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
@@ -88,7 +88,7 @@ export const livecodebench: Benchmark = {
       const reference = { kind: 'livecodebench', program, publicTests, privateTests, solution } as const
       examples.add(id, { question, program, publicTests, metadata }, reference)
     }
-    for (const path of paths) examples.files.push(await readRows(path, row, take, { limits }))
+    for (const path of paths) examples.files.push(await readRecords(path, row, take, { limits }))
     if (solutions !== undefined) examples.files.push(solutions.file)
   },
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { d1Parts, q2Parts, q3Parts } from '../studies/draws.ts'
 import { type Benchmark, hub, oneFile } from './benchmark.ts'
 
@@ -38,7 +38,7 @@ export const mmluPro: Benchmark = {
   q1: { train: 'test', test: 'test', evaluation: 500 },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const id = String(record.question_id)
       if (!examples.claim(id, at, 'question_id')) return
       // The dataset fills short lists with "N/A", which the official evaluation drops. Labels stay with their index.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { booleanString } from '../../library/answer-contract.ts'
 import { booleanReference } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readJsonArray } from '../sources/records.ts'
+import { type RecordPlace, readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 
 const row = z.object({
@@ -32,12 +32,12 @@ export const strategyqa: Benchmark = {
   async read({ paths }, examples) {
     // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the
     // hidden test set withholds them too.
-    const file = await readJsonArray(paths[0]!, row, ({ qid, question, answer }, at) => {
+    const take = ({ qid, question, answer }: z.output<typeof row>, at: RecordPlace) => {
       if (!examples.claim(qid, at, 'qid')) return
       const reference = booleanReference(answer)
       if (reference === undefined) throw new DataError('is neither yes nor no.', at, 'answer')
       examples.add(qid, { question, metadata: {} }, reference)
-    })
-    examples.files.push(file)
+    }
+    examples.files.push(await readRecords(paths[0]!, row, take, { isArray: true }))
   },
 }

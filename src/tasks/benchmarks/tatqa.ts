@@ -7,7 +7,7 @@ import { pythonInt } from '../../python/number-syntax.ts'
 import { scoreD1Tatqa } from '../scoring/d1-tatqa.ts'
 import type { Reference, TatqaReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { JsonNumber, type RecordPlace, readJsonArray } from '../sources/records.ts'
+import { JsonNumber, type RecordPlace, readRecords } from '../sources/records.ts'
 import { d1Parts, q2TableParts, q3TableParts } from '../studies/draws.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 
@@ -81,7 +81,7 @@ export const tatqa: Benchmark = {
     },
   },
   async read({ paths }, examples) {
-    const file = await readJsonArray(
+    const file = await readRecords(
       paths[0]!,
       entry,
       ({ table, paragraphs, questions }, at) => {
@@ -94,7 +94,7 @@ export const tatqa: Benchmark = {
           examples.add(id, { question, context, tables, metadata: {} }, referenceOf(answered, at, field))
         }
       },
-      { exactNumbers: 'answer' },
+      { exactNumbers: 'answer', isArray: true },
     )
     examples.files.push(file)
   },

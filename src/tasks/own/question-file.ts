@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DataError } from '../sources/data-error.ts'
 import { type DataFile, defaultLimits, readText } from '../sources/data-file.ts'
-import { readJsonLines } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { csvQuestions } from './csv-questions.ts'
 import { checkQuestion, type PlacedQuestion } from './question.ts'
 
@@ -33,7 +33,7 @@ export async function readQuestionFile(
       questions.push(checkQuestion(fields, { file: path, row: line, index }, split))
   } else {
     const add = (value: unknown, at: PlacedQuestion['at']) => questions.push(checkQuestion(value, at, split))
-    file = await readJsonLines(path, z.unknown(), add, { limits })
+    file = await readRecords(path, z.unknown(), add, { limits })
   }
   if (questions.length === 0) throw new DataError('has no questions.', { file: path })
   return { questions, file }

@@ -13,7 +13,7 @@ import { gsm8k } from '../../benchmarks/gsm8k.ts'
 import { mmluPro } from '../../benchmarks/mmlu-pro.ts'
 import { DataError } from '../data-error.ts'
 import { defaultLimits, type FileLimits as Limits } from '../data-file.ts'
-import { readJsonLines } from '../records.ts'
+import { readRecords } from '../records.ts'
 import { readParquet } from './read-parquet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
@@ -145,7 +145,7 @@ describeShared('the official tables as Parquet', () => {
   test('MMLU-Pro', async () => {
     const twin = sharedPath('data', 'mmlu_pro', 'test.jsonl')
     const rows: MmluRow[] = []
-    await readJsonLines(twin, z.custom<MmluRow>(), (row) => rows.push(row))
+    await readRecords(twin, z.custom<MmluRow>(), (row) => rows.push(row))
     const split = await readFiles(mmluPro, fileOf(mmluParquet(rows, { rowGroupSize: 5000 })))
     const expected = await readFiles(mmluPro, twin)
     expect(split.ids).toEqual(expected.ids)
@@ -156,7 +156,7 @@ describeShared('the official tables as Parquet', () => {
   test('GSM8K', async () => {
     const twin = sharedPath('data', 'gsm8k', 'test.jsonl')
     const rows: { question: string; answer: string }[] = []
-    await readJsonLines(twin, z.custom<(typeof rows)[number]>(), (row) => rows.push(row))
+    await readRecords(twin, z.custom<(typeof rows)[number]>(), (row) => rows.push(row))
     const columnData = (['question', 'answer'] as const).map((name) => ({
       name,
       data: rows.map((row) => row[name]),
