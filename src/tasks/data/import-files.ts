@@ -141,8 +141,9 @@ const abandonedMilliseconds = 24 * 3600 * 1000
 /** Removes what a killed import left behind. No import takes a day. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const name of await readdir(root)) {
-    const path = join(root, name)
-    if (name.startsWith(stagingPrefix) && Date.now() - statSync(path).mtimeMs > abandonedMilliseconds)
-      await rm(path, { recursive: true, force: true })
+    if (!name.startsWith(stagingPrefix)) continue
+    const changed = statSync(join(root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (Date.now() - changed > abandonedMilliseconds)
+      await rm(join(root, name), { recursive: true, force: true })
   }
 }

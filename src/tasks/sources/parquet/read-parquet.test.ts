@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { CompressionCodec } from 'hyparquet'
+import { type CompressionCodec, parquetMetadata } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
+import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
+import { writePlain } from 'hyparquet-writer/src/plain.js'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readFiles } from '../../../../test/read-benchmark.ts'
@@ -125,6 +130,51 @@ describe('a Parquet file', () => {
       { text: null, flag: false, number: -1, at: '1970-01-01T00:00:01.000Z', large: 2n ** 60n },
       { text: 'c', flag: true, number: 2, at: '1970-01-01T00:00:02.000Z', large: -3 },
     ])
+  })
+
+  test('may have data pages of the first version, as the official files do', async () => {
+    const rows = ['one', 'two', 'three'].map((question, index) => ({
+      ...{ question_id: index, question, options: ['x', 'y'].slice(index % 2), answer_index: 0 },
+      ...{ category: 'c', src: 's' },
+    }))
+    // Two texts, then one: repetition levels of one bit, definition levels of two, each after their length.
+    const repetition = [0, 1, 0, 0, 1]
+    const values = rows.flatMap(({ options }) => options.map((text) => Buffer.from(text)))
+    const page = new ByteWriter()
+    for (const [levels, width] of [
+      [repetition, 1],
+      [repetition.map(() => 3), 2],
+    ] as const) {
+      const runs = new ByteWriter()
+      writeRleBitPackedHybrid(runs, levels, width)
+      page.appendUint32(runs.offset)
+      page.appendBytes(runs.getBytes())
+    }
+    writePlain(page, values, 'BYTE_ARRAY', undefined)
+    const v2 = mmluParquet(rows, { codec: 'UNCOMPRESSED' })
+    const metadata = parquetMetadata(v2)
+    const file = new ByteWriter()
+    file.appendBytes(new Uint8Array(v2, 0, v2.byteLength - 8 - metadata.metadata_length))
+    const start = file.offset
+    const header = { num_values: 5, encoding: 'PLAIN', definition_level_encoding: 'RLE' } as const
+    writePageHeader(file, {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: page.offset,
+      compressed_page_size: page.offset,
+      data_page_header: { ...header, repetition_level_encoding: 'RLE' },
+    })
+    file.appendBytes(page.getBytes())
+    const column = metadata.row_groups[0]!.columns[2]!.meta_data!
+    Object.assign(column, { data_page_offset: BigInt(start), dictionary_page_offset: undefined })
+    column.total_compressed_size = BigInt(file.offset - start)
+    writeMetadata(file, metadata)
+    file.appendUint32(0x31524150)
+    expect(await rowsOf(fileOf(file.getBytes()))).toEqual(rows)
+    // The same with a run of more values than the page.
+    const bytes = file.getBytes()
+    const at = Buffer.from(bytes).indexOf(Buffer.from(page.getBytes().subarray(0, 8)))
+    bytes[at + 4] = 0xfe
+    await expect(rowsOf(fileOf(bytes))).rejects.toThrow(/a run of \d+ values where|ends within a run/)
   })
 
   test('that does not fit is refused by row and field', async () => {
