@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
@@ -25,26 +25,19 @@ export interface MinilmEncoder extends FrozenTextEncoder {
  * bits, and a policy that was trained with one must work with the other.
  */
 export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncoder> {
-  const [runtime, tokenizer, bytes] = await Promise.all([
-    loadOnnxRuntime(),
-    openMinilmTokenizer(paths.tokenizer),
-    readFile(paths.model),
-  ])
-  const digest = createHash('sha256').update(bytes).digest('hex')
+  const runtime = await loadOnnxRuntime()
+  const tokenizer = await openMinilmTokenizer(paths.tokenizer)
+  const digest = hash('sha256', await readFile(paths.model), 'hex')
   const identity = JSON.stringify([settings, digest, tokenizer.fingerprint])
   let opened: Promise<Network> | undefined
-  // The runtime copies the 90 MB, so ours can be freed after opening.
-  let unopened: Uint8Array | undefined = bytes
   return {
     name: settings.name,
-    fingerprint: createHash('sha256').update(identity).digest('hex'),
+    fingerprint: hash('sha256', identity, 'hex'),
     dims: settings.dims,
     runtime: runtime.name,
     encode: async (texts) => {
       if (texts.length === 0) return []
-      opened ??= openNetwork(runtime, unopened!, paths.model).finally(() => {
-        unopened = undefined
-      })
+      opened ??= openNetwork(runtime, paths.model)
       const network = await opened
       return encodeChunked(texts, {
         split: tokenizer.chunks,
@@ -64,10 +57,11 @@ const inputValue: Record<string, (id: number) => bigint> = {
   token_type_ids: () => 0n,
 }
 
-async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string): Promise<Network> {
+async function openNetwork(runtime: OnnxRuntime, path: string): Promise<Network> {
   const unusable = (problem: string, options?: ErrorOptions) =>
     new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
-  const session = await openOnnxModel(runtime, bytes).catch((error: unknown) => {
+  // Read once more: 90 MB that were kept since the digest was made would be in vain where all texts are cached.
+  const session = await openOnnxModel(runtime, await readFile(path)).catch((error: unknown) => {
     throw unusable(error instanceof Error ? error.message : String(error), { cause: error })
   })
   const { inputNames, outputNames } = session

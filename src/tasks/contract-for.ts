@@ -1,12 +1,4 @@
-import {
-  type AnswerContract,
-  booleanString,
-  codeString,
-  freeText,
-  numericString,
-  optionLabel,
-  valuesAndScale,
-} from '../library/answer-contract.ts'
+import { type AnswerContract, contractKinds } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { type TaskSet, TaskSetError } from './task-set.ts'
 
@@ -30,18 +22,16 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
  */
 export function recordedContract(names: readonly string[], task: Task): AnswerContract {
   if (names.length !== 1) return likelyContract(task)
-  const known = builtIn.find(({ name }) => name === names[0])
+  const known = Object.values(contractKinds).find(({ name }) => name === names[0])
   if (known !== undefined) return known
   throw new TaskSetError(
     `The run's answers have the form '${names[0]}', which its folder does not define. Name another with --contract, or give \`contract\` in code.`,
   )
 }
 
-const builtIn = [optionLabel, booleanString, numericString, codeString, freeText, valuesAndScale]
-
 function likelyContract(task: Task): AnswerContract {
-  if (task.options !== undefined && task.options.length > 0) return optionLabel
-  if (task.program !== undefined) return codeString
+  if (task.options !== undefined && task.options.length > 0) return contractKinds.option
+  if (task.program !== undefined) return contractKinds.code
   const isClaim = (task.tables ?? []).length > 0 && !task.question.includes('?')
-  return isClaim ? booleanString : numericString
+  return isClaim ? contractKinds.boolean : contractKinds.number
 }

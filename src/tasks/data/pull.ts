@@ -71,7 +71,8 @@ export async function pullBenchmark(
     if (!isCached) await fetchFile(storedName(file, path), `${base}/${path}`, target, published)
     given.set(file, target)
   }
-  if (tables !== undefined && countFiles(join(dataFolder, tables.folder)) < tables.count) {
+  const present = tables === undefined ? '' : join(dataFolder, tables.folder)
+  if (tables !== undefined && !(existsSync(present) && readdirSync(present).length >= tables.count)) {
     const archive = join(folder, `${revision}.tar.gz`)
     const url = `${mirror ?? 'https://codeload.github.com'}/${repository}/tar.gz/${revision}`
     await fetchFile('tabfact tables', url, archive, undefined)
@@ -86,8 +87,4 @@ export async function pullBenchmark(
 function downloadFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
   const base = cache !== undefined && isAbsolute(cache) ? cache : join(homedir(), '.cache')
   return join(base, 'magic', 'downloads')
-}
-
-function countFiles(folder: string): number {
-  return existsSync(folder) ? readdirSync(folder).length : 0
 }

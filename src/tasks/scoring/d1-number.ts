@@ -7,13 +7,7 @@ export interface ScaledNumber {
   readonly scale: string
 }
 
-const suffixes: readonly [suffix: string, scale: string][] = [
-  ['%', 'percent'],
-  ['percent', 'percent'],
-  ['thousand', 'thousand'],
-  ['million', 'million'],
-  ['billion', 'billion'],
-]
+const suffixes = ['%', 'percent', 'thousand', 'million', 'billion']
 
 // Sign and currency in either order; a source may leave a space after the currency.
 const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
@@ -26,9 +20,9 @@ const digits = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 export function readD1Number(text: string): ScaledNumber | undefined {
   const trimmed = pythonStrip(text)
   const lower = trimmed.toLowerCase()
-  const [suffix, scale] = suffixes.find(([ending]) => lower.endsWith(ending)) ?? ['', '']
+  const suffix = suffixes.find((ending) => lower.endsWith(ending)) ?? ''
   const value = readValue(pythonStrip(trimmed.slice(0, trimmed.length - suffix.length)))
-  return value === undefined ? undefined : { value, scale }
+  return value === undefined ? undefined : { value, scale: suffix === '%' ? 'percent' : suffix }
 }
 
 function readValue(text: string): Decimal | undefined {
