@@ -81,14 +81,14 @@ function keyOf(text: string): string {
   return hash('sha256', Buffer.from(text, 'utf16le'), 'hex')
 }
 
-/** Key, vector in base64 and CRC-32. Between two line ends: one that a killed process left half written spoils no other. */
+/** Key, vector in base64 and CRC-32. It begins with a line end too: the line before may be half written. */
 function lineOf([key, vector]: Entry): string {
   const { buffer, byteOffset, byteLength } = vector
   const body = `${key} ${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`
   return `\n${body} ${crc32(body)}\n`
 }
 
-/** None of a damaged line. */
+/** The entry of a line; none if the line is damaged. */
 function entryOf(line: string, dims: number): Entry[] {
   const [key, vector, check] = line.split(' ') as [string, string, string]
   if (check !== String(crc32(`${key} ${vector}`))) return []

@@ -49,7 +49,7 @@ export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<
     target: blob,
     digest: { sha256 },
     token: hubToken(environment),
-    // Ours alone: Python's tools lock in another way.
+    // A file of our own: Python's tools lock in another way.
     lock: join(folder, '..', '.locks', basename(folder), `${sha256}.magic.lock`),
   }
   const onProgress: DownloadOptions['onProgress'] = (progress) => options.onProgress?.({ path, ...progress })

@@ -60,7 +60,7 @@ const inputValue: Record<string, (id: number) => bigint> = {
 async function openNetwork(runtime: OnnxRuntime, path: string): Promise<Network> {
   const unusable = (problem: string, options?: ErrorOptions) =>
     new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
-  // Read once more: 90 MB that were kept since the digest was made would be in vain where all texts are cached.
+  // Read a second time, after the digest: keeping 90 MB would be a waste where all texts are cached.
   const session = await openOnnxModel(runtime, await readFile(path)).catch((error: unknown) => {
     throw unusable(error instanceof Error ? error.message : String(error), { cause: error })
   })
@@ -94,8 +94,8 @@ function meanOfTokens(tokens: Float32Array, first: number, count: number): Float
 }
 
 /**
- * A batch holds chunks of one length. Padding would cost time, and a chunk's sums would run over other lengths
- * in other company: its last bits must depend on itself alone.
+ * A batch holds chunks of one length. Padding would cost time, and the last bits of a vector would depend on
+ * which other chunks are in its batch.
  */
 async function encodeBatches(
   network: Network,

@@ -3,9 +3,9 @@ import type { Task } from '../library/task.ts'
 import { type TaskSet, TaskSetError } from './task-set.ts'
 
 /**
- * What an answer to a question from outside must look like: what the task set asks of such a task. The synthetic set goes by
- * its families, which no question from outside has; then options ask for one of them, a program for code, a table for a
- * verdict where the question is no question, and all else for a number.
+ * The form of an answer to a user's question: the one that the task set asks for. The synthetic set decides by a field that
+ * such a question lacks. Then the answer is an option if there are options, code if there is a program, true or false for
+ * a statement about a table, and otherwise a number.
  */
 export function contractFor(set: TaskSet, task: Task): AnswerContract {
   try {
@@ -17,8 +17,8 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
 }
 
 /**
- * The same from the contracts' names, as a run's record keeps them, without its task set. A contract that a user's code
- * defines is not in the record.
+ * The same from the contracts' names, which is all that a run's record keeps of them: it cannot restore a contract that a
+ * user's code defines.
  */
 export function recordedContract(names: readonly string[], task: Task): AnswerContract {
   if (names.length !== 1) return likelyContract(task)

@@ -26,7 +26,7 @@ export interface ExecutorParts {
   readonly clock?: Clock
 }
 
-/** Runs graphs on the tasks of a set and scores what comes out. Keeps nothing: what is remembered is its caller's business. */
+/** Runs graphs on the tasks of a set and scores the answers. It stores no results; callers do. */
 export class TaskExecutor {
   readonly parts: ExecutorParts
   /** Contracts are few, tasks are many. */
@@ -64,7 +64,7 @@ export class TaskExecutor {
     return execution
   }
 
-  /** The score of an execution's answer; without one it is zero. A scorer of one's own may be wrong: that is said here. */
+  /** The score of an execution's answer; without one it is zero. A user's scorer may give nonsense, so it is checked. */
   async score(
     { answer, trace }: Pick<Execution, 'answer' | 'trace'>,
     reference: unknown,
@@ -88,7 +88,6 @@ export class TaskExecutor {
     )
   }
 
-  /** A split of its task set. */
   split(name: string) {
     return splitOf(this.parts.set, name)
   }
@@ -102,7 +101,7 @@ function sandboxFailed(task: string, failure: SandboxFailure): Problem {
   )
 }
 
-/** The same tools. Whoever listens hears of each sandbox that failed; the model is only told that its tool is unavailable. */
+/** The same tools, but `onFailure` learns of sandboxes that failed. A model is only told that its tool is unavailable. */
 function watchedTools(toolbox: Toolbox, onFailure: (problem: SandboxFailure) => void): Toolbox {
   const watched = (tool: Tool): Tool => ({
     ...{ name: tool.name, description: tool.description, payload: tool.payload },

@@ -12,7 +12,7 @@ const row = z.object({
   canonical_solution: z.string().optional(),
 })
 
-/** Functions to complete. The paper trains them on LiveCodeBench. */
+/** Functions to complete. The paper trains on LiveCodeBench for it. */
 export const humaneval: Benchmark = {
   name: 'humaneval',
   title: 'HumanEval',

@@ -26,7 +26,7 @@ const columns = new Map<string, (cell: string) => unknown>([
 ])
 const optionColumn = /^option_([a-z])$/
 
-/** Reads the table of questions that a CSV text is. An empty cell is a field that is not given. */
+/** Reads questions from CSV. An empty cell means that the field is not given. */
 export function csvQuestions(text: string, file: string, longestCell: number): CsvQuestion[] {
   const [header, ...records] = parseCsv(text, file)
   if (header === undefined) throw new DataError('is empty. The first line names the columns.', { file })

@@ -142,7 +142,7 @@ function labelled(options: NonNullable<Question['options']>, at: RecordPlace): O
   return list
 }
 
-/** Tests in the form that runs, checked now, while file and row are known. */
+/** Tests as the sandbox runs them. Checked here, where file and row are known. */
 function programTests(
   tests: NonNullable<Question['tests']>,
   { mode }: ProgramInterface,

@@ -28,7 +28,7 @@ export function ownProfile(
   return { id, roles, tools: toolsOf(library, material, given.tools) }
 }
 
-/** From this share of questions with numbers on, those who calculate have enough to do. */
+/** The roles that calculate take part from this share of questions with numbers on. */
 const numericalShare = 0.25
 
 /** What the questions give a role to work on. */

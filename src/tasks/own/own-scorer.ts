@@ -22,7 +22,7 @@ interface GivenReference {
   readonly test?: string
 }
 
-/** Scores own questions as benchmarks are. Solutions are known by the reference itself, not by its content. */
+/** Scores own questions as benchmarks are. Solutions belong to a reference object, not to its content. */
 export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskScorer<OwnReference> {
   const benchmarks: TaskScorer<OwnReference> = referenceScorer()
   return {

@@ -15,7 +15,7 @@ import { splitQuestions } from './own-split.ts'
 import type { PlacedQuestion } from './question.ts'
 import { readQuestionFile } from './question-file.ts'
 
-/** What holds for own questions, wherever they come from. */
+/** Options for own questions from files and from code. */
 export interface OwnTaskOptions {
   /** Lower-case letters, digits, `-` and `_`; by default after the file. */
   readonly name?: string
@@ -26,7 +26,7 @@ export interface OwnTaskOptions {
   /** Who may take part; the paper's roles by default. */
   readonly library?: Library
   readonly profile?: GivenProfile
-  /** Decides instead of the comparison by kind. */
+  /** Scores answers instead of the comparison by kind. */
   readonly scorer?: GivenScorer
   /** What an answer must look like, instead of the kind's contract. */
   readonly contract?: AnswerContract

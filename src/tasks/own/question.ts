@@ -55,7 +55,7 @@ export const questionSchema = z.strictObject({
     .optional(),
 })
 
-/** A question as it is written. */
+/** As users write it. */
 export type GivenQuestion = z.input<typeof questionSchema>
 export type Question = z.output<typeof questionSchema>
 
@@ -81,7 +81,7 @@ export function checkQuestion(value: unknown, at: RecordPlace, split?: string): 
       unknown,
     )
   const question = checkRecord(questionSchema, value, at)
-  // In a file it was found before; questions may come from code, too.
+  // Reading a file finds this too, but questions may come from code.
   const fault = findJsonFault(JSON.stringify(question))
   if (fault !== undefined) throw new DataError(fault.problem, at, fieldName(fault.path))
   const { tests, test: check } = question

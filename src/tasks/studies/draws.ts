@@ -96,7 +96,7 @@ function q3From(q2: (pool: Pool, seed: number) => BothParts | Promise<BothParts>
 export const q3Parts = q3From(q2Parts, 'examples')
 export const q3TableParts = q3From(q2TableParts, 'tables')
 
-/** D1 trains on nothing. */
+/** D1: nothing is trained on. */
 export async function d1Parts(pool: Pool, seed: number): Promise<Parts> {
   const ids = await pool.ids()
   return {

@@ -19,7 +19,7 @@ const footerBytes = 4 * mebibyte
 /** A row group is decoded as a whole. */
 const groupBytes = 512 * mebibyte
 const groupValues = 20_000_000
-/** A run repeats a value for nothing, but rows of a benchmark differ: a file has no more of them than bytes, unless few. */
+/** Repeating a row costs a file almost nothing, but rows of a benchmark differ: a large file has fewer rows than bytes. */
 const rowsOfAnyFile = 10_000
 const valuesPerRow = 16
 const deepestColumn = 8
@@ -44,7 +44,7 @@ export async function readParquet(
     const allowed = Math.min(limits.expandedBytes, Math.max(16 * mebibyte, limits.ratio * bytes.length))
     let left = allowed
     let characters = allowed
-    // Rows may share one text in memory, but not with those who read them.
+    // Rows can share one text in memory, but their readers may copy it.
     const countText = (text: string) => {
       characters -= text.length
       if (characters >= 0) return text
