@@ -56,16 +56,12 @@ export interface SplitSource {
   readonly deviation?: string
 }
 
+/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
 export interface SplitFile {
   /** Its place in the data folder. */
   readonly file: string
-  readonly published?: PublishedFile
-}
-
-/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
-interface PublishedFile {
-  /** Inside the repository. */
-  readonly path: string
+  /** Its place in the repository; absent where it is not published. */
+  readonly path?: string
   readonly bytes?: number
   readonly sha256?: string
 }
@@ -87,7 +83,7 @@ export function hub(repository: string, revision: string): Repository {
 }
 
 export function publishedFile(file: string, path: string): SplitFile {
-  return { file, published: { path, ...knownDigests.get(file) } }
+  return { file, path, ...knownDigests.get(file) }
 }
 
 /** A split of a single published file: its place in the data folder, and inside the repository. */

@@ -59,9 +59,9 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
 function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[] {
   const { files } = sourceOf(benchmark, split)
   const shard = `${split}-00000-of-00001.parquet`
-  return files.map(({ file, published }) => ({
+  return files.map(({ file, path = file }) => ({
     name: file,
-    places: [...[file, withoutFolder(file)].flatMap(possibleNames), published?.path ?? file, shard],
+    places: [...[file, withoutFolder(file)].flatMap(possibleNames), path, shard],
     isNamed: (name) => stemOf(name) === stemOf(basename(file)) || (files.length === 1 && name === shard),
   }))
 }

@@ -44,10 +44,10 @@ export async function pullBenchmark(
   const folder = join(downloadFolder(environment), benchmark.name)
   const given = new Map<string, string>()
   const fetched: Pulled['files'][number][] = []
-  const fetchFile = async (file: string, url: string, target: string, published: SplitFile['published']) => {
+  const fetchFile = async (file: string, url: string, target: string, known: Partial<SplitFile> = {}) => {
     if (isOffline(environment))
       throw new Problem('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
-    const { bytes, sha256: expected } = published ?? {}
+    const { bytes, sha256: expected } = known
     // The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place.
     const token = isHub && mirror === undefined ? hubToken(environment) : undefined
     const digest = bytes === undefined || expected === undefined ? undefined : { bytes, sha256: expected }
@@ -60,22 +60,22 @@ export async function pullBenchmark(
   const base = isHub
     ? `${mirror ?? hubEndpoint(environment)}/datasets/${repository}/resolve/${revision}`
     : `${mirror ?? 'https://raw.githubusercontent.com'}/${repository}/${revision}`
-  for (const { file, published } of splits.flatMap((split) => sourceOf(benchmark, split).files)) {
-    if (published === undefined) continue
-    const { path } = published
+  for (const known of splits.flatMap((split) => sourceOf(benchmark, split).files)) {
+    const { file, path } = known
+    if (path === undefined) continue
     // A hub file that Python or another program has already fetched at this revision.
     const cache = hubRepositoryFolder('datasets', repository, environment)
     const cached = join(cache, 'snapshots', revision, path)
     const isCached = isHub && isFile(cached)
     const target = isCached ? cached : join(folder, revision, path)
-    if (!isCached) await fetchFile(storedName(file, path), `${base}/${path}`, target, published)
+    if (!isCached) await fetchFile(storedName(file, path), `${base}/${path}`, target, known)
     given.set(file, target)
   }
   const present = tables === undefined ? '' : join(dataFolder, tables.folder)
   if (tables !== undefined && !(existsSync(present) && readdirSync(present).length >= tables.count)) {
     const archive = join(folder, `${revision}.tar.gz`)
     const url = `${mirror ?? 'https://codeload.github.com'}/${repository}/tar.gz/${revision}`
-    await fetchFile('tabfact tables', url, archive, undefined)
+    await fetchFile('tabfact tables', url, archive)
     const target = join(folder, revision, 'all_csv')
     await extractTables(archive, target)
     given.set(tables.folder, target)
