@@ -17,8 +17,9 @@ export function readTatqaNumber(text: string): PythonNumber | null | undefined {
   if (plainNumber.test(text)) return readPlainNumber(text)
   if (!likelyNumber.test(text)) return undefined
   const ascii = asciiDigits(text)
-  if (!isNumber(ascii)) return undefined
-  const value = firstNumber(ascii)
+  const bare = ascii.replace(ornaments, '')
+  if (!isNumber(bare)) return undefined
+  const value = firstNumber(bare)
   if (value === null) return null
   return rounded(times(times(times(value, wordFactor(ascii)), signFactor(ascii)), percentFactor(ascii)))
 }
@@ -65,16 +66,16 @@ function rounded(value: PythonNumber): PythonNumber {
   return typeof value === 'bigint' ? value : pythonRound(value, 4)
 }
 
-/** The first word must be a float; a second one must be a scale. Words without their ornaments. */
-function isNumber(text: string): boolean {
-  const [first, second] = pythonSplit(text.replace(ornaments, ''))
+/** The first word must be a float; a second one must be a scale. */
+function isNumber(bare: string): boolean {
+  const [first, second] = pythonSplit(bare)
   if (first === undefined || !isFloatWord(first)) return false
   return second === undefined || scaleFactor(second) !== 1
 }
 
 /** The first run of digits with its sign and decimals. A run that begins with its point hides what follows. */
-function firstNumber(text: string): PythonNumber | null {
-  const match = /([+-]?[0-9]+(\.[0-9]+)?)|[+-]?\.[0-9]/.exec(text.replace(ornaments, ''))
+function firstNumber(bare: string): PythonNumber | null {
+  const match = /([+-]?[0-9]+(\.[0-9]+)?)|[+-]?\.[0-9]/.exec(bare)
   if (match?.[1] === undefined) return null
   const digits = match[1]
   if (match[2] !== undefined) return Number(digits)
