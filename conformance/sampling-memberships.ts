@@ -2,6 +2,7 @@
 // lists it expects, its pool from the files it names.
 import { join } from 'node:path'
 import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
+import { Examples } from '../src/tasks/benchmarks/examples.ts'
 import { benchmarks } from '../src/tasks/benchmarks/list.ts'
 import {
   ablationSeed,
@@ -225,6 +226,6 @@ async function readIds(data: string, file: string): Promise<readonly string[]> {
   for (const benchmark of Object.values(benchmarks))
     for (const [split, { files }] of Object.entries(benchmark.splits))
       if (files.length === 1 && files[0]!.file === file)
-        return (await loadSplit(data, benchmark, split, () => false)).ids
+        return (await loadSplit(data, benchmark, split, new Examples(() => false))).ids
   throw new Error(`no benchmark has a file ${file}`)
 }

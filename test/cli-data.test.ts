@@ -193,8 +193,7 @@ describeShared('magic data with the real files', () => {
     const root = temporary()
     vi.stubEnv('XDG_CACHE_HOME', temporary())
     const { repository, revision } = humaneval.source
-    const { file, published } = humaneval.splits['test']!.files[0]!
-    const { path } = published!
+    const { file, path } = humaneval.splits['test']!.files[0]!
     const content = readFileSync(sharedPath('data', ...file.split('/')))
     const server = await serveFiles(new Map([[`/${repository}/${revision}/${path}`, content]]))
     try {

@@ -11,6 +11,6 @@ export async function readFiles(
   const { split = 'test', root = '/nowhere' } = options
   const examples = new Examples(options.wanted)
   const source = { split, paths: [paths].flat(), beside: (name: string) => join(root, name) }
-  examples.files.push(...(await benchmark.read(source, examples)))
+  await benchmark.read(source, examples)
   return examples
 }

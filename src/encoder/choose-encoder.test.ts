@@ -78,6 +78,6 @@ describeShared('with MiniLM in a folder', () => {
     expect(existsSync(embeddings)).toBe(false)
     const [vector] = await encoder.encode(['What is 2 + 2?'])
     expect(vector).toHaveLength(384)
-    expect(readdirSync(embeddings)).toEqual([`${encoder.fingerprint}.vectors`])
+    expect(readdirSync(embeddings)).toEqual([`${encoder.fingerprint}.lines`])
   })
 })

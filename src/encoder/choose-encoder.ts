@@ -2,7 +2,7 @@ import { FileLockError } from '../store/file-lock.ts'
 import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
 import { type HubOptions, HubUnavailableError } from './hub-file.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
-import { type MinilmPaths, openMinilmEncoder } from './minilm-encoder.ts'
+import { openMinilmEncoder } from './minilm-encoder.ts'
 import { minilmFromFolder, minilmFromHub } from './minilm-files.ts'
 import { loadTokenizers } from './minilm-tokenizer.ts'
 import { loadOnnxRuntime } from './onnx-runtime.ts'
@@ -26,15 +26,13 @@ export interface ChosenEncoder {
 
 /** The encoder of a run. Downloads MiniLM on first use and caches its vectors on disk. */
 export async function chooseEncoder(options: EncoderOptions = {}): Promise<ChosenEncoder> {
-  const choice = options.encoder ?? 'auto'
+  const { encoder: choice = 'auto', modelFolder } = options
   if (choice === 'lexical')
     return { encoder: lexicalEncoder, message: 'Text encoder: lexical, as asked for.' }
-  const { modelFolder } = options
-  if (modelFolder !== undefined) return openCached(async () => minilmFromFolder(modelFolder), options)
   try {
-    return await openCached(() => minilmFromHub(options), options)
+    return await openMinilm(options)
   } catch (error) {
-    if (choice === 'minilm' || !isLackOfThisMachine(error)) throw error
+    if (choice === 'minilm' || modelFolder !== undefined || !isLackOfThisMachine(error)) throw error
     return {
       encoder: lexicalEncoder,
       message: `Text encoder: lexical, because all-MiniLM-L6-v2 is not available. ${error.message}`,
@@ -42,13 +40,12 @@ export async function chooseEncoder(options: EncoderOptions = {}): Promise<Chose
   }
 }
 
-async function openCached(
-  locate: () => Promise<MinilmPaths>,
-  { environment = process.env, onProblem }: EncoderOptions,
-): Promise<ChosenEncoder> {
+async function openMinilm(options: EncoderOptions): Promise<ChosenEncoder> {
+  const { environment = process.env, modelFolder, onProblem } = options
   // Checked first: without these packages, downloading 90 MB would be pointless.
   await Promise.all([loadTokenizers(), loadOnnxRuntime()])
-  const encoder = await openMinilmEncoder(await locate())
+  const paths = modelFolder === undefined ? await minilmFromHub(options) : minilmFromFolder(modelFolder)
+  const encoder = await openMinilmEncoder(paths)
   return {
     encoder: cachedEncoder(encoder, embeddingCacheFolder(environment), onProblem),
     message: `Text encoder: ${encoder.name}, run by ${encoder.runtime}.`,
@@ -57,7 +54,6 @@ async function openCached(
 
 /** A missing package, network, disk space or permission. Anything else is our own fault and must not be hidden. */
 function isLackOfThisMachine(error: unknown): error is Error {
-  if ([MissingPackageError, HubUnavailableError, FileLockError].some((kind) => error instanceof kind))
-    return true
-  return error instanceof Error && 'syscall' in error && 'code' in error
+  const kinds = [MissingPackageError, HubUnavailableError, FileLockError]
+  return kinds.some((kind) => error instanceof kind) || (error instanceof Error && 'syscall' in error)
 }

@@ -1,7 +1,7 @@
 import { unitVector, unitVectorOfSum } from './unit-vector.ts'
 
 /** An encoder that can read only so much at once. `Chunk` is whatever it reads: a text, token ids. */
-export interface ChunkEncoder<Chunk> {
+interface ChunkEncoder<Chunk> {
   /** Cuts a text at the encoder's limit, in order. At least one chunk, also for the empty text. */
   readonly split: (text: string) => readonly Chunk[]
   /** One vector per chunk, in order, of any norm. */
@@ -17,17 +17,16 @@ export async function encodeChunked<Chunk>(
   { split, encodeChunks }: ChunkEncoder<Chunk>,
 ): Promise<Float32Array[]> {
   const chunked = texts.map(split)
-  const vectors = await encodeChunks(chunked.flat())
-  let next = 0
-  return chunked.map((chunks) => {
-    const own = vectors.slice(next, next + chunks.length)
-    next += chunks.length
-    return meanOfChunks(own)
-  })
+  const vectors = (await encodeChunks(chunked.flat())).values()
+  return chunked.map(({ length }) =>
+    unitVectorOfSum(
+      Array.from({ length }, () => ({ weight: 1 / length, vector: unitVector(vectors.next().value!) })),
+    ),
+  )
 }
 
-function meanOfChunks(vectors: readonly ArrayLike<number>[]): Float32Array {
-  return unitVectorOfSum(
-    vectors.map((vector) => ({ weight: 1 / vectors.length, vector: unitVector(vector) })),
-  )
+/** Pieces of at most `length` items. At least one piece, even of an empty list. */
+export function pieces<Item>(items: readonly Item[], length: number): Item[][] {
+  const count = Math.max(1, Math.ceil(items.length / length))
+  return Array.from({ length: count }, (_, index) => items.slice(index * length, (index + 1) * length))
 }

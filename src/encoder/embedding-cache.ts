@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { mkdir, open, readFile } from 'node:fs/promises'
-import { endianness, homedir } from 'node:os'
+import { hash } from 'node:crypto'
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { FrozenTextEncoder } from './text-encoder.ts'
@@ -9,6 +9,11 @@ import type { FrozenTextEncoder } from './text-encoder.ts'
 export function embeddingCacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
   return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'magic', 'embeddings')
 }
+
+type Entry = readonly [key: string, vector: Float32Array]
+
+// Half of what Node hands to the system in one write.
+const entriesPerWrite = 128
 
 /**
  * The same encoder with a cache on disk: one append-only file per encoder. A cache that cannot be read or written only
@@ -20,7 +25,7 @@ export function cachedEncoder(
   onProblem: (problem: string) => void = () => {},
 ): FrozenTextEncoder {
   const { name, fingerprint, dims } = encoder
-  const path = join(folder, `${fingerprint}.vectors`)
+  const path = join(folder, `${fingerprint}.lines`)
   let loaded: Promise<Map<string, Float32Array>> | undefined
   let isWritable = true
   const reportOnce = (error: unknown) => {
@@ -28,20 +33,25 @@ export function cachedEncoder(
     isWritable = false
   }
   const load = async () => {
-    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    const text = await readFile(path, 'latin1').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') reportOnce(error)
-      return Buffer.alloc(0)
+      return ''
     })
-    return new Map(entriesOf(bytes, dims))
+    return new Map(text.split('\n').flatMap((line) => entryOf(line, dims)))
   }
-  const save = async (entries: readonly (readonly [string, Float32Array])[]) => {
+  const save = async (entries: readonly Entry[]) => {
     if (!isWritable || entries.length === 0) return
     try {
       await mkdir(folder, { recursive: true })
-      await using file = await open(path, 'a')
-      // Append mode with whole entries per write: entries of other processes cannot end up in between.
+      // Whole entries per write: entries of other processes cannot end up in between.
       for (let start = 0; start < entries.length; start += entriesPerWrite)
-        await file.write(Buffer.concat(entries.slice(start, start + entriesPerWrite).map(entryBytes)))
+        await appendFile(
+          path,
+          entries
+            .slice(start, start + entriesPerWrite)
+            .map(lineOf)
+            .join(''),
+        )
     } catch (error) {
       reportOnce(error)
     }
@@ -54,11 +64,10 @@ export function cachedEncoder(
       loaded ??= load()
       const known = await loaded
       const keys = texts.map(keyOf)
-      const missing = new Map(
-        texts.flatMap((text, index) => (known.has(keys[index]!) ? [] : [[keys[index]!, text] as const])),
-      )
+      const missing = new Map(texts.map((text, index) => [keys[index]!, text]))
+      for (const key of keys) if (known.has(key)) missing.delete(key)
       const vectors = missing.size === 0 ? [] : await encoder.encode([...missing.values()])
-      const fresh = [...missing.keys()].map((key, index) => [key, vectors[index]!] as const)
+      const fresh = [...missing.keys()].map((key, index): Entry => [key, vectors[index]!])
       for (const [key, vector] of fresh) known.set(key, vector)
       await save(fresh)
       // Copies, because callers may change their vectors.
@@ -69,45 +78,20 @@ export function cachedEncoder(
 
 /** A hash of the UTF-16 code units: in UTF-8, different texts with broken surrogate pairs would become equal. */
 function keyOf(text: string): string {
-  return createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex')
+  return hash('sha256', Buffer.from(text, 'utf16le'), 'hex')
 }
 
-// An entry: mark, SHA-256 of the text, vector as 32-bit floats, CRC-32 of all that; little-endian.
-const mark = Buffer.from('MGEV')
-const keyBytes = 32
-const checkBytes = 4
-const entriesPerWrite = 256
-
-function entryBytes([key, vector]: readonly [string, Float32Array]): Buffer {
-  const body = Buffer.concat([mark, Buffer.from(key, 'hex'), littleEndian(vector)])
-  const check = Buffer.alloc(checkBytes)
-  check.writeUInt32LE(crc32(body))
-  return Buffer.concat([body, check])
+/** Key, vector in base64 and CRC-32. It begins with a line end too: the line before may be half written. */
+function lineOf([key, vector]: Entry): string {
+  const { buffer, byteOffset, byteLength } = vector
+  const body = `${key} ${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`
+  return `\n${body} ${crc32(body)}\n`
 }
 
-/** Skips damaged entries, such as one that a killed process left half written, up to the next mark. */
-function* entriesOf(bytes: Buffer, dims: number): Generator<[string, Float32Array]> {
-  const bodyLength = mark.length + keyBytes + dims * 4
-  let position = bytes.indexOf(mark)
-  while (position >= 0 && position + bodyLength + checkBytes <= bytes.length) {
-    const body = bytes.subarray(position, position + bodyLength)
-    const isWhole = crc32(body) === bytes.readUInt32LE(position + bodyLength)
-    if (isWhole) {
-      const vector = Buffer.from(body.subarray(mark.length + keyBytes))
-      const key = body.toString('hex', mark.length, mark.length + keyBytes)
-      yield [key, floatsOf(vector)]
-    }
-    position = bytes.indexOf(mark, position + (isWhole ? bodyLength + checkBytes : 1))
-  }
-}
-
-function littleEndian(vector: Float32Array): Buffer {
-  const bytes = Buffer.from(Float32Array.from(vector).buffer)
-  return endianness() === 'LE' ? bytes : bytes.swap32()
-}
-
-function floatsOf(bytes: Buffer): Float32Array {
-  const own = new Uint8Array(bytes.length)
-  own.set(endianness() === 'LE' ? bytes : bytes.swap32())
-  return new Float32Array(own.buffer)
+/** The entry of a line; none if the line is damaged. */
+function entryOf(line: string, dims: number): Entry[] {
+  const [key, vector, check] = line.split(' ') as [string, string, string]
+  if (check !== String(crc32(`${key} ${vector}`))) return []
+  const bytes = Uint8Array.from(Buffer.from(vector, 'base64'))
+  return bytes.length === dims * 4 ? [[key, new Float32Array(bytes.buffer)]] : []
 }

@@ -5,7 +5,7 @@ import { DownloadError, type DownloadOptions, download, hasDigest } from '../sto
 import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/hub.ts'
 
 /** A file of a model on the Hugging Face hub, pinned to a commit and its contents. */
-export interface HubFile {
+interface HubFile {
   /** `organisation/name`. */
   readonly repository: string
   readonly commit: string
@@ -13,12 +13,10 @@ export interface HubFile {
   readonly sha256: string
 }
 
-export interface HubOptions {
+export interface HubOptions extends Pick<DownloadOptions, 'signal' | 'pauses'> {
   /** `HF_HUB_CACHE`, `HF_HOME`, `XDG_CACHE_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_HUB_OFFLINE`. */
   readonly environment?: NodeJS.ProcessEnv
   readonly onProgress?: (progress: HubProgress) => void
-  readonly signal?: AbortSignal
-  readonly pauses?: DownloadOptions['pauses']
 }
 
 export interface HubProgress {
@@ -39,7 +37,7 @@ export class HubUnavailableError extends Problem {
  */
 export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<string> {
   const { repository, commit, path, sha256 } = file
-  const environment = options.environment ?? process.env
+  const { environment = process.env, signal, pauses } = options
   const folder = hubRepositoryFolder('models', repository, environment)
   const snapshot = join(folder, 'snapshots', commit, path)
   if (await hasDigest(snapshot, { sha256 })) return snapshot
@@ -51,16 +49,14 @@ export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<
     target: blob,
     digest: { sha256 },
     token: hubToken(environment),
-    // Ours alone: Python's tools lock in another way.
+    // A file of our own: Python's tools lock in another way.
     lock: join(folder, '..', '.locks', basename(folder), `${sha256}.magic.lock`),
   }
-  const onProgress = (progress: Omit<HubProgress, 'path'>) => options.onProgress?.({ path, ...progress })
-  await download(request, { signal: options.signal, pauses: options.pauses, onProgress }).catch(
-    (error: unknown) => {
-      if (!(error instanceof DownloadError)) throw error
-      throw new HubUnavailableError(file, error.message, { cause: error })
-    },
-  )
+  const onProgress: DownloadOptions['onProgress'] = (progress) => options.onProgress?.({ path, ...progress })
+  await download(request, { signal, pauses, onProgress }).catch((error: unknown) => {
+    if (!(error instanceof DownloadError)) throw error
+    throw new HubUnavailableError(file, error.message, { cause: error })
+  })
   await link(blob, snapshot)
   return snapshot
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { encodeChunked } from './chunked-encoding.ts'
+import { encodeChunked, pieces } from './chunked-encoding.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 // A change to any of these, or to any line below, changes the vectors, and trained weights no longer fit: raise the
@@ -27,7 +27,7 @@ export const lexicalEncoder: FrozenTextEncoder = {
   dims: settings.dims,
   encode: (texts) =>
     encodeChunked(texts, {
-      split: (text) => chunksOf(wordsOf(text)),
+      split: (text) => pieces(wordsOf(text), settings.wordsPerChunk),
       encodeChunks: async (chunks) => chunks.map(encodeWords),
     }),
 }
@@ -39,20 +39,10 @@ function wordsOf(text: string): string[] {
   return folded(text).match(word) ?? []
 }
 
-/**
- * NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma.
- */
+/** NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma. */
 function folded(text: string): string {
   const composed = text.toWellFormed().normalize('NFKC')
   return composed.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC')
-}
-
-function chunksOf(words: readonly string[]): string[][] {
-  const chunks = [words.slice(0, settings.wordsPerChunk)]
-  for (let start = settings.wordsPerChunk; start < words.length; start += settings.wordsPerChunk) {
-    chunks.push(words.slice(start, start + settings.wordsPerChunk))
-  }
-  return chunks
 }
 
 function encodeWords(words: readonly string[]): Float64Array {
@@ -74,12 +64,8 @@ function encodeWords(words: readonly string[]): Float64Array {
   return vector
 }
 
-/**
- * Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines.
- */
-function damped(count: number): number {
-  return Math.sqrt(count)
-}
+/** Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines. */
+const damped = Math.sqrt
 
 /** Short words are mostly function words in the languages that have them; no list of stop words is needed. */
 function importance(word: string): number {
@@ -106,10 +92,7 @@ function counted(items: readonly string[]): Map<string, number> {
   return counts
 }
 
-/**
- * The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding
- * up.
- */
+/** The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding up. */
 function add(vector: Float64Array, feature: string, weight: number): void {
   const hash = hashOf(feature)
   vector[(hash >>> 1) % vector.length]! += hash & 1 ? weight : -weight

@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
 import { encodeChunked } from './chunked-encoding.ts'
+import type { MinilmPaths } from './minilm-files.ts'
 import { openMinilmTokenizer } from './minilm-tokenizer.ts'
-import { loadOnnxRuntime, type OnnxModel, type OnnxRuntime } from './onnx-runtime.ts'
+import { loadOnnxRuntime, type OnnxRuntime, openOnnxModel } from './onnx-runtime.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 const settings = { version: 1, name: 'all-MiniLM-L6-v2', dims: 384 } as const
 
 /** Bounds the memory of a batch: attention takes 12 heads × length² × 4 bytes per chunk and layer. */
 const tokensPerBatch = 4096
-
-export interface MinilmPaths {
-  /** The ONNX export of the network. */
-  readonly model: string
-  /** `tokenizer.json`. */
-  readonly tokenizer: string
-}
 
 export interface MinilmEncoder extends FrozenTextEncoder {
   readonly runtime: OnnxRuntime['name']
@@ -31,26 +25,19 @@ export interface MinilmEncoder extends FrozenTextEncoder {
  * bits, and a policy that was trained with one must work with the other.
  */
 export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncoder> {
-  const [runtime, tokenizer, bytes] = await Promise.all([
-    loadOnnxRuntime(),
-    openMinilmTokenizer(paths.tokenizer),
-    readFile(paths.model),
-  ])
-  const digest = createHash('sha256').update(bytes).digest('hex')
+  const runtime = await loadOnnxRuntime()
+  const tokenizer = await openMinilmTokenizer(paths.tokenizer)
+  const digest = hash('sha256', await readFile(paths.model), 'hex')
   const identity = JSON.stringify([settings, digest, tokenizer.fingerprint])
   let opened: Promise<Network> | undefined
-  // The runtime copies the 90 MB, so ours can be freed after opening.
-  let unopened: Uint8Array | undefined = bytes
   return {
     name: settings.name,
-    fingerprint: createHash('sha256').update(identity).digest('hex'),
+    fingerprint: hash('sha256', identity, 'hex'),
     dims: settings.dims,
     runtime: runtime.name,
     encode: async (texts) => {
       if (texts.length === 0) return []
-      opened ??= openNetwork(runtime, unopened!, paths.model).finally(() => {
-        unopened = undefined
-      })
+      opened ??= openNetwork(runtime, paths.model)
       const network = await opened
       return encodeChunked(texts, {
         split: tokenizer.chunks,
@@ -60,31 +47,8 @@ export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncod
   }
 }
 
-function unusable(path: string, problem: string, options?: ErrorOptions): Problem {
-  return new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
-}
-
 /** Mean vectors of chunks that all have the same length. */
 type Network = (chunks: readonly (readonly number[])[]) => Promise<Float64Array[]>
-
-async function openNetwork(runtime: OnnxRuntime, bytes: Uint8Array, path: string): Promise<Network> {
-  const model = await runtime.open(bytes).catch((error: unknown) => {
-    throw unusable(path, error instanceof Error ? error.message : String(error), { cause: error })
-  })
-  const unknown = model.inputs.filter((name) => !(name in inputValue))
-  if (unknown.length > 0) throw unusable(path, `it asks for ${unknown.join(', ')}`)
-  // Exports name the last layer differently.
-  const output = ['last_hidden_state', 'token_embeddings'].find((name) => model.outputs.includes(name))
-  if (output === undefined)
-    throw unusable(path, `its outputs are ${model.outputs.join(', ')}, not last_hidden_state`)
-  return async (chunks) => {
-    const { dims, data } = await runModel(model, chunks, output)
-    const expected = [chunks.length, chunks[0]!.length, settings.dims]
-    if (dims.join() !== expected.join() || !(data instanceof Float32Array))
-      throw unusable(path, `its output has the shape ${dims.join('×')}, not ${expected.join('×')}`)
-    return chunks.map((chunk, row) => meanOfTokens(data, row * chunk.length, chunk.length))
-  }
-}
 
 /** The network's inputs per token. Chunks are never padded, so attention is always on. */
 const inputValue: Record<string, (id: number) => bigint> = {
@@ -93,12 +57,31 @@ const inputValue: Record<string, (id: number) => bigint> = {
   token_type_ids: () => 0n,
 }
 
-async function runModel(model: OnnxModel, chunks: readonly (readonly number[])[], output: string) {
-  const ids = chunks.flat()
-  const inputs = Object.fromEntries(
-    model.inputs.map((name) => [name, BigInt64Array.from(ids, inputValue[name]!)]),
-  )
-  return (await model.run(inputs, chunks.length))[output]!
+async function openNetwork(runtime: OnnxRuntime, path: string): Promise<Network> {
+  const unusable = (problem: string, options?: ErrorOptions) =>
+    new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
+  // Read a second time, after the digest: keeping 90 MB would be a waste where all texts are cached.
+  const session = await openOnnxModel(runtime, await readFile(path)).catch((error: unknown) => {
+    throw unusable(error instanceof Error ? error.message : String(error), { cause: error })
+  })
+  const { inputNames, outputNames } = session
+  const unknown = inputNames.filter((name) => !(name in inputValue))
+  if (unknown.length > 0) throw unusable(`it asks for ${unknown.join(', ')}`)
+  // Exports name the last layer differently.
+  const output = ['last_hidden_state', 'token_embeddings'].find((name) => outputNames.includes(name))
+  if (output === undefined) throw unusable(`its outputs are ${outputNames.join(', ')}, not last_hidden_state`)
+  return async (chunks) => {
+    const shape = [chunks.length, chunks[0]!.length]
+    const ids = chunks.flat()
+    const tensor = (name: string) =>
+      new runtime.ort.Tensor('int64', BigInt64Array.from(ids, inputValue[name]!), shape)
+    const results = await session.run(Object.fromEntries(inputNames.map((name) => [name, tensor(name)])))
+    const { dims, data } = results[output]!
+    const expected = [...shape, settings.dims]
+    if (dims.join() !== expected.join() || !(data instanceof Float32Array))
+      throw unusable(`its output has the shape ${dims.join('×')}, not ${expected.join('×')}`)
+    return chunks.map((chunk, row) => meanOfTokens(data, row * chunk.length, chunk.length))
+  }
 }
 
 function meanOfTokens(tokens: Float32Array, first: number, count: number): Float64Array {
@@ -111,8 +94,8 @@ function meanOfTokens(tokens: Float32Array, first: number, count: number): Float
 }
 
 /**
- * A batch holds chunks of one length. Padding would cost time, and a chunk's sums would run over other lengths
- * in other company: its last bits must depend on itself alone.
+ * A batch holds chunks of one length. Padding would cost time, and the last bits of a vector would depend on
+ * which other chunks are in its batch.
  */
 async function encodeBatches(
   network: Network,

@@ -2,11 +2,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Problem } from '../problem.ts'
 import { type HubOptions, hubFile } from './hub-file.ts'
-import type { MinilmPaths } from './minilm-encoder.ts'
+
+export interface MinilmPaths {
+  /** The ONNX export of the network. */
+  readonly model: string
+  /** `tokenizer.json`. */
+  readonly tokenizer: string
+}
 
 // Pinned, so that vectors are the same everywhere. 90 MB.
-const repository = 'sentence-transformers/all-MiniLM-L6-v2'
-const commit = 'c9745ed1d9f207416be6d2e6f8de32d1f16199bf'
+const source = {
+  repository: 'sentence-transformers/all-MiniLM-L6-v2',
+  commit: 'c9745ed1d9f207416be6d2e6f8de32d1f16199bf',
+}
 const network = {
   path: 'onnx/model.onnx',
   sha256: '6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452',
@@ -18,8 +26,8 @@ export const pinnedTokenizer = {
 
 /** The files in the hub's cache, downloaded if missing. */
 export async function minilmFromHub(options: HubOptions): Promise<MinilmPaths> {
-  const tokenizer = await hubFile({ repository, commit, ...pinnedTokenizer }, options)
-  const model = await hubFile({ repository, commit, ...network }, options)
+  const tokenizer = await hubFile({ ...source, ...pinnedTokenizer }, options)
+  const model = await hubFile({ ...source, ...network }, options)
   return { model, tokenizer }
 }
 
@@ -29,7 +37,7 @@ export function minilmFromFolder(folder: string): MinilmPaths {
     const path = names.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
     if (path === undefined)
       throw new Problem(
-        `${folder} has no ${names.join(' or ')}: download it from huggingface.co/${repository}`,
+        `${folder} has no ${names.join(' or ')}: download it from huggingface.co/${source.repository}`,
       )
     return path
   }

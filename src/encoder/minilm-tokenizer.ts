@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { canonicalJson } from '../library/json-value.ts'
 import { Problem } from '../problem.ts'
-import { ifInstalled, MissingPackageError } from './optional-package.ts'
+import { pieces } from './chunked-encoding.ts'
+import { requirePackage } from './optional-package.ts'
 
 /** sentence-transformers cuts this model's input here, though the network would take 512. */
 const tokensPerChunk = 256
@@ -17,24 +18,24 @@ export interface MinilmTokenizer {
   readonly chunks: (text: string) => number[][]
 }
 
+const vocab = z.object({ '[CLS]': z.int(), '[SEP]': z.int() }).catchall(z.int())
+
 // The parts that determine the ids. We do truncation, padding and special tokens ourselves.
 const tokenizerSchema = z.object({
   added_tokens: z.array(z.unknown()),
   normalizer: z.object({ type: z.literal('BertNormalizer') }).loose(),
   pre_tokenizer: z.object({ type: z.literal('BertPreTokenizer') }).loose(),
-  model: z.object({ type: z.literal('WordPiece'), vocab: z.record(z.string(), z.int()) }).loose(),
+  model: z.object({ type: z.literal('WordPiece'), vocab }).loose(),
 })
 
 /** Reads `tokenizer.json`, in the format of Hugging Face's tokenizers. */
 export async function openMinilmTokenizer(path: string): Promise<MinilmTokenizer> {
   const { Tokenizer } = await loadTokenizers()
-  const content = parseJson(await readFile(path, 'utf8'))
-  const { data: parts, error } = tokenizerSchema.safeParse(content)
-  if (parts === undefined) throw unusable(path, z.prettifyError(error))
+  const { content, parts } = readParts(path, await readFile(path, 'utf8'))
   const { '[CLS]': start, '[SEP]': end } = parts.model.vocab
-  if (start === undefined || end === undefined) throw unusable(path, 'no [CLS] or no [SEP]')
-  const tokenizer = new Tokenizer(content as object, {})
-  const plainIds = (text: string) => tokenizer.encode(likeReference(text), { add_special_tokens: false }).ids
+  const tokenizer = new Tokenizer(content, {})
+  const plainIds = (text: string): number[] =>
+    tokenizer.encode(likeReference(text), { add_special_tokens: false }).ids
   return {
     fingerprint: createHash('sha256').update(canonicalJson(parts)).digest('hex'),
     ids: (text) => [start, ...plainIds(text), end],
@@ -43,14 +44,18 @@ export async function openMinilmTokenizer(path: string): Promise<MinilmTokenizer
 }
 
 /** The optional package that MiniLM needs. */
-export async function loadTokenizers(): Promise<typeof import('@huggingface/tokenizers')> {
-  const library = await ifInstalled(() => import('@huggingface/tokenizers'))
-  if (library === undefined) throw new MissingPackageError('The MiniLM encoder', ['@huggingface/tokenizers'])
-  return library
+export function loadTokenizers(): Promise<typeof import('@huggingface/tokenizers')> {
+  return requirePackage(['@huggingface/tokenizers'], () => import('@huggingface/tokenizers'))
 }
 
-function unusable(path: string, problem: string): Problem {
-  return new Problem(`${path} is not the tokenizer of a MiniLM model: ${problem}`)
+function readParts(path: string, text: string) {
+  try {
+    const content = JSON.parse(text)
+    return { content, parts: tokenizerSchema.parse(content) }
+  } catch (error) {
+    const problem = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new Problem(`${path} is not the tokenizer of a MiniLM model: ${problem}`)
+  }
 }
 
 // Ideographs outside the basic plane, as the reference counts them.
@@ -63,18 +68,4 @@ const farIdeograph =
  */
 function likeReference(text: string): string {
   return text.replaceAll('Σ', 'σ').replace(farIdeograph, ' $& ')
-}
-
-/** At least one piece, even of an empty list. */
-function pieces(ids: readonly number[], length: number): number[][] {
-  const count = Math.max(1, Math.ceil(ids.length / length))
-  return Array.from({ length: count }, (_, index) => ids.slice(index * length, (index + 1) * length))
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

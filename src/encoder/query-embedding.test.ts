@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import type { Task } from '../library/task.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
-import { inputFingerprint, queryEmbedding } from './query-embedding.ts'
-import { taskEmbedding } from './task-embedding.ts'
+import { inputFingerprint, queryEmbedding, taskEmbedding } from './query-embedding.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 const rich: Task = {

@@ -5,8 +5,9 @@ import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Table, Task } from '../library/task.ts'
 import { compareTools } from '../library/tool-name.ts'
-import { type TaskFields, taskEmbedding } from './task-embedding.ts'
+import { Problem } from '../problem.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
+import { unitVectorOfSum } from './unit-vector.ts'
 
 /** Raise it with every change to the texts below: trained weights fit one version only. */
 const textVersion: number = 1
@@ -62,4 +63,30 @@ function cellText(cell: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/[\r\n\u0085\u2028\u2029]+/g, ' ')
+}
+
+/** What the policy reads of a task. Answer-format instructions are not part of it: they go to the executors only. */
+export interface TaskFields {
+  readonly question: string
+  readonly options?: readonly string[]
+  readonly context?: string
+  /** Data set, roles and tools of the profile. */
+  readonly metadata?: string
+}
+
+const weights = { question: 0.5, context: 0.4, metadata: 0.1 } as const
+
+/** q = Normalize(0.5 e_question + 0.4 e_context + 0.1 e_metadata); a missing or blank field is left out of the sum. */
+export async function taskEmbedding(fields: TaskFields, encoder: FrozenTextEncoder): Promise<Float32Array> {
+  const present = [
+    { weight: weights.question, text: [fields.question, ...(fields.options ?? [])].join('\n') },
+    { weight: weights.context, text: fields.context ?? '' },
+    { weight: weights.metadata, text: fields.metadata ?? '' },
+  ].filter(({ text }) => text.trim() !== '')
+  if (present.length === 0)
+    throw new Problem(
+      'The task has neither question, options, context nor metadata: there is nothing to embed.',
+    )
+  const vectors = await encoder.encode(present.map(({ text }) => text))
+  return unitVectorOfSum(present.map(({ weight }, index) => ({ weight, vector: vectors[index]! })))
 }

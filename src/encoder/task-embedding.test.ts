@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { lexicalEncoder } from './lexical-encoder.ts'
-import { type TaskFields, taskEmbedding } from './task-embedding.ts'
+import { type TaskFields, taskEmbedding } from './query-embedding.ts'
 
 const question = 'What was the change in revenue?'
 const options = ['A. it rose', 'B. it fell']

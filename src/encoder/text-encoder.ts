@@ -1,6 +1,6 @@
 /**
  * Turns texts into semantic vectors. Frozen: nothing is learned here, and equal texts give equal vectors. It
- * does not cache, and it does not mix the fields of a task; `task-embedding.ts` does.
+ * does not cache, and it does not mix the fields of a task; `query-embedding.ts` does.
  */
 export interface FrozenTextEncoder {
   /** Such as `lexical` or `all-MiniLM-L6-v2`. */

@@ -5,23 +5,16 @@
 export function unitVector(vector: ArrayLike<number>): Float32Array {
   let largest = 0
   for (let index = 0; index < vector.length; index += 1) {
-    if (!Number.isFinite(vector[index])) {
+    if (!Number.isFinite(vector[index]))
       throw new RangeError(`Entry ${index} of a semantic vector is ${vector[index]}; the encoder is broken.`)
-    }
     largest = Math.max(largest, Math.abs(vector[index]!))
   }
-  const unit = new Float32Array(vector.length)
-  if (largest === 0) {
-    unit[0] = 1
-    return unit
-  }
-  // Scaled by the largest entry first: squares of very small or large entries would leave the range of
-  // doubles.
+  if (largest === 0) return Float32Array.from(vector, (_, index) => (index === 0 ? 1 : 0))
+  // Scaled by the largest entry first: squares of very small or large entries would leave the range of doubles.
   let sum = 0
   for (let index = 0; index < vector.length; index += 1) sum += (vector[index]! / largest) ** 2
   const length = Math.sqrt(sum)
-  for (let index = 0; index < vector.length; index += 1) unit[index] = vector[index]! / largest / length
-  return unit
+  return Float32Array.from(vector, (entry) => entry / largest / length)
 }
 
 /** The unit vector of a weighted sum of vectors of one length. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { freeText } from '../library/answer-contract.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
-import { membership } from './membership.ts'
-import { splitVersion, type TaskSet } from './task-set.ts'
+import { membership, splitVersion, type TaskSet } from './task-set.ts'
 
 const task = (id: string) => ({ id, question: `What is ${id}?`, metadata: {} })
 

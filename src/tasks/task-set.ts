@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import type { AnswerContract } from '../library/answer-contract.ts'
-import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
 import { Problem } from '../problem.ts'
 import type { SandboxPool } from '../sandbox/pool.ts'
-import { dataVersion } from './data-version.ts'
 import type { DataFile } from './sources/data-file.ts'
 
 /**
@@ -74,8 +73,9 @@ export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
 }
 
 /** A digest of one example and how it is scored: a stored result is reused only while both are unchanged. */
-export function taskVersion(set: TaskSet, task: Task, reference: unknown): string {
-  return hash('sha256', JSON.stringify(['task-1', dataVersion(task, reference), set.scorer.version]), 'hex')
+export function taskVersion(set: Pick<TaskSet, 'scorer'>, task: Task, reference: unknown): string {
+  const dataVersion = hash('sha256', canonicalJson([task, reference ?? null]), 'hex')
+  return hash('sha256', JSON.stringify(['task-1', dataVersion, set.scorer.version]), 'hex')
 }
 
 /** A digest of a whole split, whatever the order of its tasks. */
@@ -85,6 +85,20 @@ export function splitVersion(set: TaskSet, name: string): string {
     (task) => `${JSON.stringify(task.id)} ${taskVersion(set, task, references.get(task.id))}`,
   )
   return hash('sha256', versions.sort().join('\n'), 'hex')
+}
+
+/** Which examples a set has, how they were chosen and what was read for them: the content of a run's `membership.json`. */
+export function membership(set: TaskSet): JsonObject {
+  const names = Object.keys(set.splits)
+  const bySplit = <T>(value: (name: string) => T) =>
+    Object.fromEntries(names.map((name) => [name, value(name)]))
+  return {
+    taskSet: set.name,
+    selection: set.selection,
+    splits: bySplit((name) => set.splits[name]!.tasks.map(({ id }) => id)),
+    versions: bySplit((name) => splitVersion(set, name)),
+    files: set.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+  }
 }
 
 /** A problem with a task set that the user can fix; the message says how. */

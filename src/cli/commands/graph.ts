@@ -1,7 +1,7 @@
 import { Command, type Option } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { libraryEmbeddings } from '../../encoder/library-embeddings.ts'
-import { taskEmbedding } from '../../encoder/task-embedding.ts'
+import { taskEmbedding } from '../../encoder/query-embedding.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { Restriction } from '../../graph/legality.ts'
 import { dot } from '../../graph/render/dot.ts'

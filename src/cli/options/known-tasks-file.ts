@@ -6,7 +6,7 @@ import { questionKinds } from '../../simulator/model/question-kind.ts'
 import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { DataError } from '../../tasks/sources/data-error.ts'
-import { readJsonLines } from '../../tasks/sources/records.ts'
+import { readRecords } from '../../tasks/sources/records.ts'
 import { UsageError } from '../problem.ts'
 import { taskFileSchema } from './input-schema.ts'
 
@@ -32,7 +32,7 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
   const known: KnownTask[] = []
   const rows = new Map<string, number>()
   try {
-    await readJsonLines(path, row, ({ task, ...rest }, at) => {
+    await readRecords(path, row, ({ task, ...rest }, at) => {
       const earlier = rows.get(task.id)
       if (earlier !== undefined)
         throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, at, 'task.id')

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const row = z.object({
   question: z.string().min(1),
@@ -22,31 +21,17 @@ export const aqua: Benchmark = {
   licence: 'Apache-2.0',
   metric: 'accuracy',
   contract: optionLabel,
-  roles: [
-    ...commonRoles,
-    'option_eliminator',
-    'logic_reasoner',
-    'quantitative_modeler',
-    'calculation_auditor',
-  ],
+  furtherRoles: ['option_eliminator', 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
   source: github('google-deepmind/AQuA', '26b64ed1f22208c6742f47df547dfd65088ec30d'),
   splits: {
-    train: oneFile(97467, 'aqua/train.json', { path: 'train.json' }),
-    dev: oneFile(254, 'aqua/dev.json', {
-      path: 'dev.json',
-      bytes: 132_008,
-      sha256: '4a52301d8a49ae0b286f8e697f9c5da1b109b247b825b47b4c6de34312dceec5',
-    }),
-    test: oneFile(254, 'aqua/test.json', {
-      path: 'test.json',
-      bytes: 130_192,
-      sha256: 'de41581881ef95c5588c44ddc701c77fd480839241dd422a0d181262af24520c',
-    }),
+    train: oneFile(97467, 'aqua/train.json', 'train.json'),
+    dev: oneFile(254, 'aqua/dev.json', 'dev.json'),
+    test: oneFile(254, 'aqua/test.json', 'test.json'),
   },
-  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const options = record.options.map((option, index) => {
@@ -58,9 +43,8 @@ export const aqua: Benchmark = {
       const reference = choiceReference(record.correct)
       if (!options.some((option) => option.label === reference.label))
         throw new DataError(`there is no option ${reference.label}.`, at, 'correct')
-      examples.addTask({ id, question: record.question, options, metadata: {} })
-      examples.addReference(id, reference)
+      examples.add(id, { question: record.question, options, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

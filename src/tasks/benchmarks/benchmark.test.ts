@@ -51,7 +51,7 @@ describeShared('the shared data', () => {
   })
 
   test('MMLU-Pro 3983 follows its index, not its letter', async () => {
-    const { references } = await loadSplit(data, benchmarks.mmlu_pro, 'test', () => true)
+    const { references } = await loadSplit(data, benchmarks.mmlu_pro, 'test')
     expect(references.get('3983')).toEqual({ kind: 'choice', label: 'B' })
   })
 })

@@ -3,11 +3,12 @@ import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { DatasetProfile } from '../../library/profiles.ts'
 import type { Reference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import type { DataFile } from '../sources/data-file.ts'
 import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
-import { Examples, type Wanted } from './examples.ts'
+import { Examples } from './examples.ts'
+import { knownDigests } from './known-digests.ts'
+import { commonRoles } from './roles.ts'
 
 /** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
 export interface Benchmark {
@@ -17,7 +18,8 @@ export interface Benchmark {
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly contract: AnswerContract
-  readonly roles: DatasetProfile['roles']
+  /** Besides those that take part everywhere. */
+  readonly furtherRoles: DatasetProfile['roles']
   readonly tools: DatasetProfile['tools']
   readonly source: Repository
   readonly splits: Readonly<Record<string, SplitSource>>
@@ -33,8 +35,8 @@ export interface Benchmark {
     readonly contract: AnswerContract
     readonly scorer: TaskScorer<Reference>
   }
-  /** Adds the examples of a split; says which files it read. */
-  read(split: SplitFiles, examples: Examples): Promise<readonly DataFile[]>
+  /** Adds the examples of a split, and the files that it read. */
+  read(split: SplitFiles, examples: Examples): Promise<void>
 }
 
 /** Where the official files are published, at a pinned revision. */
@@ -54,16 +56,12 @@ export interface SplitSource {
   readonly deviation?: string
 }
 
+/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
 export interface SplitFile {
   /** Its place in the data folder. */
   readonly file: string
-  readonly published?: PublishedFile
-}
-
-/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
-interface PublishedFile {
-  /** Inside the repository. */
-  readonly path: string
+  /** Its place in the repository; absent where it is not published. */
+  readonly path?: string
   readonly bytes?: number
   readonly sha256?: string
 }
@@ -84,47 +82,39 @@ export function hub(repository: string, revision: string): Repository {
   return { host: 'hub', repository, revision }
 }
 
-/** A split of a single published file. */
-export function oneFile(examples: number, file: string, published: PublishedFile): SplitSource {
-  return { examples, files: [{ file, published }] }
+export function publishedFile(file: string, path: string): SplitFile {
+  return { file, path, ...knownDigests.get(file) }
 }
 
-export function benchmarkProfile({ name, roles, tools }: Benchmark): DatasetProfile {
-  return { id: name, roles, tools }
+/** A split of a single published file: its place in the data folder, and inside the repository. */
+export function oneFile(examples: number, file: string, path: string): SplitSource {
+  return { examples, files: [publishedFile(file, path)] }
 }
 
-/** Reads a split from a data folder. */
+export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): DatasetProfile {
+  return { id: name, roles: [...commonRoles, ...furtherRoles], tools }
+}
+
+/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
 export async function loadSplit(
   root: string,
   benchmark: Benchmark,
   split: string,
-  wanted?: Wanted,
-): Promise<Examples> {
-  const examples = new Examples(wanted)
-  await readSplit(root, benchmark, split, examples)
-  return examples
-}
-
-/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
-export async function readSplit(
-  root: string,
-  benchmark: Benchmark,
-  split: string,
-  examples: Examples,
+  examples = new Examples(),
   given: ReadonlyMap<string, string> = new Map(),
-): Promise<void> {
+): Promise<Examples> {
   const source = sourceOf(benchmark, split)
   const paths = source.files.map(({ file }) => given.get(file) ?? locateFile(root, file))
   const before = examples.count
   const beside = (name: string) => given.get(name) ?? join(root, name)
-  examples.files.push(...(await benchmark.read({ split, paths, beside }, examples)))
+  await benchmark.read({ split, paths, beside }, examples)
   const found = examples.count - before
-  if (found !== source.examples)
-    throw new DataError(
-      `${found} examples, but the split '${split}' of ${benchmark.name} has ${source.examples}: ` +
-        'the file is truncated, or of another version.',
-      { file: paths.join(', ') },
-    )
+  if (found === source.examples) return examples
+  throw new DataError(
+    `${found} examples, but the split '${split}' of ${benchmark.name} has ${source.examples}: ` +
+      'the file is truncated, or of another version.',
+    { file: paths.join(', ') },
+  )
 }
 
 /** Throws an error that names the splits there are. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { CountedExamples, Examples } from './examples.ts'
+import { Examples } from './examples.ts'
 
 function gather(examples: Examples, file: string, ids: readonly string[]): void {
   for (const [index, id] of ids.entries())
     if (examples.claim(id, { file, row: index + 1, index }, 'id'))
-      examples.addTask({ id, question: id, metadata: {} })
+      examples.add(id, { question: id, metadata: {} }, { kind: 'text', accepted: [id] })
 }
 
 test('several files are one pool in the order read, and positions count through it', () => {
@@ -25,9 +25,8 @@ test('an id that comes again in another file is refused', () => {
 })
 
 test('counting keeps nothing', () => {
-  const examples = new CountedExamples()
+  const examples = new Examples(undefined, false)
   gather(examples, 'first', ['a', 'b'])
-  examples.addReference()
   expect([examples.count, examples.withTask, examples.tasks.size, examples.references.size]).toEqual([
     2, 2, 0, 0,
   ])

@@ -19,9 +19,14 @@ export class Examples {
   /** Lacks examples whose answer the source withholds. */
   readonly references = new Map<string, Reference>()
   readonly files: DataFile[] = []
+  /** How many tasks were added, kept or not. */
+  withTask = 0
+  readonly #keeps: boolean
 
-  constructor(wanted: Wanted = () => true) {
+  /** Without `keeps`, examples are only counted, so that a file larger than the memory can be checked. */
+  constructor(wanted: Wanted = () => true, keeps = true) {
     this.#wanted = wanted
+    this.#keeps = keeps
   }
 
   /** Every example, wanted or not: the pool that selections are drawn from. */
@@ -46,22 +51,10 @@ export class Examples {
     return this.#wanted(this.#places.size - 1)
   }
 
-  addTask(task: Task): void {
-    this.tasks.set(task.id, task)
+  add(id: string, task: Omit<Task, 'id'> | undefined, reference: Reference | undefined): void {
+    if (task !== undefined) this.withTask += 1
+    if (!this.#keeps) return
+    if (task !== undefined) this.tasks.set(id, { id, ...task })
+    if (reference !== undefined) this.references.set(id, reference)
   }
-
-  addReference(id: string, reference: Reference): void {
-    this.references.set(id, reference)
-  }
-}
-
-/** Counts examples without keeping them, so that a file larger than the memory can be checked. */
-export class CountedExamples extends Examples {
-  withTask = 0
-
-  override addTask(): void {
-    this.withTask += 1
-  }
-
-  override addReference(): void {}
 }

@@ -3,9 +3,8 @@ import { numericString } from '../../library/answer-contract.ts'
 import { pythonStrip } from '../../python/text.ts'
 import type { NumberTextReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const row = z.object({ question: z.string().min(1), answer: z.string() })
 
@@ -16,32 +15,23 @@ export const gsm8k: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: numericString,
-  roles: [...commonRoles, 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
+  furtherRoles: ['logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
   source: github('openai/grade-school-math', '3101c7d5072418e28b9008a6636bde82a006892c'),
   splits: {
-    train: oneFile(7473, 'gsm8k/train.jsonl', {
-      path: 'grade_school_math/data/train.jsonl',
-      bytes: 4_166_206,
-      sha256: '17f347dc51477c50d4efb83959dbb7c56297aba886e5544ee2aaed3024813465',
-    }),
-    test: oneFile(1319, 'gsm8k/test.jsonl', {
-      path: 'grade_school_math/data/test.jsonl',
-      bytes: 749_738,
-      sha256: '3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14',
-    }),
+    train: oneFile(7473, 'gsm8k/train.jsonl', 'grade_school_math/data/train.jsonl'),
+    test: oneFile(1319, 'gsm8k/test.jsonl', 'grade_school_math/data/test.jsonl'),
   },
-  q1: { train: ['train'], test: ['test'] },
+  q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
-    const file = await readRows(paths[0]!, row, ({ question, answer }, at) => {
+    const file = await readRecords(paths[0]!, row, ({ question, answer }, at) => {
       const id = `${split}-${at.index}`
       if (!examples.claim(id, at, 'question')) return
       const reference = numberTextReference(answer)
       if (reference === undefined) throw new DataError("has no '####' before the final answer.", at, 'answer')
-      examples.addTask({ id, question, metadata: {} })
-      examples.addReference(id, reference)
+      examples.add(id, { question, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { codeString } from '../../library/answer-contract.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
@@ -12,7 +12,7 @@ const row = z.object({
   canonical_solution: z.string().optional(),
 })
 
-/** Functions to complete. The paper trains them on LiveCodeBench. */
+/** Functions to complete. The paper trains on LiveCodeBench for it. */
 export const humaneval: Benchmark = {
   name: 'humaneval',
   title: 'HumanEval',
@@ -22,31 +22,26 @@ export const humaneval: Benchmark = {
   ...codeProfile,
   source: github('openai/human-eval', '6d43fb980f9fee3c892a914eda09951f772ad10d'),
   splits: {
-    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', {
-      path: 'data/HumanEval.jsonl.gz',
-      bytes: 44_877,
-      sha256: 'b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef',
-    }),
+    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', 'data/HumanEval.jsonl.gz'),
   },
   q1: {
-    train: ['livecodebench/train'],
-    test: ['test'],
+    train: 'livecodebench/train',
+    test: 'test',
     standIns: [
-      { train: ['livecodebench/sample'], test: ['test'] },
-      { train: ['test'], test: ['test'] },
+      { train: 'livecodebench/sample', test: 'test' },
+      { train: 'test', test: 'test' },
     ],
   },
   async read({ paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
       if (!examples.claim(id, at, 'task_id')) return
       const program = { mode: 'function', starterCode: prompt, entryPoint } as const
-      examples.addTask({ id, question: prompt, program, metadata: {} })
-      const reference = { kind: 'humaneval', prompt, entryPoint, test } as const
       // The canonical solution goes on where the prompt ends.
       const solution = rest === undefined ? undefined : { program: prompt + rest }
-      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
+      const reference = { kind: 'humaneval', prompt, entryPoint, test, solution } as const
+      examples.add(id, { question: prompt, program, metadata: {} }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

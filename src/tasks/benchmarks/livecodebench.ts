@@ -3,11 +3,11 @@ import { codeString } from '../../library/answer-contract.ts'
 import type { ProgramInterface } from '../../library/task.ts'
 import type { ProgramSolution } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { type DataFile, defaultLimits } from '../sources/data-file.ts'
+import { defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
-import { checkRecord, type RecordPlace, readJsonFile, readRows } from '../sources/records.ts'
-import { type Benchmark, hub, type SplitFile } from './benchmark.ts'
+import { checkRecord, type RecordPlace, readJsonFile, readRecords } from '../sources/records.ts'
+import { type Benchmark, hub, publishedFile } from './benchmark.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -32,19 +32,9 @@ const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 const solutionsFile = 'livecodebench/solutions.json'
 
 /** The collection comes in one file per version. `release_v6` is all six together, v6 the last alone. */
-const versions = [
-  ['test', 1_252_609_773, '2bd02b38beb48e8c46b5b9987095d999ff38cd8efc255ea5d58974317c48f63f'],
-  ['test2', 713_377_060, '095df7c5daf15f882c51a9deb84085cff1e073495a5dbcf95015a564d485f3a3'],
-  ['test3', 623_360_766, '28ed26cc83363ce3f1fe2d5fad9f8393077beb1907b167a31bd3b32f80801b79'],
-  ['test4', 1_204_644_685, 'd711138ddaebfcf5f8ec6a4283ee677298c0f5c5d374a235af92aaf0584510da'],
-  ['test5', 557_699_297, '7f77571c2a6df0c2a72a3277650309f67e01e0008e18117e624633df53f81214'],
-  ['test6', 134_303_240, 'bb4c364f71921c4495a6ad15abe1a927350b720009f4933e2e71f8af0f6fd1f5'],
-] as const
-
-const files: readonly SplitFile[] = versions.map(([name, bytes, sha256]) => ({
-  file: `livecodebench/${name}.jsonl`,
-  published: { path: `${name}.jsonl`, bytes, sha256 },
-}))
+const files = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map((name) =>
+  publishedFile(`livecodebench/${name}.jsonl`, `${name}.jsonl`),
+)
 
 /** Contest problems, answered by programs that read standard input or offer a function. */
 export const livecodebench: Benchmark = {
@@ -64,12 +54,12 @@ export const livecodebench: Benchmark = {
   // The official rows have no solutions.
   companion: { file: solutionsFile, holds: 'right programs for self-checks and the simulated model' },
   q1: {
-    train: ['train'],
-    test: ['test'],
+    train: 'train',
+    test: 'test',
     standIns: [
-      { train: ['sample'], test: ['test'] },
-      { train: ['test'], test: ['test'] },
-      { train: ['sample'], test: ['sample'] },
+      { train: 'sample', test: 'test' },
+      { train: 'test', test: 'test' },
+      { train: 'sample', test: 'sample' },
     ],
   },
   async read({ paths, beside }, examples) {
@@ -77,7 +67,12 @@ export const livecodebench: Benchmark = {
     const take = (record: z.output<typeof row>, at: RecordPlace) => {
       const id = record.question_id
       if (!examples.claim(id, at, 'question_id')) return
-      const program = interfaceOf(record, at)
+      const starterCode = record.starter_code
+      const named = decode(record, 'metadata', at, (text) => metadataField.parse(JSON.parse(text)))
+      const program: ProgramInterface =
+        named.func_name === undefined
+          ? { mode: 'stdin', starterCode }
+          : { mode: 'function', starterCode, entryPoint: named.func_name }
       const publicTests = decode(record, 'public_test_cases', at, decodeTests)
       // Decoded here only to find damage while file and row are known.
       decode(record, 'private_test_cases', at, decodeTests)
@@ -88,15 +83,13 @@ export const livecodebench: Benchmark = {
         contest: record.contest_id,
         date: record.contest_date,
       }
-      examples.addTask({ id, question: record.question_content, program, publicTests, metadata })
-      const privateTests = record.private_test_cases
-      const reference = { kind: 'livecodebench', program, publicTests, privateTests } as const
+      const { question_content: question, private_test_cases: privateTests } = record
       const solution = solutions?.byId.get(id)
-      examples.addReference(id, solution === undefined ? reference : { ...reference, solution })
+      const reference = { kind: 'livecodebench', program, publicTests, privateTests, solution } as const
+      examples.add(id, { question, program, publicTests, metadata }, reference)
     }
-    const read: DataFile[] = []
-    for (const path of paths) read.push(await readRows(path, row, take, { limits }))
-    return solutions === undefined ? read : [...read, solutions.file]
+    for (const path of paths) examples.files.push(await readRecords(path, row, take, { limits }))
+    if (solutions !== undefined) examples.files.push(solutions.file)
   },
 }
 
@@ -106,23 +99,13 @@ const solutionRecords = z.record(
 )
 
 /** Solutions by `question_id`; the file need not be there. */
-async function readSolutions(
-  path: string,
-): Promise<{ byId: ReadonlyMap<string, ProgramSolution>; file: DataFile } | undefined> {
+async function readSolutions(path: string) {
   if (!isFile(path)) return undefined
   const { value, file } = await readJsonFile(path)
   const byId = new Map<string, ProgramSolution>()
   for (const [id, { correct, wrong }] of Object.entries(checkRecord(solutionRecords, value, { file: path })))
-    byId.set(id, wrong === undefined ? { program: correct } : { program: correct, wrong: [wrong] })
+    byId.set(id, { program: correct, wrong: wrong === undefined ? undefined : [wrong] })
   return { byId, file }
-}
-
-function interfaceOf(record: z.output<typeof row>, at: RecordPlace): ProgramInterface {
-  const metadata = decode(record, 'metadata', at, (text) => metadataField.parse(JSON.parse(text)))
-  const starterCode = record.starter_code
-  return metadata.func_name === undefined
-    ? { mode: 'stdin', starterCode }
-    : { mode: 'function', starterCode, entryPoint: metadata.func_name }
 }
 
 function decode<T>(

@@ -140,7 +140,9 @@ test('HumanEval shows the prompt, not tests or solution', async () => {
     },
   })
   const { canonical_solution: _, ...unsolved } = row
-  expect(only(await readFiles(humaneval, jsonLines(unsolved))).reference).not.toHaveProperty('solution')
+  expect(only(await readFiles(humaneval, jsonLines(unsolved))).reference).toMatchObject({
+    solution: undefined,
+  })
 })
 
 describe('LiveCodeBench', () => {
@@ -193,7 +195,7 @@ describe('LiveCodeBench', () => {
     const split = await read()
     const { task, reference } = only(split)
     expect(task).toEqual(bare.task)
-    expect(bare.reference).not.toHaveProperty('solution')
+    expect(bare.reference).toMatchObject({ solution: undefined })
     expect(reference).toEqual({
       ...bare.reference,
       solution: { program: 'right', wrong: ['wrong'] },

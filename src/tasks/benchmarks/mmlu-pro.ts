@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readRows } from '../sources/records.ts'
+import { readRecords } from '../sources/records.ts'
 import { d1Parts, q2Parts, q3Parts } from '../studies/draws.ts'
 import { type Benchmark, hub, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const row = z.object({
   question_id: z.int().nonnegative(),
@@ -23,8 +22,7 @@ export const mmluPro: Benchmark = {
   licence: 'Apache-2.0',
   metric: 'accuracy',
   contract: optionLabel,
-  roles: [
-    ...commonRoles,
+  furtherRoles: [
     'knowledge_reasoner',
     'option_eliminator',
     'logic_reasoner',
@@ -34,17 +32,13 @@ export const mmluPro: Benchmark = {
   tools: ['calculator', 'python_exec'],
   source: hub('TIGER-Lab/MMLU-Pro', 'b189ec765aa7ed75c8acfea42df31fdae71f97be'),
   splits: {
-    validation: oneFile(70, 'mmlu_pro/validation.jsonl', { path: 'data/validation-00000-of-00001.parquet' }),
-    test: oneFile(12032, 'mmlu_pro/test.jsonl', {
-      path: 'data/test-00000-of-00001.parquet',
-      bytes: 4_144_185,
-      sha256: '0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8',
-    }),
+    validation: oneFile(70, 'mmlu_pro/validation.jsonl', 'data/validation-00000-of-00001.parquet'),
+    test: oneFile(12032, 'mmlu_pro/test.jsonl', 'data/test-00000-of-00001.parquet'),
   },
-  q1: { train: ['test'], test: ['test'], evaluation: 500 },
+  q1: { train: 'test', test: 'test', evaluation: 500 },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {
-    const file = await readRows(paths[0]!, row, (record, at) => {
+    const file = await readRecords(paths[0]!, row, (record, at) => {
       const id = String(record.question_id)
       if (!examples.claim(id, at, 'question_id')) return
       // The dataset fills short lists with "N/A", which the official evaluation drops. Labels stay with their index.
@@ -56,9 +50,8 @@ export const mmluPro: Benchmark = {
       if (!options.some((option) => option.label === reference.label))
         throw new DataError(`${record.answer_index} is the index of no option.`, at, 'answer_index')
       const metadata = { category: record.category, source: record.src }
-      examples.addTask({ id, question: record.question, options, metadata })
-      examples.addReference(id, reference)
+      examples.add(id, { question: record.question, options, metadata }, reference)
     })
-    return [file]
+    examples.files.push(file)
   },
 }

@@ -7,7 +7,7 @@ export const commonRoles = ['task_decomposer', 'independent_solver', 'adversaria
 
 export const codeProfile = {
   // An algorithm, the program, its review. Evidence and knowledge roles have no material in a specification.
-  roles: [...commonRoles, 'algorithm_designer', 'code_implementer', 'code_reviewer'],
+  furtherRoles: ['algorithm_designer', 'code_implementer', 'code_reviewer'],
   // Public samples as they are, and free experiments; nothing to calculate apart from the program.
   tools: ['python_exec', 'public_code'],
 } as const

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { booleanString } from '../../library/answer-contract.ts'
 import { booleanReference } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
-import { readJsonArray } from '../sources/records.ts'
+import { type RecordPlace, readRecords } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const row = z.object({
   qid: z.string().min(1),
@@ -22,32 +21,23 @@ export const strategyqa: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: booleanString,
-  roles: [...commonRoles, 'evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
+  furtherRoles: ['evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
   tools: [],
   source: github('eladsegal/strategyqa', '1ba1e97452e189569357876f2854b01357ffbe37'),
   splits: {
-    train: oneFile(2061, 'strategyqa/train.json', {
-      path: 'data/strategyqa/train.json',
-      bytes: 3_857_762,
-      sha256: '0f72560b8a6fad3db847d2f1a7524fb087297843bb45a8d3245ffd68cbe0de12',
-    }),
-    dev: oneFile(229, 'strategyqa/dev.json', {
-      path: 'data/strategyqa/dev.json',
-      bytes: 424_195,
-      sha256: '0d94842ffb022db8fd5ecd2168b785d5cf67f6faf64f665476bad544a3eb9dde',
-    }),
+    train: oneFile(2061, 'strategyqa/train.json', 'data/strategyqa/train.json'),
+    dev: oneFile(229, 'strategyqa/dev.json', 'data/strategyqa/dev.json'),
   },
-  q1: { train: ['dev', 'train'], test: ['dev', 'train'], evaluation: 500 },
+  q1: { train: 'dev + train', test: 'dev + train', evaluation: 500 },
   async read({ paths }, examples) {
     // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the
     // hidden test set withholds them too.
-    const file = await readJsonArray(paths[0]!, row, ({ qid, question, answer }, at) => {
+    const take = ({ qid, question, answer }: z.output<typeof row>, at: RecordPlace) => {
       if (!examples.claim(qid, at, 'qid')) return
       const reference = booleanReference(answer)
       if (reference === undefined) throw new DataError('is neither yes nor no.', at, 'answer')
-      examples.addTask({ id: qid, question, metadata: {} })
-      examples.addReference(qid, reference)
-    })
-    return [file]
+      examples.add(qid, { question, metadata: {} }, reference)
+    }
+    examples.files.push(await readRecords(paths[0]!, row, take, { isArray: true }))
   },
 }

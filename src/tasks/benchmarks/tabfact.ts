@@ -7,7 +7,6 @@ import { DataError } from '../sources/data-error.ts'
 import { decodeUtf8 } from '../sources/data-file.ts'
 import { checkRecord, type RecordPlace, readJsonFile } from '../sources/records.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const statementsOfTable = z.tuple([
   z.array(z.string().min(1)),
@@ -25,8 +24,7 @@ export const tabfact: Benchmark = {
   licence: 'MIT',
   metric: 'accuracy',
   contract: booleanString,
-  roles: [
-    ...commonRoles,
+  furtherRoles: [
     'evidence_analyst',
     'logic_reasoner',
     'calculation_auditor',
@@ -36,22 +34,12 @@ export const tabfact: Benchmark = {
   tools: ['calculator', 'python_exec', 'table_reader'],
   source: github('wenhuchen/Table-Fact-Checking', '2ab782ba42b5808076ac91fec846473aa5315a79'),
   splits: {
-    train: oneFile(92283, 'tabfact/tokenized_data/train_examples.json', {
-      path: 'tokenized_data/train_examples.json',
-    }),
-    dev: oneFile(12792, 'tabfact/tokenized_data/val_examples.json', {
-      path: 'tokenized_data/val_examples.json',
-      bytes: 1_298_257,
-      sha256: 'a01c1b3fee6eab8138bc91bcb2f7a35f13b4c04c83f3b2dc37c17f501374f74e',
-    }),
-    test: oneFile(12779, 'tabfact/tokenized_data/test_examples.json', {
-      path: 'tokenized_data/test_examples.json',
-      bytes: 1_300_401,
-      sha256: '28cdc15c36d6126bba96eaaac735ed45c3e9747a49acab6d012b5d39b6bd648e',
-    }),
+    train: oneFile(92283, 'tabfact/tokenized_data/train_examples.json', 'tokenized_data/train_examples.json'),
+    dev: oneFile(12792, 'tabfact/tokenized_data/val_examples.json', 'tokenized_data/val_examples.json'),
+    test: oneFile(12779, 'tabfact/tokenized_data/test_examples.json', 'tokenized_data/test_examples.json'),
   },
   tables,
-  q1: { train: ['train'], test: ['test'], evaluation: 500, standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', evaluation: 500, standIns: [{ train: 'dev', test: 'test' }] },
   async read({ paths, beside }, examples) {
     const path = paths[0]!
     const { value, file } = await readJsonFile(path)
@@ -68,13 +56,13 @@ export const tabfact: Benchmark = {
       const table = readTable(beside(tables.folder), tableId, caption, at)
       for (const [position, id] of ids.entries()) {
         if (!wanted[position]) continue
+        const question = statements[position]!
         // A statement whose table is missing counts in the pool but has no task.
-        if (table !== undefined)
-          examples.addTask({ id, question: statements[position]!, tables: [table], metadata: {} })
-        examples.addReference(id, { kind: 'boolean', value: labels[position] === 1 })
+        const task = table === undefined ? undefined : { question, tables: [table], metadata: {} }
+        examples.add(id, task, { kind: 'boolean', value: labels[position] === 1 })
       }
     }
-    return [file]
+    examples.files.push(file)
   },
 }
 

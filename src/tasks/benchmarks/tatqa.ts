@@ -7,10 +7,9 @@ import { pythonInt } from '../../python/number-syntax.ts'
 import { scoreD1Tatqa } from '../scoring/d1-tatqa.ts'
 import type { Reference, TatqaReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
-import { JsonNumber, type RecordPlace, readJsonArray } from '../sources/records.ts'
+import { JsonNumber, type RecordPlace, readRecords } from '../sources/records.ts'
 import { d1Parts, q2TableParts, q3TableParts } from '../studies/draws.ts'
 import { type Benchmark, github, oneFile } from './benchmark.ts'
-import { commonRoles } from './roles.ts'
 
 const questionRecord = z.object({
   uid: z.string().min(1),
@@ -46,44 +45,24 @@ export const tatqa: Benchmark = {
   licence: 'CC-BY-4.0',
   metric: 'F1',
   contract: valuesAndScale,
-  roles: [
-    ...commonRoles,
-    'evidence_analyst',
-    'quantitative_modeler',
-    'calculation_auditor',
-    'table_interpreter',
-  ],
+  furtherRoles: ['evidence_analyst', 'quantitative_modeler', 'calculation_auditor', 'table_interpreter'],
   tools: ['calculator', 'python_exec', 'table_reader'],
   source: github('NExTplusplus/TAT-QA', '870accc41953dcde885aabeb963d94aabdc0fbc3'),
   splits: {
-    train: oneFile(13215, 'tatqa/tatqa_dataset_train.json', {
-      path: 'dataset_raw/tatqa_dataset_train.json',
-    }),
-    dev: oneFile(1668, 'tatqa/tatqa_dataset_dev.json', {
-      path: 'dataset_raw/tatqa_dataset_dev.json',
-      bytes: 1_637_431,
-      sha256: '8da095a819af6db3c14877c6df2d4d29960e41d1a63dd1fa853507bd2a616af5',
-    }),
+    train: oneFile(13215, 'tatqa/tatqa_dataset_train.json', 'dataset_raw/tatqa_dataset_train.json'),
+    dev: oneFile(1668, 'tatqa/tatqa_dataset_dev.json', 'dataset_raw/tatqa_dataset_dev.json'),
     test: {
-      ...oneFile(1663, 'tatqa/tatqa_dataset_test_gold.json', {
-        path: 'dataset_raw/tatqa_dataset_test_gold.json',
-        bytes: 2_167_546,
-        sha256: 'c4d08418359c1d76468dec420ee748a37f48c06b63cb8ec2766f19d5d314b597',
-      }),
+      ...oneFile(1663, 'tatqa/tatqa_dataset_test_gold.json', 'dataset_raw/tatqa_dataset_test_gold.json'),
       deviation:
         "The paper's 1,669 test questions are published without answers; the 1,663 of tatqa_dataset_test_gold.json take their place.",
     },
     // The paper's own test file. It withholds all answers, and the uids in the one with answers are others.
     'test-unlabelled': {
-      ...oneFile(1669, 'tatqa/tatqa_dataset_test.json', {
-        path: 'dataset_raw/tatqa_dataset_test.json',
-        bytes: 1_146_306,
-        sha256: '6efcf044cedeba3661eb70b1b93595673fd3f3dfcc1f78288ec5115682e7a96c',
-      }),
+      ...oneFile(1669, 'tatqa/tatqa_dataset_test.json', 'dataset_raw/tatqa_dataset_test.json'),
       unlabelled: true,
     },
   },
-  q1: { train: ['train'], test: ['test'], standIns: [{ train: ['dev'], test: ['test'] }] },
+  q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   furtherStudies: { split: 'dev', q2: q2TableParts, q3: q3TableParts, d1: d1Parts },
   d1: {
     metric: 'accuracy',
@@ -102,7 +81,7 @@ export const tatqa: Benchmark = {
     },
   },
   async read({ paths }, examples) {
-    const file = await readJsonArray(
+    const file = await readRecords(
       paths[0]!,
       entry,
       ({ table, paragraphs, questions }, at) => {
@@ -112,14 +91,12 @@ export const tatqa: Benchmark = {
           const field = `questions[${index}]`
           const id = `${table.uid}:${uid}`
           if (!examples.claim(id, at, `${field}.uid`)) continue
-          examples.addTask({ id, question, context, tables, metadata: {} })
-          const reference = referenceOf(answered, at, field)
-          if (reference !== undefined) examples.addReference(id, reference)
+          examples.add(id, { question, context, tables, metadata: {} }, referenceOf(answered, at, field))
         }
       },
-      { exactNumbers: 'answer' },
+      { exactNumbers: 'answer', isArray: true },
     )
-    return [file]
+    examples.files.push(file)
   },
 }
 

@@ -21,6 +21,7 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
   const splits = split === undefined ? Object.keys(benchmark.splits) : [split]
   const files = splits.flatMap((name) => filesOfSplit(benchmark, name))
   const known = benchmark.companion === undefined ? files : [...files, companion(benchmark.companion.file)]
+  const namesOf = (list: readonly KnownFile[]) => list.map(({ name }) => basename(name)).join(', ')
   const given = new Map<string, string>()
   const add = (name: string, path: string) => {
     const earlier = given.get(name)
@@ -31,17 +32,26 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
   for (const path of paths) {
     const status = statSync(path, { throwIfNoEntry: false })
     if (status === undefined) throw new DataError('there is no such file or folder.', { file: path })
-    if (!status.isDirectory()) {
-      if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
-      add(nameOf(path, benchmark, known, split !== undefined && files.length === 1), path)
-      continue
-    }
-    const found = [...tablesIn(path, benchmark), ...known.flatMap((file) => placeIn(path, file))]
-    for (const [name, place] of found) add(name, place)
-    // A companion alone is not the split that was asked for.
-    const wanted = split === undefined ? known : files
-    if (!found.some(([name]) => name === benchmark.tables?.folder || wanted.some((one) => one.name === name)))
+    if (status.isDirectory()) {
+      const found = [...tablesIn(path, benchmark), ...known.flatMap((file) => placeIn(path, file))]
+      for (const [name, place] of found) add(name, place)
+      // A companion alone is not the split that was asked for.
+      const wanted = split === undefined ? known : files
+      const names = [benchmark.tables?.folder, ...wanted.map(({ name }) => name)]
+      if (found.some(([name]) => names.includes(name))) continue
       throw new DataError(`has no file of ${benchmark.name}; looked for ${namesOf(wanted)}.`, { file: path })
+    }
+    if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
+    // With --split, the user has said which file it is.
+    const said = split !== undefined && files.length === 1 ? files[0] : undefined
+    const named = known.find(({ isNamed }) => isNamed(basename(path))) ?? said
+    if (named === undefined)
+      throw new DataError(
+        `does not have the name of a file of ${benchmark.name} (${namesOf(known)}). ` +
+          'Say which split it is with --split.',
+        { file: path },
+      )
+    add(named.name, path)
   }
   return given
 }
@@ -49,9 +59,9 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
 function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[] {
   const { files } = sourceOf(benchmark, split)
   const shard = `${split}-00000-of-00001.parquet`
-  return files.map(({ file, published }) => ({
+  return files.map(({ file, path = file }) => ({
     name: file,
-    places: [...[file, withoutFolder(file)].flatMap(possibleNames), published?.path ?? file, shard],
+    places: [...[file, withoutFolder(file)].flatMap(possibleNames), path, shard],
     isNamed: (name) => stemOf(name) === stemOf(basename(file)) || (files.length === 1 && name === shard),
   }))
 }
@@ -60,18 +70,6 @@ function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[]
 function companion(file: string): KnownFile {
   const places = [file, withoutFolder(file)].flatMap((name) => [name, `${name}.gz`])
   return { name: file, places, isNamed: (name) => places.includes(name) }
-}
-
-/** `path` is a single file. `only`: the user has said with --split which file it is. */
-function nameOf(path: string, benchmark: Benchmark, known: readonly KnownFile[], only: boolean): string {
-  const named = known.find(({ isNamed }) => isNamed(basename(path)))
-  if (named !== undefined) return named.name
-  if (only) return known[0]!.name
-  throw new DataError(
-    `does not have the name of a file of ${benchmark.name} (${namesOf(known)}). ` +
-      'Say which split it is with --split.',
-    { file: path },
-  )
 }
 
 function placeIn(folder: string, { name, places }: KnownFile): readonly [name: string, path: string][] {
@@ -83,17 +81,13 @@ function tablesIn(folder: string, { tables }: Benchmark): readonly [name: string
   if (tables === undefined) return []
   const places = [tables.folder, withoutFolder(tables.folder)].map((place) => join(folder, place))
   if (basename(folder) === basename(tables.folder)) places.push(folder)
-  const path = places.find(
-    (place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() && readdirSync(place).length > 0,
-  )
+  const isFilled = (place: string) =>
+    statSync(place, { throwIfNoEntry: false })?.isDirectory() && readdirSync(place).length > 0
+  const path = places.find(isFilled)
   return path === undefined ? [] : [[tables.folder, path]]
 }
 
 /** `gsm8k/test.jsonl` as it lies in the benchmark's own folder. */
 function withoutFolder(name: string): string {
   return name.slice(name.indexOf('/') + 1)
-}
-
-function namesOf(known: readonly KnownFile[]): string {
-  return known.map(({ name }) => basename(name)).join(', ')
 }

@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -106,8 +115,8 @@ describe('files that a user has', () => {
 
   test('what a killed import left is removed by the next', async () => {
     const root = temporary()
-    // No process has this number: it is above the largest that Linux gives.
-    mkdirSync(join(root, '.importing-4194305'))
+    mkdirSync(join(root, '.importing-a'))
+    utimesSync(join(root, '.importing-a'), 0, 0)
     await importPaths(root, 'gsm8k', [fileOf('test.jsonl', jsonLines(rows(1319)))])
     expect(readdirSync(root)).toEqual(['gsm8k'])
   })

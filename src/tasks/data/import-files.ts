@@ -1,10 +1,11 @@
 // Takes official files into the data folder. Every row is checked first; then each file is copied, the copy compared with
 // what was checked, and put in its place by one rename. Whatever fails before that leaves the folder as it was.
-import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { constants, existsSync, statSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Benchmark, readSplit } from '../benchmarks/benchmark.ts'
-import { CountedExamples } from '../benchmarks/examples.ts'
+import { syncFolder } from '../../store/durable-file.ts'
+import { type Benchmark, loadSplit } from '../benchmarks/benchmark.ts'
+import { Examples } from '../benchmarks/examples.ts'
 import { DataError } from '../sources/data-error.ts'
 import { type DataFile, defaultLimits, digestFile } from '../sources/data-file.ts'
 import { isFile, locateFile, possibleNames, storedName } from '../sources/data-folder.ts'
@@ -27,8 +28,8 @@ export async function importFiles(
   const root = resolve(dataFolder)
   const imported: ImportedSplit[] = []
   for (const split of affectedSplits(root, benchmark, given)) {
-    const examples = new CountedExamples()
-    await readSplit(root, benchmark, split, examples, given)
+    const examples = new Examples(undefined, false)
+    await loadSplit(root, benchmark, split, examples, given)
     const { count, withTask, files } = examples
     imported.push({ split, examples: count, withTask, files })
   }
@@ -79,9 +80,7 @@ async function putInPlace(
 ): Promise<ReadonlyMap<string, string>> {
   await mkdir(root, { recursive: true })
   await removeAbandoned(root)
-  const staging = join(root, `.importing-${process.pid}`)
-  await rm(staging, { recursive: true, force: true })
-  await mkdir(staging)
+  const staging = await mkdtemp(join(root, stagingPrefix))
   const places = new Map<string, string>()
   try {
     for (const [name, origin] of given) {
@@ -91,18 +90,22 @@ async function putInPlace(
       else await copyChecked(origin, copy, checked.get(origin))
     }
     // Tables come before the statements that need them.
-    if (tables !== undefined && given.has(tables.folder))
-      await moveTables(join(staging, tables.folder), join(root, tables.folder))
+    if (tables !== undefined && given.has(tables.folder)) {
+      await mkdir(join(root, tables.folder), { recursive: true })
+      for (const name of await readdir(join(staging, tables.folder)))
+        await rename(join(staging, tables.folder, name), join(root, tables.folder, name))
+    }
     for (const [name, origin] of given) {
       if (name === tables?.folder) continue
-      const target = join(root, name === companion?.file ? name : storedName(name, origin))
+      const isCompanion = name === companion?.file
+      const target = join(root, isCompanion ? name : storedName(name, origin))
       await mkdir(dirname(target), { recursive: true })
       await rename(join(staging, name), target)
       places.set(origin, target)
       // The same split in another format might be found instead.
-      const others = name === companion?.file ? [] : possibleNames(name).map((other) => join(root, other))
+      const others = isCompanion ? [] : possibleNames(name).map((other) => join(root, other))
       for (const other of others) if (other !== target) await rm(other, { force: true })
-      await flush(dirname(target))
+      syncFolder(dirname(target))
     }
   } finally {
     await rm(staging, { recursive: true, force: true })
@@ -121,7 +124,8 @@ async function copyChecked(origin: string, copy: string, checked: DataFile | und
   }
   if (checked !== undefined && (await digestFile(copy, defaultLimits)).sha256 !== checked.sha256)
     throw new DataError('changed while it was imported. Try again.', { file: origin })
-  await flush(copy)
+  await using handle = await open(copy)
+  await handle.sync()
 }
 
 async function copyTables(from: string, to: string): Promise<void> {
@@ -131,30 +135,15 @@ async function copyTables(from: string, to: string): Promise<void> {
     if (/^[A-Za-z0-9][A-Za-z0-9._-]*\.csv$/.test(name)) await copyFile(join(from, name), join(to, name))
 }
 
-async function moveTables(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true })
-  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
-}
+const stagingPrefix = '.importing-'
+const abandonedMilliseconds = 24 * 3600 * 1000
 
-async function flush(path: string): Promise<void> {
-  await using handle = await open(path)
-  await handle.sync()
-}
-
-/** Removes what a killed import left behind. */
+/** Removes what a killed import left behind. No import takes a day. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const name of await readdir(root)) {
-    const pid = /^\.importing-(\d+)$/.exec(name)?.[1]
-    if (pid !== undefined && !isAlive(Number(pid)))
+    if (!name.startsWith(stagingPrefix)) continue
+    const changed = statSync(join(root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (Date.now() - changed > abandonedMilliseconds)
       await rm(join(root, name), { recursive: true, force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -41,9 +41,9 @@ describeShared('pulling from a server with the official paths', () => {
 
   beforeAll(async () => {
     for (const name of ['gsm8k', 'humaneval', 'tatqa', 'tabfact'] as const)
-      for (const { file, published } of filesOf(name))
-        if (published?.sha256 !== undefined)
-          files.set(addressOf(benchmarks[name].source, published.path), readFileSync(join(data, file)))
+      for (const { file, path, sha256 } of filesOf(name))
+        if (sha256 !== undefined)
+          files.set(addressOf(benchmarks[name].source, path!), readFileSync(join(data, file)))
     const { repository, revision } = benchmarks.tabfact.source
     const tables = join(data, 'tabfact/data/all_csv')
     const entries = readdirSync(tables).map((name) => [
@@ -60,12 +60,11 @@ describeShared('pulling from a server with the official paths', () => {
   test('the pinned digests are those of the official files', async () => {
     const here = benchmarkNames
       .flatMap(filesOf)
-      .filter(({ file, published }) => published?.sha256 !== undefined && existsSync(join(data, file)))
+      .filter(({ file, sha256 }) => sha256 !== undefined && existsSync(join(data, file)))
       // The hub publishes this one as Parquet; here it lies as JSON Lines.
       .filter(({ file }) => file !== 'mmlu_pro/test.jsonl')
     expect(here).toHaveLength(12)
-    for (const { file, published } of here) {
-      const { bytes, sha256 } = published!
+    for (const { file, bytes, sha256 } of here) {
       expect(await digestFile(join(data, file), defaultLimits)).toMatchObject({ bytes, sha256 })
     }
   })
@@ -106,7 +105,7 @@ describeShared('pulling from a server with the official paths', () => {
 
   test('a changed file is not imported', async () => {
     const root = temporary()
-    const key = addressOf(benchmarks.humaneval.source, filesOf('humaneval')[0]!.published!.path)
+    const key = addressOf(benchmarks.humaneval.source, filesOf('humaneval')[0]!.path!)
     const honest = files.get(key)!
     const changed = Buffer.from(honest)
     changed[1000]! ^= 1
@@ -126,7 +125,7 @@ describeShared('pulling from a server with the official paths', () => {
       pullBenchmark(temporary(), benchmarks.mmlu_pro, { splits: ['test'], environment: offline })
     await expect(pull()).rejects.toThrow(/HF_HUB_OFFLINE/)
     const { repository, revision } = benchmarks.mmlu_pro.source
-    const { path } = filesOf('mmlu_pro')[1]!.published!
+    const path = filesOf('mmlu_pro')[1]!.path!
     const cached = join(cache, `datasets--${repository.replace('/', '--')}`, 'snapshots', revision, path)
     mkdirSync(dirname(cached), { recursive: true })
     writeFileSync(cached, readFileSync(join(data, 'mmlu_pro/test.jsonl')))

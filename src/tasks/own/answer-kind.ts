@@ -1,20 +1,53 @@
 import type { JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
+import { comparable } from '../scoring/exact-match.ts'
 import { readNumber } from '../scoring/number.ts'
+import type { Reference } from '../scoring/reference.ts'
+import type { AnswerReference } from '../scoring/reference-scorer.ts'
 import { TaskSetError } from '../task-set.ts'
-import type { Question } from './question.ts'
-import type { PlacedQuestion } from './question-file.ts'
+import type { PlacedQuestion, Question } from './question.ts'
 
 /** What the answers of a task set are, and so how they are asked for and compared. */
 export const answerKinds = ['option', 'boolean', 'number', 'text', 'code'] as const
 
 export type AnswerKind = (typeof answerKinds)[number]
 
-const plurals: Readonly<Record<AnswerKind, string>> = {
-  option: 'options',
-  boolean: 'true or false',
-  number: 'numbers',
-  text: 'texts',
-  code: 'programs',
+/** How answers of a kind are read and compared; programs are run instead. */
+interface ComparedKind {
+  readonly plural: string
+  /** The answer as a model should give it, or undefined. */
+  read(value: JsonValue, task: Pick<Task, 'options'>, question: Question): string | undefined
+  expected(task: Task): string
+  /** For an answer that was read, as it was given, and a tolerance. */
+  reference(right: string, given: JsonValue, tolerance: number): Reference & AnswerReference
+}
+
+export const comparedKinds: Readonly<Record<Exclude<AnswerKind, 'code'>, ComparedKind>> = {
+  option: {
+    plural: 'options',
+    read: labelOf,
+    expected: ({ options = [] }) =>
+      `the label of an option, which is one letter, or its text (${options.map(({ label }) => label).join(', ') || 'there are no options'})`,
+    reference: (label) => ({ kind: 'choice', label }),
+  },
+  boolean: {
+    plural: 'true or false',
+    read: booleanOf,
+    expected: () => 'true or false (or yes or no)',
+    reference: (right) => ({ kind: 'boolean', value: right === 'true' }),
+  },
+  number: {
+    plural: 'numbers',
+    read: numberOf,
+    expected: () => 'a decimal number without unit, with more than 15 digits as a string',
+    reference: (number, _, tolerance) => ({ kind: 'number', number, tolerance }),
+  },
+  text: {
+    plural: 'texts',
+    read: (value) => textsOf(value)?.[0],
+    expected: () => 'a text, or a list of accepted texts',
+    reference: (_, given) => ({ kind: 'text', accepted: textsOf(given)! }),
+  },
 }
 
 const shownRows = 3
@@ -35,16 +68,16 @@ export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: A
       `The answers are neither options, true or false, numbers, texts nor programs (${placesOf(questions)}). ` +
         'Give a contract and a scorer of your own.',
     )
+  const plural = kind === 'code' ? 'programs' : comparedKinds[kind].plural
   const all = questions.length === 1 ? 'the only one is' : `all ${questions.length} are`
-  return { kind, note: `Answers are taken as ${plurals[kind]}: ${all}. The setting answer says otherwise.` }
+  return { kind, note: `Answers are taken as ${plural}: ${all}. The setting answer says otherwise.` }
 }
 
-function kindOfQuestion({ answer, options, tests, test }: Question): AnswerKind | undefined {
-  if (tests !== undefined || test !== undefined) return 'code'
-  if (options !== undefined) return 'option'
-  if (booleanOf(answer!) !== undefined) return 'boolean'
-  if (numberOf(answer!) !== undefined) return 'number'
-  return textsOf(answer!) === undefined ? undefined : 'text'
+function kindOfQuestion(question: Question): AnswerKind | undefined {
+  if (question.tests !== undefined || question.test !== undefined) return 'code'
+  if (question.options !== undefined) return 'option'
+  const kinds = ['boolean', 'number', 'text'] as const
+  return kinds.find((kind) => comparedKinds[kind].read(question.answer!, {}, question) !== undefined)
 }
 
 function placesOf(questions: readonly PlacedQuestion[]): string {
@@ -53,15 +86,30 @@ function placesOf(questions: readonly PlacedQuestion[]): string {
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`
 }
 
-export function booleanOf(answer: JsonValue): boolean | undefined {
-  if (typeof answer === 'boolean') return answer
-  if (typeof answer !== 'string') return undefined
-  const word = answer.trim().toLowerCase()
-  return word === 'true' || word === 'yes' ? true : word === 'false' || word === 'no' ? false : undefined
+/** By label, else by text. With options given as texts alone, an answer that is both would be a guess. */
+function labelOf(
+  value: JsonValue,
+  { options = [] }: Pick<Task, 'options'>,
+  question: Question,
+): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const said = comparable(String(value))
+  const byLabel = options.find(({ label }) => comparable(label) === said)
+  const byText = options.filter(({ text }) => comparable(text) === said)
+  const plain = typeof question.options?.[0] === 'string'
+  if (byLabel !== undefined && plain && byText.some((option) => option !== byLabel)) return undefined
+  const option = byLabel ?? (byText.length === 1 ? byText[0] : undefined)
+  return option !== undefined && /^[A-Za-z]$/.test(option.label) ? option.label.toUpperCase() : undefined
 }
 
-/** As text: a string keeps all its digits, a JSON number those that a double has. */
-export function numberOf(answer: JsonValue): string | undefined {
+function booleanOf(answer: JsonValue): string | undefined {
+  if (typeof answer !== 'boolean' && typeof answer !== 'string') return undefined
+  const word = String(answer).trim().toLowerCase()
+  return word === 'true' || word === 'yes' ? 'true' : word === 'false' || word === 'no' ? 'false' : undefined
+}
+
+/** A string keeps all its digits, a JSON number those that a double has. */
+function numberOf(answer: JsonValue): string | undefined {
   // A whole number beyond 2^53 has lost digits already, and one with an exponent is not of the answer's form.
   if (typeof answer === 'number' && Number.isInteger(answer) && !Number.isSafeInteger(answer))
     return undefined
@@ -71,7 +119,7 @@ export function numberOf(answer: JsonValue): string | undefined {
 }
 
 /** A text, or several of which each is right. */
-export function textsOf(answer: JsonValue): readonly string[] | undefined {
+function textsOf(answer: JsonValue): readonly string[] | undefined {
   const list: readonly JsonValue[] = Array.isArray(answer) ? answer : [answer as JsonValue]
   const texts = list.flatMap((one) => (typeof one === 'string' || typeof one === 'number' ? String(one) : []))
   return texts.length === list.length && texts.length > 0 && texts.every((text) => text.trim() !== '')

@@ -1,8 +1,7 @@
 import { awaitGiven } from '../../library/given-promise.ts'
 import { TaskSetError } from '../task-set.ts'
-import type { QuestionGroup } from './own-split.ts'
 import { gatherTaskSet, type OwnTaskOptions, type OwnTaskSet } from './own-task-set.ts'
-import { checkQuestion, type GivenQuestion } from './question.ts'
+import { checkQuestion, type GivenQuestion, type PlacedQuestion } from './question.ts'
 
 /** Questions, or a function that gives them when they are needed. */
 export type QuestionSource =
@@ -23,9 +22,7 @@ export interface DefinedTasks {
 
 /** A task set from code, with the questions' fields as in a file. Nothing is read or checked before `load`. */
 export function defineTasks({ train, test, questions, ...own }: TaskDefinition): DefinedTasks {
-  const sources = Object.entries({ train, test, questions }).filter(
-    (source): source is [string, QuestionSource] => source[1] !== undefined,
-  )
+  const sources = Object.entries({ train, test, questions }).filter(([, source]) => source !== undefined)
   return {
     name: own.name,
     async load(options = {}) {
@@ -34,24 +31,22 @@ export function defineTasks({ train, test, questions, ...own }: TaskDefinition):
         throw new TaskSetError(
           `The tasks '${own.name}' have ${given || 'no questions'}. Give train and test, or questions.`,
         )
-      const groups: QuestionGroup[] = []
-      for (const [name, source] of sources) groups.push(await groupOf(own.name, name, source))
-      return gatherTaskSet(groups, { ...options, ...own })
+      const placed: PlacedQuestion[] = []
+      for (const [list, source] of sources) {
+        const file = `tasks '${own.name}', ${list}`
+        const rows: unknown =
+          typeof source === 'function'
+            ? await awaitGiven(source(), `${file}: its function gave a promise that never settles.`)
+            : source
+        if (!Array.isArray(rows) || rows.length === 0)
+          throw new TaskSetError(
+            `${file}: must be a list of questions, or a function that gives one; not empty.`,
+          )
+        const split = list === 'questions' ? undefined : list
+        for (const [index, row] of rows.entries())
+          placed.push(checkQuestion(row, { file, row: index + 1, index }, split))
+      }
+      return gatherTaskSet(placed, { ...options, ...own })
     },
   }
-}
-
-async function groupOf(tasks: string, list: string, source: QuestionSource): Promise<QuestionGroup> {
-  const file = `tasks '${tasks}', ${list}`
-  const rows: unknown =
-    typeof source === 'function'
-      ? await awaitGiven(source(), `${file}: its function gave a promise that never settles.`)
-      : source
-  if (!Array.isArray(rows) || rows.length === 0)
-    throw new TaskSetError(`${file}: must be a list of questions, or a function that gives one; not empty.`)
-  const questions = rows.map((row: unknown, index) => {
-    const at = { file, row: index + 1, index }
-    return { question: checkQuestion(row, at), at }
-  })
-  return list === 'questions' ? { questions } : { split: list, questions }
 }

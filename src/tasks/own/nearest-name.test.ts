@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { didYouMean, nearestName } from './nearest-name.ts'
+import { didYouMean } from './nearest-name.ts'
 
 const names = ['question', 'answer', 'options', 'id', 'publicTests']
 
@@ -11,7 +11,7 @@ test.each([
   ['public_tests', 'publicTests'],
   ['di', 'id'],
 ])('%s is taken for %s', (given, expected) => {
-  expect(nearestName(given, names)).toBe(expected)
+  expect(didYouMean(given, names)).toBe(` Did you mean '${expected}'?`)
 })
 
 test.each([['gold'], ['explanation'], [''], ['x'.repeat(1000)]])('%s is like none', (given) => {

@@ -1,17 +1,11 @@
-/** `Did you mean 'question'?` for a name that is one or two slips away from a known one; else nothing. */
+/** `Did you mean 'question'?` for a name that is a few slips of the pen from a known one, for its length; else nothing. */
 export function didYouMean(given: string, known: readonly string[]): string {
-  const nearest = nearestName(given, known)
-  return nearest === undefined ? '' : ` Did you mean '${nearest}'?`
-}
-
-/** The known name that takes the fewest slips of the pen, if they are few for its length. */
-export function nearestName(given: string, known: readonly string[]): string | undefined {
-  if (given.length > longestName) return undefined
-  const ranked = known
+  if (given.length > longestName) return ''
+  const [nearest] = known
     .map((name) => ({ name, slips: slipsBetween(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, slips }) => slips <= Math.ceil(name.length / 3))
     .sort((a, b) => a.slips - b.slips)
-  return ranked[0]?.name
+  return nearest === undefined ? '' : ` Did you mean '${nearest.name}'?`
 }
 
 const longestName = 64

@@ -1,45 +1,60 @@
+// The two halves of an example: what solvers see, and what scorers compare with.
+import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { JsonValue } from '../../library/json-value.ts'
-import type { Task } from '../../library/task.ts'
-import { comparable } from '../scoring/text.ts'
+import type { Option, ProgramInterface, ProgramTest, Task } from '../../library/task.ts'
+import { parsePythonJson } from '../../python/json.ts'
+import { pythonStrip } from '../../python/text.ts'
+import { optionLetter } from '../scoring/exact-match.ts'
+import { scoreAnswer } from '../scoring/reference-scorer.ts'
 import { DataError } from '../sources/data-error.ts'
+import type { RecordPlace } from '../sources/records.ts'
 import type { Solution } from '../task-set.ts'
-import { type AnswerKind, booleanOf, numberOf, textsOf } from './answer-kind.ts'
-import type { ComparedReference, OwnReference } from './own-reference.ts'
-import { scoreCompared } from './own-scorer.ts'
-import { programOf, programTests } from './public-task.ts'
-import type { Question, QuestionPlace } from './question.ts'
+import { type AnswerKind, comparedKinds } from './answer-kind.ts'
+import { fitsContract, type OwnReference } from './own-scorer.ts'
+import type { PlacedQuestion, Question } from './question.ts'
+
+/** The public part of a question. Field by field: what is not named here stays with the reference. */
+export function publicTask({ question, at }: PlacedQuestion, id: string): Task {
+  const { options, context, tables, publicTests } = question
+  const program = programOf(question)
+  return {
+    id,
+    question: question.question,
+    options: options && labelled(options, at),
+    context,
+    tables,
+    program,
+    publicTests: publicTests && programTests(publicTests, program!, at, 'publicTests'),
+    metadata: question.metadata ?? {},
+  }
+}
 
 /** The hidden half of an example. The solution lies apart from the reference, which says what scoring rests on. */
-export interface HiddenPart {
+interface HiddenPart {
   readonly reference: OwnReference
   readonly solution?: Solution
 }
 
-export interface AnswerRules {
-  readonly kind: AnswerKind
-  /** Of numbers: a share of the expected one. */
-  readonly tolerance: number
-}
-
 /** What a question's answers are scored against, or a `DataError` that says what is wrong with them. */
 export function hiddenPart(
-  question: Question,
+  placed: PlacedQuestion,
   task: Task,
-  { kind, tolerance }: AnswerRules,
-  at: QuestionPlace,
+  kind: AnswerKind,
+  tolerance: number,
 ): HiddenPart {
-  if (kind === 'code') return programPart(question, at)
+  if (kind === 'code') return programPart(placed)
+  const { question, at } = placed
   if (question.answer === undefined)
     throw new DataError(`is missing, and answers are of the kind '${kind}'.`, at, 'answer')
-  const reader = readers[kind]
+  const compared = comparedKinds[kind]
   const read = (value: JsonValue, field: string): string => {
-    const said = reader.read(value, task, question)
+    const said = compared.read(value, task, question)
     if (said !== undefined) return said
-    throw new DataError(`must be ${reader.expected(task)}; answers are of the kind '${kind}'.`, at, field)
+    throw new DataError(`must be ${compared.expected(task)}; answers are of the kind '${kind}'.`, at, field)
   }
   const right = read(question.answer, 'answer')
-  const reference = reader.reference(right, question.answer, tolerance)
-  const isRight = (answer: string) => scoreCompared(answer, reference).score === 1
+  const reference = compared.reference(right, question.answer, tolerance)
+  const isRight = (answer: string) => scoreAnswer(answer, reference).score === 1
   const solution = question.solution === undefined ? right : read(question.solution, 'solution')
   if (!isRight(solution))
     throw new DataError(
@@ -55,63 +70,32 @@ export function hiddenPart(
   return { reference, solution: { answer: solution, wrong } }
 }
 
-type AnswerForm = Exclude<AnswerKind, 'code'>
-
-/** How answers of a kind are read and compared. */
-interface AnswerReader {
-  /** The answer as a model should give it, or undefined. */
-  read(value: JsonValue, task: Task, question: Question): string | undefined
-  expected(task: Task): string
-  /** For an answer that was read, as it was given, and a tolerance. */
-  reference(right: string, given: JsonValue, tolerance: number): ComparedReference
+/** For a user's own scorer. Only it knows what is right, so the answer counts as a solution if it is of the right form. */
+export function givenPart({ question, at }: PlacedQuestion, contract: AnswerContract): HiddenPart {
+  const { answer = null, tests, test, wrong, metadata = {} } = question
+  const reference: OwnReference = {
+    kind: 'given',
+    answer,
+    question: question.question,
+    metadata,
+    tests: tests && programTests(tests, programOf(question)!, at, 'tests'),
+    test,
+  }
+  const right = question.solution ?? (fitsContract(answer, contract) ? answer : undefined)
+  return { reference, solution: right === undefined ? undefined : { answer: right, wrong } }
 }
 
-const readers: Readonly<Record<AnswerForm, AnswerReader>> = {
-  option: {
-    read: labelOf,
-    expected: ({ options = [] }) =>
-      `the label of an option, which is one letter, or its text (${options.map(({ label }) => label).join(', ') || 'there are no options'})`,
-    reference: (label) => ({ kind: 'choice', label }),
-  },
-  boolean: {
-    read: (value) => booleanOf(value)?.toString(),
-    expected: () => 'true or false (or yes or no)',
-    reference: (right) => ({ kind: 'boolean', value: right === 'true' }),
-  },
-  number: {
-    read: numberOf,
-    expected: () => 'a decimal number without unit, with more than 15 digits as a string',
-    reference: (number, _, tolerance) => ({ kind: 'number', number, tolerance }),
-  },
-  text: {
-    read: (value) => textsOf(value)?.[0],
-    expected: () => 'a text, or a list of accepted texts',
-    reference: (_, given) => ({ kind: 'text', accepted: textsOf(given)! }),
-  },
-}
-
-/** By label, else by text. With options given as texts alone, an answer that is both would be a guess. */
-function labelOf(value: JsonValue, { options = [] }: Task, question: Question): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  const said = comparable(String(value))
-  const byLabel = options.find(({ label }) => comparable(label) === said)
-  const byText = options.filter(({ text }) => comparable(text) === said)
-  const plain = typeof question.options?.[0] === 'string'
-  if (byLabel !== undefined && plain && byText.some((option) => option !== byLabel)) return undefined
-  const option = byLabel ?? (byText.length === 1 ? byText[0] : undefined)
-  return option !== undefined && /^[A-Za-z]$/.test(option.label) ? option.label.toUpperCase() : undefined
-}
-
-function programPart(question: Question, at: QuestionPlace): HiddenPart {
-  const { tests, test, answer, wrong = [] } = question
-  const source = question.solution ?? answer
-  for (const [field, value] of [
+function programPart({ question, at }: PlacedQuestion): HiddenPart {
+  const { tests, test, publicTests = [], wrong } = question
+  const source = question.solution ?? question.answer
+  const programs: [field: string, value: JsonValue | undefined][] = [
     [question.solution === undefined ? 'answer' : 'solution', source],
-    ...wrong.map((one, index): [string, JsonValue] => [`wrong[${index}]`, one]),
-  ] as [string, JsonValue | undefined][])
+    ...(wrong ?? []).map((one, index): [string, JsonValue] => [`wrong[${index}]`, one]),
+  ]
+  for (const [field, value] of programs)
     if (value !== undefined && typeof value !== 'string')
       throw new DataError('must be the text of a program.', at, field)
-  const solution = source === undefined ? undefined : { answer: source, wrong: question.wrong }
+  const solution = source === undefined ? undefined : { answer: source, wrong }
   const program = programOf(question)
   if (test !== undefined) {
     if (program?.mode !== 'function')
@@ -125,13 +109,59 @@ function programPart(question: Question, at: QuestionPlace): HiddenPart {
   }
   if (tests === undefined || program === undefined)
     throw new DataError("are missing, and answers are of the kind 'code'. Give tests or test.", at, 'tests')
-  return {
-    reference: {
-      kind: 'livecodebench',
-      program,
-      publicTests: programTests(question.publicTests ?? [], program, at, 'publicTests'),
-      privateTests: JSON.stringify(programTests(tests, program, at, 'tests')),
-    },
-    solution,
+  const reference: OwnReference = {
+    kind: 'livecodebench',
+    program,
+    publicTests: programTests(publicTests, program, at, 'publicTests'),
+    privateTests: JSON.stringify(programTests(tests, program, at, 'tests')),
   }
+  return { reference, solution }
+}
+
+/** By default a program reads its standard input. */
+function programOf({ program, publicTests, tests }: Question): ProgramInterface | undefined {
+  if (program !== undefined || (publicTests === undefined && tests === undefined)) return program
+  return { mode: 'stdin', starterCode: '' }
+}
+
+function labelled(options: NonNullable<Question['options']>, at: RecordPlace): Option[] {
+  const letters = 26
+  if (options.length > letters)
+    throw new DataError(`has ${options.length} options; letters label up to ${letters}.`, at, 'options')
+  const list = options.map((option, index) =>
+    typeof option === 'string' ? { label: optionLetter(index), text: option } : option,
+  )
+  const labels = list.map(({ label }) => label.toUpperCase())
+  const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
+  if (twice !== -1)
+    throw new DataError(
+      `is a label for the second time: '${list[twice]!.label}'.`,
+      at,
+      `options[${twice}].label`,
+    )
+  return list
+}
+
+/** Tests as the sandbox runs them. Checked here, where file and row are known. */
+function programTests(
+  tests: NonNullable<Question['tests']>,
+  { mode }: ProgramInterface,
+  at: RecordPlace,
+  name: 'tests' | 'publicTests',
+): ProgramTest[] {
+  const testtype = mode === 'function' ? 'functional' : 'stdin'
+  return tests.map(({ input, output, testtype: given = testtype }, index) => {
+    const refuse = (field: string, problem: string): never => {
+      throw new DataError(problem, at, `${name}[${index}].${field}`)
+    }
+    if (given !== testtype) refuse('testtype', `is ${given}, but program.mode is ${mode}; leave it out.`)
+    if (testtype === 'functional') {
+      const lines = input.split('\n').filter((line) => pythonStrip(line) !== '')
+      if (lines.some((line) => parsePythonJson(line) === undefined))
+        refuse('input', 'must be one JSON value per line, a line for each argument of the function.')
+      if (parsePythonJson(output) === undefined)
+        refuse('output', 'must be one JSON value: what the function returns.')
+    }
+    return { testtype, input, output }
+  })
 }

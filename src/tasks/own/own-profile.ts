@@ -3,6 +3,7 @@ import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { DatasetProfile } from '../../library/profiles.ts'
 import type { Task } from '../../library/task.ts'
 import { builtInTools, type ToolName } from '../../library/tool-name.ts'
+import { codeProfile, commonRoles } from '../benchmarks/roles.ts'
 import { TaskSetError } from '../task-set.ts'
 import type { AnswerKind } from './answer-kind.ts'
 import { didYouMean } from './nearest-name.ts'
@@ -27,34 +28,27 @@ export function ownProfile(
   return { id, roles, tools: toolsOf(library, material, given.tools) }
 }
 
-/** What the questions give a role to work on. */
-interface Material {
-  readonly code: boolean
-  readonly options: boolean
-  readonly claims: boolean
-  readonly passages: boolean
-  readonly tables: boolean
-  readonly publicTests: boolean
-  readonly numbers: boolean
-}
-
-/** From this share of questions with numbers on, those who calculate have enough to do. */
+/** The roles that calculate take part from this share of questions with numbers on. */
 const numericalShare = 0.25
 
-function materialOf(tasks: readonly Task[], kind: AnswerKind | undefined): Material {
-  const some = (has: (task: Task) => boolean) => tasks.some(has)
-  const tables = some((task) => (task.tables?.length ?? 0) > 0)
+/** What the questions give a role to work on. */
+function materialOf(tasks: readonly Task[], kind: AnswerKind | undefined) {
+  const some = (field: 'context' | 'tables' | 'publicTests') =>
+    tasks.some((task) => (task[field]?.length ?? 0) > 0)
+  const tables = some('tables')
   const numerical = tasks.filter(hasNumbers).length
   return {
     code: kind === 'code',
-    options: some((task) => task.options !== undefined),
+    options: tasks.some((task) => task.options !== undefined),
     claims: kind === 'boolean',
-    passages: some((task) => (task.context?.length ?? 0) > 0),
+    passages: some('context'),
     tables,
-    publicTests: some((task) => (task.publicTests?.length ?? 0) > 0),
+    publicTests: some('publicTests'),
     numbers: kind === 'number' || tables || numerical >= numericalShare * tasks.length,
   }
 }
+
+type Material = ReturnType<typeof materialOf>
 
 /** Two numbers make a calculation; one is often a date or a name. */
 function hasNumbers({ question, options = [] }: Task): boolean {
@@ -64,26 +58,25 @@ function hasNumbers({ question, options = [] }: Task): boolean {
 
 // The rules of benchmarks/roles.ts: a role takes part when the questions give it something to work on.
 function fittingRoles({ code, options, claims, passages, tables, numbers }: Material): string[] {
-  const everywhere = ['task_decomposer', 'independent_solver', 'adversarial_verifier']
-  if (code) return [...everywhere, 'algorithm_designer', 'code_implementer', 'code_reviewer']
+  if (code) return [...commonRoles, ...codeProfile.furtherRoles]
   const closedBook = !passages && !tables
-  return [
-    ...everywhere,
-    'logic_reasoner',
-    ...(passages || tables || claims ? ['evidence_analyst'] : []),
-    ...(closedBook && (options || claims || !numbers) ? ['knowledge_reasoner'] : []),
-    ...(options ? ['option_eliminator'] : []),
-    ...(numbers ? ['quantitative_modeler', 'calculation_auditor'] : []),
-    ...(tables ? ['table_interpreter'] : []),
-    ...(claims ? ['entailment_judge'] : []),
+  const fits: [role: string, fits: boolean][] = [
+    ['logic_reasoner', true],
+    ['evidence_analyst', passages || tables || claims],
+    ['knowledge_reasoner', closedBook && (options || claims || !numbers)],
+    ['option_eliminator', options],
+    ['quantitative_modeler', numbers],
+    ['calculation_auditor', numbers],
+    ['table_interpreter', tables],
+    ['entailment_judge', claims],
   ]
+  return [...commonRoles, ...fits.filter(([, fit]) => fit).map(([role]) => role)]
 }
 
 /** A built-in tool is on when the questions have what it works on. A user's own tools are always on: we cannot know what they do. */
 function toolsOf(library: Library, material: Material, given: readonly ToolName[] | undefined): ToolName[] {
-  const permitted = new Set(library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools))
-  const own = [...permitted].filter((tool) => !(builtInTools as readonly string[]).includes(tool))
-  const known = [...builtInTools, ...own]
+  const permitted = library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools)
+  const known = [...new Set<ToolName>([...builtInTools, ...permitted])]
   const unknown = given?.find((tool) => !known.includes(tool))
   if (unknown !== undefined)
     throw new TaskSetError(
@@ -91,13 +84,11 @@ function toolsOf(library: Library, material: Material, given: readonly ToolName[
         `${didYouMean(unknown, known)} There are ${known.join(', ')}.`,
     )
   const { code, numbers, tables, publicTests } = material
-  return (
-    given?.slice() ?? [
-      ...(numbers && !code ? ['calculator'] : []),
-      ...(numbers || code ? ['python_exec'] : []),
-      ...(publicTests ? ['public_code'] : []),
-      ...(tables ? ['table_reader'] : []),
-      ...own,
-    ]
-  )
+  const isOn = new Map<ToolName, boolean>([
+    ['calculator', numbers && !code],
+    ['python_exec', numbers || code],
+    ['public_code', publicTests],
+    ['table_reader', tables],
+  ])
+  return given === undefined ? known.filter((tool) => isOn.get(tool) ?? true) : [...given]
 }

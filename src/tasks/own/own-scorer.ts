@@ -2,38 +2,34 @@ import { hash } from 'node:crypto'
 import type { AnswerContract } from '../../library/answer-contract.ts'
 import { awaitGiven } from '../../library/given-promise.ts'
 import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
-import { invalidAnswer, type Score } from '../../library/score.ts'
-import { scoreNumber } from '../scoring/number.ts'
-import type { ProgramReference } from '../scoring/reference.ts'
-import { referenceScorer, scoreAnswer } from '../scoring/reference-scorer.ts'
-import { scoreText } from '../scoring/text.ts'
+import { invalidAnswer, matched, type Score } from '../../library/score.ts'
+import type { ProgramTest } from '../../library/task.ts'
+import type { Reference } from '../scoring/reference.ts'
+import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
-import type { ComparedReference, GivenReference, OwnReference } from './own-reference.ts'
 
-/** Scores own questions by the kind of their references. Solutions are known by the reference itself, not by its content. */
+/** What a user's own question is scored against. */
+export type OwnReference = Reference | GivenReference
+
+/** For a user's own scorer: the hidden part of the question as it was given. */
+interface GivenReference {
+  readonly kind: 'given'
+  /** `null` where the question has tests alone. */
+  readonly answer: JsonValue
+  readonly question: string
+  readonly metadata: Readonly<Record<string, string>>
+  readonly tests?: readonly ProgramTest[]
+  readonly test?: string
+}
+
+/** Scores own questions as benchmarks are. Solutions belong to a reference object, not to its content. */
 export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskScorer<OwnReference> {
-  const benchmarks = referenceScorer()
+  const benchmarks: TaskScorer<OwnReference> = referenceScorer()
   return {
+    ...benchmarks,
     version: `own-1, ${benchmarks.version}`,
-    score(answer, reference, means) {
-      if (reference.kind === 'given')
-        throw new Error('A reference of a user’s own scorer went to the built-in one.')
-      return isProgram(reference)
-        ? benchmarks.score(answer, reference, means)
-        : scoreCompared(answer, reference)
-    },
     solution: (reference) => solutions.get(reference),
-    needsSandbox: isProgram,
   }
-}
-
-function isProgram(reference: OwnReference): reference is ProgramReference {
-  return reference.kind === 'humaneval' || reference.kind === 'livecodebench'
-}
-
-export function scoreCompared(answer: JsonValue, reference: ComparedReference): Score {
-  if (reference.kind === 'number') return scoreNumber(answer, reference)
-  return reference.kind === 'text' ? scoreText(answer, reference) : scoreAnswer(answer, reference)
 }
 
 /** A user's way to score: from 0 to 1, or right and wrong, or a `Score`. `means` has the sandbox, where there is one. */
@@ -86,21 +82,16 @@ export function fitsContract(answer: JsonValue, { types, check }: AnswerContract
 }
 
 function checkedScore(result: unknown): Score {
-  if (typeof result === 'boolean') return { score: result ? 1 : 0, parse: 'ok' }
-  const {
-    score,
-    parse = 'ok',
-    measures,
-  } = (typeof result === 'object' && result !== null ? result : { score: result }) as Partial<Score>
-  if (typeof score !== 'number' || !(score >= 0 && score <= 1))
+  if (typeof result === 'boolean') return matched(result)
+  const given = typeof result === 'object' && result !== null ? result : { score: result }
+  const { score, parse = 'ok', measures } = given as Partial<Score>
+  if (typeof score !== 'number' || !(score >= 0 && score <= 1)) {
+    const said = typeof result === 'object' ? JSON.stringify(result)?.slice(0, 80) : result
     throw new TaskSetError(
-      `The scorer gave ${describe(result)}; it must give a number from 0 to 1, true or false, or { score, parse }.`,
+      `The scorer gave ${said}; it must give a number from 0 to 1, true or false, or { score, parse }.`,
     )
+  }
   if (parse !== 'ok' && parse !== 'invalid')
     throw new TaskSetError(`The scorer gave the parse '${parse}'; it is 'ok' or 'invalid'.`)
   return { score, parse, measures }
-}
-
-function describe(result: unknown): string {
-  return typeof result === 'object' ? (JSON.stringify(result)?.slice(0, 80) ?? 'an object') : String(result)
 }

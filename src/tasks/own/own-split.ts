@@ -2,20 +2,13 @@ import type { JsonObject } from '../../library/json-value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { DataError } from '../sources/data-error.ts'
 import { TaskSetError } from '../task-set.ts'
-import type { PlacedQuestion } from './question-file.ts'
+import type { PlacedQuestion } from './question.ts'
 
-/** Questions that came together: a file, or a list. */
-export interface QuestionGroup {
-  /** The split that all of them belong to, where their source says it. */
-  readonly split?: string
-  readonly questions: readonly PlacedQuestion[]
-}
-
-export interface NamedQuestion extends PlacedQuestion {
+interface NamedQuestion extends PlacedQuestion {
   readonly id: string
 }
 
-export interface SplitQuestions {
+interface SplitQuestions {
   /** `train` and `test` first; in a split the order is that of the source. */
   readonly splits: ReadonlyMap<string, readonly NamedQuestion[]>
   /** How it was done: for the record of a run, and for people. */
@@ -27,88 +20,70 @@ export interface SplitQuestions {
 const trainingShare = 0.7
 
 /** Divides questions by their sources, else by their field `split`, else by a hash of seed and id. */
-export function splitQuestions(groups: readonly QuestionGroup[], seed: number): SplitQuestions {
-  const named = nameQuestions(groups)
-  if (groups.some(({ split }) => split !== undefined))
-    return { splits: ordered(named, ({ split }) => split!), selection: { by: 'source' } }
-  const marked = named.find(({ question }) => question.split !== undefined)
-  if (marked !== undefined) {
-    const unmarked = named.find(({ question }) => question.split === undefined)
-    if (unmarked !== undefined)
+export function splitQuestions(questions: readonly PlacedQuestion[], seed: number): SplitQuestions {
+  const named = nameQuestions(questions)
+  const marked = named.find(({ split }) => split !== undefined)
+  const unmarked = named.find(({ split }) => split === undefined)
+  if (marked === undefined) return drawSplits(named, seed)
+  if (unmarked !== undefined)
+    throw new DataError(
+      `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
+      unmarked.at,
+      'split',
+    )
+  const by = questions.some(({ split }) => split !== undefined) ? 'source' : 'field'
+  return { splits: ordered(named), selection: { by } }
+}
+
+/** Each with its id, and with the split of its source or its field, where there is one. */
+function nameQuestions(questions: readonly PlacedQuestion[]): NamedQuestion[] {
+  const known = new Map<string, PlacedQuestion['at']>()
+  return questions.map(({ question, at, split }) => {
+    if (split !== undefined && question.split !== undefined && question.split !== split)
       throw new DataError(
-        `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
-        unmarked.at,
+        `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
+        at,
         'split',
       )
-    return { splits: ordered(named, ({ question }) => question.split!), selection: { by: 'field' } }
-  }
-  return drawSplits(named, seed)
+    const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
+    const earlier = known.get(id)
+    if (earlier !== undefined)
+      throw new DataError(`the id '${id}' is that of ${earlier.file}, row ${earlier.row} already.`, at, 'id')
+    known.set(id, at)
+    return { question, at, split: split ?? question.split, id }
+  })
 }
 
-type Member = NamedQuestion & { readonly split: string | undefined }
-
-function nameQuestions(groups: readonly QuestionGroup[]): Member[] {
-  const known = new Map<string, NamedQuestion>()
-  return groups.flatMap(({ split, questions }) =>
-    questions.map(({ question, at }) => {
-      if (split !== undefined && question.split !== undefined && question.split !== split)
-        throw new DataError(
-          `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
-          at,
-          'split',
-        )
-      const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
-      const earlier = known.get(id)
-      if (earlier !== undefined)
-        throw new DataError(
-          `the id '${id}' is that of ${earlier.at.file}, row ${earlier.at.row} already.`,
-          at,
-          'id',
-        )
-      const member = { id, question, at, split }
-      known.set(id, member)
-      return member
-    }),
-  )
-}
-
-function ordered(
-  members: readonly Member[],
-  splitOf: (member: Member) => string,
-): Map<string, readonly NamedQuestion[]> {
-  const found = Map.groupBy(members, splitOf)
-  const names = ['train', 'test', ...[...found.keys()].filter((name) => name !== 'train' && name !== 'test')]
-  const missing = names.find((name) => !found.has(name))
+function ordered(members: readonly NamedQuestion[]): Map<string, readonly NamedQuestion[]> {
+  const found = Map.groupBy(members, ({ split }) => split!)
+  const names = new Set(['train', 'test', ...found.keys()])
+  const missing = [...names].find((name) => !found.has(name))
   if (missing !== undefined)
     throw new TaskSetError(
       `No question belongs to the split '${missing}'; the splits are ${[...found.keys()].join(', ')}. ` +
         'Training needs questions to learn from (train) and others to test on (test).',
     )
-  return new Map(names.map((name) => [name, found.get(name)!]))
+  return new Map([...names].map((name) => [name, found.get(name)!]))
 }
 
 /** Every question has its own draw, so that adding questions later does not move it. */
-function drawSplits(members: readonly Member[], seed: number): SplitQuestions {
+function drawSplits(members: readonly NamedQuestion[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(
       'There is only one question. Give at least two: one to learn from and one to test on.',
     )
-  const draws = members.map((member) => ({
-    member,
-    draw: deriveRandom(seed, 'own-split', member.id).uniform(),
-  }))
-  const ranked = draws.map(({ draw }) => draw).sort((a, b) => a - b)
+  const draws = members.map(({ id }) => deriveRandom(seed, 'own-split', id).uniform())
+  const ranked = draws.toSorted((a, b) => a - b)
+  const [lowest, highest] = [ranked[0]!, ranked.at(-1)!]
   // With few questions all could fall on one side: the lowest draw always trains, the highest always tests.
-  const isTraining = (draw: number) => draw < ranked.at(-1)! && (draw < trainingShare || draw === ranked[0])
-  const splits = new Map([
-    ['train', draws.filter(({ draw }) => isTraining(draw)).map(({ member }) => member)],
-    ['test', draws.filter(({ draw }) => !isTraining(draw)).map(({ member }) => member)],
-  ])
+  const isTraining = (draw: number) => draw < highest && (draw < trainingShare || draw === lowest)
+  const splits = ordered(
+    members.map((member, index) => ({ ...member, split: isTraining(draws[index]!) ? 'train' : 'test' })),
+  )
+  const [train, test] = [splits.get('train')!.length, splits.get('test')!.length]
   return {
     splits,
     selection: { by: 'hash of id', seed, share: trainingShare },
-    note:
-      `No question names its split: by a hash of their ids (seed ${seed}) ${splits.get('train')!.length} are learned from ` +
-      `and ${splits.get('test')!.length} held out.`,
+    note: `No question names its split: by a hash of their ids (seed ${seed}) ${train} are learned from and ${test} held out.`,
   }
 }

@@ -11,7 +11,7 @@ import type { JsonValue } from '../../library/json-value.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { taskVersion } from '../task-set.ts'
 import { type DefinedTasks, defineTasks } from './define-tasks.ts'
-import type { OwnReference } from './own-reference.ts'
+import type { OwnReference } from './own-scorer.ts'
 import { type OwnTaskOptions, ownTaskSet } from './own-task-set.ts'
 import type { GivenQuestion } from './question.ts'
 

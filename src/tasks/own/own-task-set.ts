@@ -8,15 +8,14 @@ import type { Task } from '../../library/task.ts'
 import type { DataFile } from '../sources/data-file.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
-import { hiddenPart } from './own-example.ts'
+import { givenPart, hiddenPart, publicTask } from './own-example.ts'
 import { type GivenProfile, ownProfile } from './own-profile.ts'
-import type { OwnReference } from './own-reference.ts'
-import { fitsContract, type GivenScorer, givenScorer, ownScorer } from './own-scorer.ts'
-import { type NamedQuestion, type QuestionGroup, splitQuestions } from './own-split.ts'
-import { programOf, programTests, publicTask } from './public-task.ts'
+import { type GivenScorer, givenScorer, type OwnReference, ownScorer } from './own-scorer.ts'
+import { splitQuestions } from './own-split.ts'
+import type { PlacedQuestion } from './question.ts'
 import { readQuestionFile } from './question-file.ts'
 
-/** What holds for own questions, wherever they come from. */
+/** Options for own questions from files and from code. */
 export interface OwnTaskOptions {
   /** Lower-case letters, digits, `-` and `_`; by default after the file. */
   readonly name?: string
@@ -27,7 +26,7 @@ export interface OwnTaskOptions {
   /** Who may take part; the paper's roles by default. */
   readonly library?: Library
   readonly profile?: GivenProfile
-  /** Decides instead of the comparison by kind. */
+  /** Scores answers instead of the comparison by kind. */
   readonly scorer?: GivenScorer
   /** What an answer must look like, instead of the kind's contract. */
   readonly contract?: AnswerContract
@@ -36,13 +35,9 @@ export interface OwnTaskOptions {
 }
 
 /** A file whose questions are divided, or one per split. */
-export type QuestionFiles = string | ({ readonly train: string; readonly test: string } & SplitFiles)
-
-type SplitFiles = Readonly<Record<string, string>>
-
-export interface OwnFileOptions extends OwnTaskOptions {
-  readonly files: QuestionFiles
-}
+type QuestionFiles =
+  | string
+  | ({ readonly train: string; readonly test: string } & Readonly<Record<string, string>>)
 
 export interface OwnTaskSet extends TaskSet<OwnReference> {
   /** Absent where contract and scorer are the user's own. */
@@ -52,16 +47,20 @@ export interface OwnTaskSet extends TaskSet<OwnReference> {
 }
 
 /** A task set from question files in JSON Lines or CSV; docs/tasks.md describes them. */
-export async function ownTaskSet({ files, ...options }: OwnFileOptions): Promise<OwnTaskSet> {
-  const sources = typeof files === 'string' ? [[undefined, files] as const] : Object.entries(files)
-  const groups: QuestionGroup[] = []
+export async function ownTaskSet({
+  files,
+  ...options
+}: OwnTaskOptions & { readonly files: QuestionFiles }): Promise<OwnTaskSet> {
+  const sources: [split: string | undefined, path: string][] =
+    typeof files === 'string' ? [[undefined, files]] : Object.entries(files)
+  const questions: PlacedQuestion[] = []
   const read: DataFile[] = []
   for (const [split, path] of sources) {
-    const { questions, file } = await readQuestionFile(path)
-    groups.push(split === undefined ? { questions } : { split, questions })
-    read.push(file)
+    const source = await readQuestionFile(path, { split })
+    for (const question of source.questions) questions.push(question)
+    read.push(source.file)
   }
-  return gatherTaskSet(groups, { ...options, name: options.name ?? nameAfter(files) }, read)
+  return gatherTaskSet(questions, { ...options, name: options.name ?? nameAfter(files) }, read)
 }
 
 function nameAfter(files: QuestionFiles): string {
@@ -78,25 +77,31 @@ const longestName = 64
 
 /** Makes the task set of questions that have been read and checked one by one. */
 export function gatherTaskSet(
-  groups: readonly QuestionGroup[],
+  questions: readonly PlacedQuestion[],
   options: OwnTaskOptions & { readonly name: string },
   files: readonly DataFile[] = [],
 ): OwnTaskSet {
   const { name, library = paperLibrary, scorer, seed = 42, tolerance = 0 } = options
-  checkOptions(name, tolerance)
-  const divided = splitQuestions(groups, seed)
-  const decided = decideAnswer(groups, options)
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    throw new TaskSetError(
+      `The name '${name}' cannot be used. Take lower-case letters, digits, '-' and '_', at most ${longestName}.`,
+    )
+  if (!(tolerance >= 0 && tolerance < 1))
+    throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
+  const divided = splitQuestions(questions, seed)
+  // Where contract and scorer are the user's own, no kind is needed.
+  const isOpen = options.contract !== undefined && scorer !== undefined
+  const inferred = options.answer !== undefined || isOpen ? undefined : inferAnswerKind(questions)
+  const kind = options.answer ?? inferred?.kind
+  const contract = options.contract ?? contractKinds[kind!]
   const solutions = new Map<OwnReference, Solution>()
-  const hide = (named: NamedQuestion, task: Task) =>
-    scorer === undefined
-      ? hiddenPart(named.question, task, { kind: decided.kind!, tolerance }, named.at)
-      : givenPart(named, decided.contract)
   const splits: Record<string, TaskSplit<OwnReference>> = {}
-  for (const [split, questions] of divided.splits) {
+  for (const [split, members] of divided.splits) {
     const references = new Map<string, OwnReference>()
-    const tasks = questions.map((named) => {
-      const task = publicTask(named.question, named.id, named.at)
-      const { reference, solution } = hide(named, task)
+    const tasks = members.map((member) => {
+      const task = publicTask(member, member.id)
+      const { reference, solution } =
+        scorer === undefined ? hiddenPart(member, task, kind!, tolerance) : givenPart(member, contract)
       references.set(task.id, reference)
       if (solution !== undefined) solutions.set(reference, solution)
       return task
@@ -105,62 +110,21 @@ export function gatherTaskSet(
   }
   refuseLeaks(splits)
   const tasks = Object.values(splits).flatMap((split) => split.tasks)
-  const profile = ownProfile(name, library, tasks, decided.kind, options.profile)
-  const { contract } = decided
+  const profile = ownProfile(name, library, tasks, kind, options.profile)
   return {
     name,
     title: name,
-    metric: scorer !== undefined ? 'mean score' : decided.kind === 'code' ? 'pass@1' : 'accuracy',
+    metric: scorer !== undefined ? 'mean score' : kind === 'code' ? 'pass@1' : 'accuracy',
     library: selectRoles(library, profile.roles),
     profile,
     scorer: scorer === undefined ? ownScorer(solutions) : givenScorer(scorer, contract, solutions),
     splits,
-    selection: { questions: 'own', answer: decided.kind ?? null, split: divided.selection } as JsonObject,
+    selection: { questions: 'own', answer: kind ?? null, split: divided.selection } as JsonObject,
     files,
     contractOf: () => contract,
-    answerKind: decided.kind,
-    notes: [decided.note, divided.note].filter((note) => note !== undefined),
+    answerKind: kind,
+    notes: [inferred?.note, divided.note].filter((note) => note !== undefined),
   }
-}
-
-function checkOptions(name: string, tolerance: number): void {
-  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
-    throw new TaskSetError(
-      `The name '${name}' cannot be used. Take lower-case letters, digits, '-' and '_', at most ${longestName}.`,
-    )
-  if (!(tolerance >= 0 && tolerance < 1))
-    throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
-}
-
-interface DecidedAnswer {
-  readonly contract: AnswerContract
-  /** Absent where contract and scorer are the user's own and no kind is named. */
-  readonly kind?: AnswerKind
-  readonly note?: string
-}
-
-function decideAnswer(groups: readonly QuestionGroup[], options: OwnTaskOptions): DecidedAnswer {
-  const { answer, contract, scorer } = options
-  if (answer !== undefined) return { kind: answer, contract: contract ?? contractKinds[answer] }
-  if (contract !== undefined && scorer !== undefined) return { contract }
-  const { kind, note } = inferAnswerKind(groups.flatMap(({ questions }) => questions))
-  return { kind, note, contract: contract ?? contractKinds[kind] }
-}
-
-/** For a user's own scorer. Only it knows what is right, so the answer counts as a solution if it is of the right form. */
-function givenPart({ question, at }: NamedQuestion, contract: AnswerContract) {
-  const { answer = null, tests, test, wrong } = question
-  const reference: OwnReference = {
-    kind: 'given',
-    answer,
-    question: question.question,
-    metadata: question.metadata ?? {},
-    tests: tests && programTests(tests, programOf(question)!, at, 'tests'),
-    test,
-  }
-  const right = question.solution ?? (fitsContract(answer, contract) ? answer : undefined)
-  if (right === undefined) return { reference }
-  return { reference, solution: { answer: right, wrong } }
 }
 
 /** A held-out question that was learned from proves nothing. */

@@ -86,7 +86,7 @@ describe('JSON Lines', () => {
 
   test('limits hold', async () => {
     const path = file('long.jsonl', JSON.stringify(row))
-    await expect(readQuestionFile(path, { ...defaultLimits, lineBytes: 10 })).rejects.toThrow(
+    await expect(readQuestionFile(path, { limits: { ...defaultLimits, lineBytes: 10 } })).rejects.toThrow(
       'longer than 10',
     )
     await expect(readQuestionFile(file('cut.jsonl', '{"question": "Wh'))).rejects.toThrow('not valid JSON')
@@ -139,10 +139,10 @@ describe('CSV', () => {
 test('a cell is no longer than a line of JSON Lines may be', async () => {
   const path = file('long.csv', `question,answer,source\na,1,s\n"b\nb",2,${'x'.repeat(101)}\n`)
   const limits = { ...defaultLimits, lineBytes: 100 }
-  await expect(readQuestionFile(path, limits)).rejects.toThrow(
+  await expect(readQuestionFile(path, { limits })).rejects.toThrow(
     'row 3, field source: is longer than 100 characters. Shorten it.',
   )
-  expect((await readQuestionFile(path, { ...limits, lineBytes: 101 })).questions).toHaveLength(2)
+  expect((await readQuestionFile(path, { limits: { ...limits, lineBytes: 101 } })).questions).toHaveLength(2)
 })
 
 test('a file is known by its ending', async () => {

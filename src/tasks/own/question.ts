@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fieldName, findJsonFault } from '../../library/json-fault.ts'
 import { type JsonValue, plain } from '../../library/json-value.ts'
 import { DataError } from '../sources/data-error.ts'
-import { checkRecord } from '../sources/records.ts'
+import { checkRecord, type RecordPlace } from '../sources/records.ts'
 import { didYouMean } from './nearest-name.ts'
 
 const text = z.string()
@@ -34,57 +34,42 @@ const table = z.strictObject({
 
 /** One question with its answer, as a row of a file or an object in code. docs/tasks.md explains the fields. */
 export const questionSchema = z.strictObject({
-  id: z
-    .union([filled, z.int().transform(String)])
-    .optional()
-    .describe('Its name, in no other question; `q1`, `q2`, … by default.'),
-  question: filled.describe('What is asked.'),
-  answer: answer.optional().describe('The right answer; not needed where tests decide.'),
+  id: z.union([filled, z.int().transform(String)]).optional(),
+  question: filled,
+  answer: answer.optional(),
   options: z
     .union([z.array(filled).min(2), z.array(z.strictObject({ label: filled, text })).min(2)])
-    .optional()
-    .describe('Answers to choose from: texts, which get the labels A, B, …, or labels with texts.'),
-  context: z
-    .union([text.transform((passage) => [passage]), z.array(text)])
-    .optional()
-    .describe('Passages that belong to the question.'),
-  tables: z.array(table).optional().describe('Tables that belong to the question; cells are texts.'),
-  program: program.optional().describe('Where the answer is a program: how it is called.'),
-  publicTests: z.array(test).optional().describe('Tests that solvers may see and run.'),
-  tests: z.array(test).min(1).optional().describe('Hidden tests that decide.'),
-  test: filled.optional().describe('Hidden Python code that defines `check(candidate)`.'),
-  solution: answer
-    .optional()
-    .describe(
-      'An answer that scores 1, where `answer` is none; for the simulated model and the self-check only.',
-    ),
-  wrong: z
-    .array(answer)
-    .optional()
-    .describe('Wrong answers, the most tempting first; for the simulated model only.'),
-  metadata: z.record(text, text).optional().describe('Whatever else is to be kept with the question.'),
+    .optional(),
+  context: z.union([text.transform((passage) => [passage]), z.array(text)]).optional(),
+  tables: z.array(table).optional(),
+  program: program.optional(),
+  publicTests: z.array(test).optional(),
+  tests: z.array(test).min(1).optional(),
+  test: filled.optional(),
+  solution: answer.optional(),
+  wrong: z.array(answer).optional(),
+  metadata: z.record(text, text).optional(),
   split: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'a split is called train, test or another lower-case name')
-    .optional()
-    .describe('`train`, `test` or another name.'),
+    .optional(),
 })
 
-/** A question as it is written. */
+/** As users write it. */
 export type GivenQuestion = z.input<typeof questionSchema>
 export type Question = z.output<typeof questionSchema>
 
 export const questionFields: readonly string[] = Object.keys(questionSchema.shape)
 
-/** Where a question stands: file and row; `index` counts the questions from zero. */
-export interface QuestionPlace {
-  readonly file: string
-  readonly row: number
-  readonly index: number
+/** A question, where it stands, and the split of its source, where that has one. */
+export interface PlacedQuestion {
+  readonly question: Question
+  readonly at: RecordPlace
+  readonly split?: string
 }
 
 /** A question that fits the schema, or a `DataError` that names file, row and field. */
-export function checkQuestion(value: unknown, at: QuestionPlace): Question {
+export function checkQuestion(value: unknown, at: RecordPlace, split?: string): PlacedQuestion {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DataError('is not an object with the fields question and answer.', at)
   const unknown = Object.keys(value).find((field) => !questionFields.includes(field))
@@ -96,7 +81,7 @@ export function checkQuestion(value: unknown, at: QuestionPlace): Question {
       unknown,
     )
   const question = checkRecord(questionSchema, value, at)
-  // In a file it was found before; questions may come from code, too.
+  // Reading a file finds this too, but questions may come from code.
   const fault = findJsonFault(JSON.stringify(question))
   if (fault !== undefined) throw new DataError(fault.problem, at, fieldName(fault.path))
   const { tests, test: check } = question
@@ -104,5 +89,5 @@ export function checkQuestion(value: unknown, at: QuestionPlace): Question {
     throw new DataError('and tests are both given; give one of the two.', at, 'test')
   if (question.answer === undefined && tests === undefined && check === undefined)
     throw new DataError('is missing. Give the right answer, or tests for a program.', at, 'answer')
-  return question
+  return { question, at, split }
 }

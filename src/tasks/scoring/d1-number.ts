@@ -7,13 +7,7 @@ export interface ScaledNumber {
   readonly scale: string
 }
 
-const suffixes: readonly [suffix: string, scale: string][] = [
-  ['%', 'percent'],
-  ['percent', 'percent'],
-  ['thousand', 'thousand'],
-  ['million', 'million'],
-  ['billion', 'billion'],
-]
+const suffixes = ['%', 'percent', 'thousand', 'million', 'billion']
 
 // Sign and currency in either order; a source may leave a space after the currency.
 const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
@@ -26,26 +20,20 @@ const digits = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 export function readD1Number(text: string): ScaledNumber | undefined {
   const trimmed = pythonStrip(text)
   const lower = trimmed.toLowerCase()
-  const [suffix, scale] = suffixes.find(([ending]) => lower.endsWith(ending)) ?? ['', '']
+  const suffix = suffixes.find((ending) => lower.endsWith(ending)) ?? ''
   const value = readValue(pythonStrip(trimmed.slice(0, trimmed.length - suffix.length)))
-  return value === undefined ? undefined : { value, scale }
+  return value === undefined ? undefined : { value, scale: suffix === '%' ? 'percent' : suffix }
 }
 
 function readValue(text: string): Decimal | undefined {
-  const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)
-  if (inParentheses !== null) {
-    const currencyBefore = !text.startsWith('(')
-    return readUnsigned(inParentheses[1]!, !currencyBefore, '-')
-  }
+  const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)?.[1]
   const [head, before, after] = leading.exec(text)!
-  return readUnsigned(text.slice(head.length), false, before ?? after ?? '')
-}
-
-function readUnsigned(text: string, mayHaveCurrency: boolean, sign: string): Decimal | undefined {
-  const bare = mayHaveCurrency ? text.replace(/^[$€£¥]\s*/, '') : text
-  return bare.length <= lengthLimit && digits.test(bare)
-    ? parseDecimal(sign + bare.replaceAll(',', ''))
-    : undefined
+  // A currency stands before the parentheses or in them.
+  const inner = text.startsWith('(') ? inParentheses?.replace(/^[$€£¥]\s*/, '') : inParentheses
+  const bare = inner ?? text.slice(head.length)
+  if (bare.length > lengthLimit || !digits.test(bare)) return undefined
+  const sign = inner === undefined ? (before ?? after ?? '') : '-'
+  return parseDecimal(sign + bare.replaceAll(',', ''))
 }
 
 /** In hundredths, ties to even. */

@@ -34,15 +34,9 @@ function extractFinal(response: string): string | null {
 }
 
 function isCorrect(answer: string, reference: TatqaReference): boolean {
-  switch (reference.answerType) {
-    case 'arithmetic':
-    case 'count':
-      return isSameNumber(answer, reference)
-    case 'span':
-      return isSameSpan(answer, reference)
-    case 'multi-span':
-      return isSameMultiset(answer.split(';'), reference)
-  }
+  if (reference.answerType === 'span') return isSameSpan(answer, reference)
+  if (reference.answerType === 'multi-span') return isSameMultiset(answer.split(';'), reference)
+  return isSameNumber(answer, reference)
 }
 
 /** Arithmetic to the cent, counts exactly; the suffix must be that of the reference. */
@@ -105,6 +99,6 @@ function normalizeSpan(span: string): string {
 function caseFold(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins with them
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
-  // The way over upper case finds what has no lower case of its own (ß); the dotless i would come back as i.
+  // Upper case first, for letters such as ß that have no simple lower case; the dotless i would become i.
   return Array.from(text, (c) => (c === 'ı' ? c : c.toLowerCase().toUpperCase().toLowerCase())).join('')
 }

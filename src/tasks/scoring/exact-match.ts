@@ -1,4 +1,4 @@
-// Answers that are right or wrong by comparison: a choice, a Boolean, a number as text.
+// Answers that are right or wrong by comparison: a choice, a Boolean, a number as text, a text.
 import {
   type AnswerContract,
   booleanString,
@@ -7,7 +7,7 @@ import {
 } from '../../library/answer-contract.ts'
 import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { pythonStrip } from '../../python/text.ts'
-import type { BooleanReference, ChoiceReference, NumberTextReference } from './reference.ts'
+import type { BooleanReference, ChoiceReference, NumberTextReference, TextReference } from './reference.ts'
 
 /** One English letter, in either case. Characters that merely convert to one (the Kelvin sign) do not count. */
 export function scoreChoice(answer: unknown, { label }: ChoiceReference): Score {
@@ -27,6 +27,17 @@ export function scoreNumberText(answer: unknown, { text }: NumberTextReference):
   return number === undefined
     ? invalidAnswer
     : matched(number.replaceAll(',', '') === text.replaceAll(',', ''))
+}
+
+/** One of the accepted texts, whatever the case and the white space. Punctuation and articles count. */
+export function scoreText(answer: unknown, { accepted }: TextReference): Score {
+  const said = typeof answer === 'string' ? comparable(answer) : ''
+  return said === '' ? invalidAnswer : matched(accepted.some((text) => comparable(text) === said))
+}
+
+/** Letters composed, in one case, words one space apart. By way of capitals ß is ss, as full case folding has it. */
+export function comparable(text: string): string {
+  return pythonStrip(text).normalize('NFC').toUpperCase().toLowerCase().replace(/\s+/g, ' ')
 }
 
 /** The answer without the white space around it; undefined where the contract does not allow it. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readNumber, scoreNumber } from './number.ts'
 
-const exactly = (number: string) => ({ number, tolerance: 0 })
+const exactly = (number: string) => ({ kind: 'number', number, tolerance: 0 }) as const
 
 describe('scoreNumber', () => {
   test.each([
@@ -60,14 +60,16 @@ describe('scoreNumber', () => {
     ['100.1000001', 0],
     ['-100', 0],
   ])('with a tolerance of 0.001, %s for 100 scores %d', (answer, score) => {
-    expect(scoreNumber(answer, { number: '100', tolerance: 0.001 }).score).toBe(score)
+    expect(scoreNumber(answer, { kind: 'number', number: '100', tolerance: 0.001 }).score).toBe(score)
   })
 
   test('0.3 is within a third of 0.1 off 0.2, to the digit, as doubles would not have it', () => {
-    expect(scoreNumber('0.3', { number: '0.2', tolerance: 0.5 }).score).toBe(1)
-    expect(scoreNumber('0.30000000000000001', { number: '0.2', tolerance: 0.5 }).score).toBe(0)
-    expect(scoreNumber('0.0000001', { number: '0', tolerance: 0.5 }).score).toBe(0)
-    expect(scoreNumber('1000000.1', { number: '1000000', tolerance: 1e-7 }).score).toBe(1)
+    expect(scoreNumber('0.3', { kind: 'number', number: '0.2', tolerance: 0.5 }).score).toBe(1)
+    expect(scoreNumber('0.30000000000000001', { kind: 'number', number: '0.2', tolerance: 0.5 }).score).toBe(
+      0,
+    )
+    expect(scoreNumber('0.0000001', { kind: 'number', number: '0', tolerance: 0.5 }).score).toBe(0)
+    expect(scoreNumber('1000000.1', { kind: 'number', number: '1000000', tolerance: 1e-7 }).score).toBe(1)
   })
 
   test('a reference that is no number is our mistake', () => {

@@ -1,13 +1,7 @@
 import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { type Decimal, parseDecimal } from '../../python/decimal.ts'
 import { pythonStrip } from '../../python/text.ts'
-
-export interface ExpectedNumber {
-  /** As `readNumber` takes it. */
-  readonly number: string
-  /** How far an answer may be off, as a share of the number; 0 asks for the exact number. */
-  readonly tolerance: number
-}
+import type { NumberReference } from './reference.ts'
 
 type Finite = Extract<Decimal, { kind: 'finite' }>
 
@@ -16,7 +10,7 @@ const lengthLimit = 4300
 const syntax = /^-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 
 /** Own questions: equal as decimals, so 42, 42.0 and 042 are the same number, and so are 1,000 and 1000; `$5` is not a number. */
-export function scoreNumber(answer: unknown, { number, tolerance }: ExpectedNumber): Score {
+export function scoreNumber(answer: unknown, { number, tolerance }: NumberReference): Score {
   const given = typeof answer === 'string' ? readNumber(answer) : undefined
   const expected = readNumber(number)
   if (expected === undefined) throw new RangeError(`The expected answer '${number}' is not a number.`)

@@ -4,7 +4,8 @@ import type { JsonValue } from '../../library/json-value.ts'
 import type { Score } from '../../library/score.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
 import { type ProgramScore, scoreProgram } from './code/score-program.ts'
-import { scoreBoolean, scoreChoice, scoreNumberText } from './exact-match.ts'
+import { scoreBoolean, scoreChoice, scoreNumberText, scoreText } from './exact-match.ts'
+import { scoreNumber } from './number.ts'
 import type { ProgramReference, Reference } from './reference.ts'
 import { scoreTatqa } from './tatqa.ts'
 
@@ -35,6 +36,10 @@ export function scoreAnswer(answer: unknown, reference: AnswerReference): Score 
       return scoreBoolean(answer, reference)
     case 'number-text':
       return scoreNumberText(answer, reference)
+    case 'number':
+      return scoreNumber(answer, reference)
+    case 'text':
+      return scoreText(answer, reference)
     case 'tatqa':
       return scoreTatqa(answer, reference)
   }
@@ -49,13 +54,17 @@ function solutionOf(reference: Reference): Solution | undefined {
     case 'number-text':
       // The contract asks for no commas; the scorer would forgive them.
       return { answer: reference.text.replaceAll(',', '') }
+    case 'number':
+      return { answer: reference.number }
+    case 'text':
+      return { answer: reference.accepted[0]! }
     case 'tatqa':
       return { answer: { values: reference.answers, scale: reference.scale } }
     case 'humaneval':
     case 'livecodebench': {
       if (reference.solution === undefined) return undefined
-      const { program: answer, ...wrong } = reference.solution
-      return { answer, ...wrong }
+      const { program: answer, wrong } = reference.solution
+      return { answer, wrong }
     }
   }
 }

@@ -5,6 +5,8 @@ export type Reference =
   | ChoiceReference
   | BooleanReference
   | NumberTextReference
+  | NumberReference
+  | TextReference
   | TatqaReference
   | ProgramReference
 
@@ -23,6 +25,20 @@ export interface BooleanReference {
 export interface NumberTextReference {
   readonly kind: 'number-text'
   readonly text: string
+}
+
+/** A number that is compared by its value; `readNumber` (number.ts) takes it. */
+export interface NumberReference {
+  readonly kind: 'number'
+  readonly number: string
+  /** How far an answer may be off, as a share of the number; 0 asks for the exact number. */
+  readonly tolerance: number
+}
+
+export interface TextReference {
+  readonly kind: 'text'
+  /** Any of these is right. */
+  readonly accepted: readonly string[]
 }
 
 export type TatqaAnswerType = 'span' | 'multi-span' | 'arithmetic' | 'count'

@@ -2,7 +2,6 @@ import { Problem } from '../../problem.ts'
 
 /** A data file that cannot be used. Names the file, row and field, and what is wrong there. */
 export class DataError extends Problem {
-  readonly problem: string
   readonly file: string
   readonly row: number | undefined
   readonly field: string | undefined
@@ -16,7 +15,6 @@ export class DataError extends Problem {
     const atRow = row === undefined ? '' : `, row ${row}`
     const atField = field === undefined || field === '' ? '' : `, field ${field}`
     super(`${file}${atRow}${atField}: ${problem}`, { cause })
-    this.problem = problem
     this.file = file
     this.row = row
     this.field = field

@@ -15,32 +15,24 @@ export interface DataFile {
   readonly sha256: string
 }
 
-export interface FileLimits {
-  /** Bytes on disk. */
-  readonly fileBytes: number
-  /** Bytes after decompression. */
-  readonly expandedBytes: number
-  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
-  readonly ratio: number
-  readonly rows: number
-  readonly lineBytes: number
-  /** A JSON document that is read as a whole. */
-  readonly documentBytes: number
-}
-
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
-
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-export const defaultLimits: FileLimits = {
+export const defaultLimits = {
+  /** Bytes on disk. */
   fileBytes: 4 * gibibyte,
+  /** Bytes after decompression. */
   expandedBytes: 8 * gibibyte,
+  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
   ratio: 200,
   rows: 5_000_000,
   lineBytes: 16 * mebibyte,
+  /** A document that is read as a whole. */
   documentBytes: 256 * mebibyte,
 }
+
+export type FileLimits = Readonly<typeof defaultLimits>
 
 /** Passes the expanded bytes to `consume`, chunk by chunk. */
 async function readChunks(
@@ -49,52 +41,47 @@ async function readChunks(
   consume: (chunk: Buffer) => void,
 ): Promise<DataFile> {
   const { bytes, head } = await inspect(path, limits)
-  if (isParquetHead(head))
+  if (head === parquetHead)
     throw new DataError('is a Parquet file; give the JSON file of the same split.', { file: path })
   const hash = createHash('sha256')
-  let expanded = 0
-  const deliver = async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      expanded += chunk.length
-      const bomb = expanded > 16 * mebibyte && expanded > limits.ratio * bytes
-      if (expanded > limits.expandedBytes || bomb)
-        throw new DataError(
-          bomb
-            ? `expands to more than ${limits.ratio} times its size, which is too much for a data file.`
-            : `expands to more than ${limits.expandedBytes} bytes.`,
-          { file: path },
-        )
-      consume(chunk)
-    }
-  }
   const hashing = async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       hash.update(chunk)
       yield chunk
     }
   }
+  const mostByRatio = Math.max(16 * mebibyte, limits.ratio * bytes)
+  const deliver = async (chunks: AsyncIterable<Buffer>) => {
+    let expanded = 0
+    for await (const chunk of chunks) {
+      expanded += chunk.length
+      if (expanded > mostByRatio)
+        throw new DataError(
+          `expands to more than ${limits.ratio} times its size, which is too much for a data file.`,
+          { file: path },
+        )
+      if (expanded > limits.expandedBytes)
+        throw new DataError(`expands to more than ${limits.expandedBytes} bytes.`, { file: path })
+      consume(chunk)
+    }
+  }
   const source = createReadStream(path, { highWaterMark: mebibyte })
   try {
-    if (head[0] === 0x1f && head[1] === 0x8b) await pipeline(source, hashing, createGunzip(), deliver)
+    if (head.startsWith('\x1f\x8b')) await pipeline(source, hashing, createGunzip(), deliver)
     else await pipeline(source, hashing, deliver)
   } catch (error) {
     if (error instanceof DataError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DataError(`cannot be read (${reason}); the file may be truncated or damaged.`, {
-      file: path,
-      cause: error,
-    })
+    const problem = `cannot be read (${(error as Error).message}); the file may be truncated or damaged.`
+    throw new DataError(problem, { file: path, cause: error })
   }
   return { path, bytes, sha256: hash.digest('hex') }
 }
 
+const parquetHead = 'PAR1'
+
 /** Whether the file begins as a Parquet file does. */
 export async function isParquet(path: string, limits: FileLimits): Promise<boolean> {
-  return isParquetHead((await inspect(path, limits)).head)
-}
-
-function isParquetHead(head: Buffer): boolean {
-  return head.toString('latin1') === 'PAR1'
+  return (await inspect(path, limits)).head === parquetHead
 }
 
 /** Size and digest of a file with any content. */
@@ -105,25 +92,22 @@ export async function digestFile(path: string, limits: FileLimits): Promise<Data
   return { path, bytes, sha256: hash.digest('hex') }
 }
 
-async function inspect(path: string, limits: FileLimits): Promise<{ bytes: number; head: Buffer }> {
+/** The size and the first four bytes. */
+async function inspect(path: string, limits: FileLimits): Promise<{ bytes: number; head: string }> {
   try {
     // Non-blocking: opening a pipe would wait for a writer.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const status = await file.stat()
     if (!status.isFile()) throw new DataError('is not a regular file. Give the path of one.', { file: path })
-    if (status.size > limits.fileBytes)
-      throw new DataError(`has ${status.size} bytes; files of up to ${limits.fileBytes} are read.`, {
-        file: path,
-      })
+    const bytes = status.size
+    if (bytes > limits.fileBytes)
+      throw new DataError(`has ${bytes} bytes; files of up to ${limits.fileBytes} are read.`, { file: path })
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
-    return { bytes: status.size, head: buffer.subarray(0, bytesRead) }
+    return { bytes, head: buffer.toString('latin1', 0, bytesRead) }
   } catch (error) {
     if (error instanceof DataError) throw error
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new DataError(missing ? 'there is no such file.' : (error as Error).message, {
-      file: path,
-      cause: error,
-    })
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new DataError(code === 'ENOENT' ? 'there is no such file.' : message, { file: path, cause: error })
   }
 }
 
@@ -175,8 +159,7 @@ export async function readText(path: string, limits: FileLimits): Promise<{ text
       throw new DataError(`is one document of more than ${limits.documentBytes} bytes.`, { file: path })
     chunks.push(chunk)
   })
-  const text = decodeUtf8(Buffer.concat(chunks), { file: path })
-  return { text, file }
+  return { text: decodeUtf8(Buffer.concat(chunks), { file: path }), file }
 }
 
 /** Bytes that are not UTF-8 are an error, never replacement characters. */

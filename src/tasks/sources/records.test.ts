@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { DataError } from './data-error.ts'
-import { JsonNumber, readJsonArray, readJsonLines } from './records.ts'
+import { JsonNumber, readRecords } from './records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'records-'))
 const schema = z.object({ name: z.string(), list: z.array(z.object({ answer: z.unknown() })).optional() })
@@ -26,10 +26,8 @@ async function failureOf(reading: Promise<unknown>): Promise<DataError> {
 
 test('JSON Lines: rows are lines, indices count records', async () => {
   const seen: unknown[] = []
-  await readJsonLines(
-    fileOf('{"name": "a"}\n\n{"name": "b", "more": 1}\n'),
-    schema,
-    (record, { row, index }) => seen.push([record, row, index]),
+  await readRecords(fileOf('{"name": "a"}\n\n{"name": "b", "more": 1}\n'), schema, (record, { row, index }) =>
+    seen.push([record, row, index]),
   )
   expect(seen).toEqual([
     [{ name: 'a' }, 1, 0],
@@ -38,37 +36,40 @@ test('JSON Lines: rows are lines, indices count records', async () => {
 })
 
 test('a mismatch names file, row and field', async () => {
-  const wrong = await failureOf(readJsonLines(fileOf('{"name": "a"}\n{"name": 7}'), schema, () => {}))
+  const wrong = await failureOf(readRecords(fileOf('{"name": "a"}\n{"name": 7}'), schema, () => {}))
   expect([wrong.file, wrong.row, wrong.field]).toEqual([join(folder, 'data'), 2, 'name'])
   expect(wrong.message).toMatch(/data, row 2, field name: .*expected string/)
   const nested = await failureOf(
-    readJsonArray(fileOf('[{"name": "a", "list": [{"answer": 1}, 3]}]'), schema, () => {}),
+    readRecords(fileOf('[{"name": "a", "list": [{"answer": 1}, 3]}]'), schema, () => {}, { isArray: true }),
   )
   expect([nested.row, nested.field]).toEqual([1, 'list[1]'])
 })
 
 test('truncated and foreign files', async () => {
-  expect((await failureOf(readJsonLines(fileOf('{"name": "a"}\n{"na'), schema, () => {}))).message).toMatch(
+  expect((await failureOf(readRecords(fileOf('{"name": "a"}\n{"na'), schema, () => {}))).message).toMatch(
     /row 2: is not valid JSON .*truncated/,
   )
-  expect((await failureOf(readJsonArray(fileOf('[{"name": "a"},'), schema, () => {}))).message).toMatch(
-    /truncated/,
-  )
-  expect((await failureOf(readJsonArray(fileOf('{"name": "a"}'), schema, () => {}))).message).toMatch(
-    /JSON array/,
-  )
+  expect(
+    (await failureOf(readRecords(fileOf('[{"name": "a"},'), schema, () => {}, { isArray: true }))).message,
+  ).toMatch(/truncated/)
+  expect(
+    (await failureOf(readRecords(fileOf('{"name": "a"}'), schema, () => {}, { isArray: true }))).message,
+  ).toMatch(/JSON array/)
 })
 
 test('numbers under a chosen key keep their text', async () => {
   const seen: unknown[] = []
   const content = '[{"name": "a", "list": [{"answer": 2.0}, {"answer": "2.0"}]}]'
-  await readJsonArray(fileOf(content), schema, (record) => seen.push(record.list), { exactNumbers: 'answer' })
+  await readRecords(fileOf(content), schema, (record) => seen.push(record.list), {
+    exactNumbers: 'answer',
+    isArray: true,
+  })
   expect(seen).toEqual([[{ answer: new JsonNumber('2.0') }, { answer: '2.0' }]])
 })
 
 test('a key __proto__ is data and changes no prototype', async () => {
   const seen: object[] = []
-  await readJsonLines(fileOf('{"name": "a", "__proto__": {"polluted": true}}'), schema, (record) =>
+  await readRecords(fileOf('{"name": "a", "__proto__": {"polluted": true}}'), schema, (record) =>
     seen.push(record),
   )
   expect(seen).toEqual([{ name: 'a' }])

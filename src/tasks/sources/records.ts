@@ -21,12 +21,6 @@ export class JsonNumber {
   }
 }
 
-export interface RecordOptions {
-  readonly limits?: FileLimits
-  /** Numbers under this key come as `JsonNumber`. */
-  readonly exactNumbers?: string
-}
-
 /** A record's `row` in messages (from one; the line in JSON Lines) and `index` among the records (from zero). */
 export interface RecordPlace {
   readonly file: string
@@ -34,65 +28,53 @@ export interface RecordPlace {
   readonly index: number
 }
 
-export type RecordConsumer<S extends z.ZodType> = (record: z.output<S>, at: RecordPlace) => void
+interface RecordOptions {
+  readonly limits?: FileLimits
+  /** Numbers under this key come as `JsonNumber`. */
+  readonly exactNumbers?: string
+  /** The file is one JSON array. */
+  readonly isArray?: boolean
+}
 
-/** JSON Lines: an object per line. Lines are not kept, so a file may be larger than the memory. */
-export async function readJsonLines<S extends z.ZodType>(
+/**
+ * Hands over every record that fits the schema: of JSON Lines or Parquet, which the file's first bytes tell apart, or of one
+ * JSON array. Lines are not kept, so a file of them may be larger than the memory.
+ */
+export async function readRecords<S extends z.ZodType>(
   path: string,
   schema: S,
-  consume: RecordConsumer<S>,
-  options: RecordOptions = {},
+  consume: (record: z.output<S>, at: RecordPlace) => void,
+  { limits = defaultLimits, exactNumbers, isArray = false }: RecordOptions = {},
 ): Promise<DataFile> {
   let index = 0
-  return readFileLines(path, options.limits ?? defaultLimits, (line, row) => {
+  const take = (value: unknown, row: number) => {
     const at = { file: path, row, index }
-    consume(checkRecord(schema, parseJson(line, at, options.exactNumbers), at), at)
-    index += 1
-  })
-}
-
-/** Rows in JSON Lines or Parquet; the file's first bytes tell which. */
-export async function readRows<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  consume: RecordConsumer<S>,
-  options: RecordOptions = {},
-): Promise<DataFile> {
-  const { limits = defaultLimits } = options
-  if (!(await isParquet(path, limits))) return readJsonLines(path, schema, consume, options)
-  const file = await digestFile(path, limits)
-  await readParquet(path, limits, (value, index) => {
-    const at = { file: path, row: index + 1, index }
     consume(checkRecord(schema, value, at), at)
-  })
-  return file
-}
-
-/** One JSON array of objects. */
-export async function readJsonArray<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  consume: RecordConsumer<S>,
-  options: RecordOptions = {},
-): Promise<DataFile> {
-  const { value, file } = await readJsonFile(path, options)
-  const { rows } = options.limits ?? defaultLimits
-  if (!Array.isArray(value)) throw new DataError('is not one JSON array.', { file: path })
-  if (value.length > rows) throw new DataError(`has more than ${rows} rows.`, { file: path })
-  for (const [index, row] of value.entries()) {
-    const at = { file: path, row: index + 1, index }
-    consume(checkRecord(schema, row, at), at)
+    index += 1
   }
+  if (isArray) {
+    const { value, file } = await readJsonFile(path, exactNumbers)
+    if (!Array.isArray(value)) throw new DataError('is not one JSON array.', { file: path })
+    if (value.length > limits.rows) throw new DataError(`has more than ${limits.rows} rows.`, { file: path })
+    for (const record of value) take(record, index + 1)
+    return file
+  }
+  if (!(await isParquet(path, limits)))
+    return readFileLines(path, limits, (line, row) =>
+      take(parseJson(line, { file: path, row }, exactNumbers), row),
+    )
+  const file = await digestFile(path, limits)
+  await readParquet(path, limits, (value) => take(value, index + 1))
   return file
 }
 
 /** A file that is one JSON value. */
 export async function readJsonFile(
   path: string,
-  options: RecordOptions = {},
+  exactNumbers?: string,
 ): Promise<{ value: unknown; file: DataFile }> {
-  const { text, file } = await readText(path, options.limits ?? defaultLimits)
-  return { value: parseJson(text, { file: path }, options.exactNumbers), file }
+  const { text, file } = await readText(path, defaultLimits)
+  return { value: parseJson(text, { file: path }, exactNumbers), file }
 }
 
 /** Checks a value against a schema; a mismatch names the first field that does not fit. */
@@ -107,22 +89,13 @@ export function checkRecord<S extends z.ZodType>(
   throw new DataError(`${issue.message}.`, at, z.core.toDotPath(issue.path))
 }
 
-type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
-
-function parseJson(
-  text: string,
-  at: { file: string; row?: number },
-  exactNumbers: string | undefined,
-): unknown {
-  const exact: Reviver = (key, value, context) =>
-    key === exactNumbers && typeof value === 'number' ? new JsonNumber(context.source) : value
+function parseJson(text: string, at: { file: string; row?: number }, exactNumbers?: string): unknown {
+  // The third argument (the source text) is newer than TypeScript's library types.
+  const exact = (key: string, value: unknown, context?: { source: string }) =>
+    key === exactNumbers && typeof value === 'number' ? new JsonNumber(context!.source) : value
   let value: unknown
   try {
-    // The reviver's third argument (the source text) is newer than TypeScript's library types.
-    value = JSON.parse(
-      text,
-      exactNumbers === undefined ? undefined : (exact as (key: string, value: unknown) => unknown),
-    )
+    value = JSON.parse(text, exactNumbers === undefined ? undefined : exact)
   } catch (error) {
     throw new DataError(`is not valid JSON (${(error as Error).message}); the file may be truncated.`, at)
   }

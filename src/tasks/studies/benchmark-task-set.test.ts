@@ -4,9 +4,8 @@ import { describeShared, sharedPath } from '../../../test/shared.ts'
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import type { BenchmarkName } from '../benchmarks/list.ts'
 import { benchmarkNames } from '../benchmarks/list.ts'
-import { membership } from '../membership.ts'
 import type { Reference } from '../scoring/reference.ts'
-import { splitOf, type TaskSet } from '../task-set.ts'
+import { membership, splitOf, type TaskSet } from '../task-set.ts'
 import { type BenchmarkOptions, benchmarkTaskSet } from './benchmark-task-set.ts'
 
 const data = sharedPath('data')

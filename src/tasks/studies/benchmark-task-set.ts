@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
 import { selectRoles } from '../../library/define-library.ts'
-import type { JsonObject } from '../../library/json-value.ts'
+import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
+import type { Task } from '../../library/task.ts'
 import { type Benchmark, benchmarkProfile } from '../benchmarks/benchmark.ts'
 import type { Examples } from '../benchmarks/examples.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../benchmarks/list.ts'
@@ -10,15 +11,8 @@ import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { defaultDataFolder } from '../sources/data-folder.ts'
 import { type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { Pool } from './pool.ts'
-import {
-  type ChosenSplits,
-  choosePlan,
-  describeDeviation,
-  type PoolDraw,
-  q1Draws,
-  requireFiles,
-} from './q1.ts'
-import { type Parts, type Study, studySeeds } from './study.ts'
+import { choosePlan, describeDeviation, type PoolDraw, q1Draws, requireFiles } from './q1.ts'
+import { type Parts, type Q1Splits, type Study, studySeeds } from './study.ts'
 
 export interface BenchmarkOptions {
   /** The data folder. */
@@ -31,7 +25,7 @@ export interface BenchmarkOptions {
   readonly train?: number
   readonly test?: number
   /** Q1 only: splits to draw from instead of the paper's. */
-  readonly split?: ChosenSplits
+  readonly split?: Partial<Q1Splits>
 }
 
 /**
@@ -45,25 +39,24 @@ export async function benchmarkTaskSet(
   const benchmark: Benchmark = benchmarks[name]
   const { study = 'q1', data = defaultDataFolder() } = options
   const { seed = studySeeds[study], train, test } = options
-  checkCounts({ seed, train: train ?? 0, test: test ?? 0 })
+  for (const [name, count] of Object.entries({ seed, train: train ?? 0, test: test ?? 0 }))
+    if (!Number.isSafeInteger(count) || count < 0)
+      throw new TaskSetError(`${name} must be a whole number from 0 on; it is ${count}.`)
   const { draws, deviation } = drawsOf(benchmark, study, data, options)
   const taken: Taken[] = []
-  for (const draw of draws) taken.push(await take(new Pool(data, draw.sources), draw, seed, { train, test }))
-  const { metric, contract, scorer } = {
-    metric: benchmark.metric,
-    contract: benchmark.contract,
-    scorer: referenceScorer(),
-    ...(study === 'd1' ? benchmark.d1 : undefined),
-  }
+  for (const { pool, draw } of draws) taken.push(await take(pool, await draw(pool, seed), { train, test }))
+  const d1 = study === 'd1' ? benchmark.d1 : undefined
+  const { metric, contract } = d1 ?? benchmark
+  const profile = benchmarkProfile(benchmark)
   const testSplit = { test: splitOfPart(taken, 'test') }
   const selection = { study, seed, ...describeSelection(taken) }
   return {
     name,
     title: benchmark.title,
     metric,
-    library: selectRoles(paperLibrary, benchmark.roles),
-    profile: benchmarkProfile(benchmark),
-    scorer,
+    library: selectRoles(paperLibrary, profile.roles),
+    profile,
+    scorer: d1?.scorer ?? referenceScorer(),
     contractOf: () => contract,
     splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },
     selection: deviation === undefined ? selection : { ...selection, deviation },
@@ -73,21 +66,15 @@ export async function benchmarkTaskSet(
   }
 }
 
-function checkCounts(counts: Readonly<Record<string, number>>): void {
-  for (const [name, count] of Object.entries(counts))
-    if (!Number.isSafeInteger(count) || count < 0)
-      throw new TaskSetError(`${name} must be a whole number from 0 on; it is ${count}.`)
-}
-
 function drawsOf(
   benchmark: Benchmark,
   study: Study,
   folder: string,
   { train, split }: BenchmarkOptions,
-): { draws: readonly PoolDraw[]; deviation?: string | undefined } {
+): { draws: readonly PoolDraw[]; deviation?: string } {
   if (study === 'q1') {
     const plan = choosePlan(folder, benchmark, split, train !== 0)
-    const draws = q1Draws(benchmark, plan).filter(({ sources }) => train !== 0 || sources === plan.test)
+    const draws = q1Draws(benchmark, plan).filter(({ pool }) => train !== 0 || pool === plan.test)
     return { draws, deviation: describeDeviation(benchmark, plan) }
   }
   const { furtherStudies } = benchmark
@@ -97,53 +84,48 @@ function drawsOf(
   }
   if (split !== undefined)
     throw new TaskSetError(`The study ${study} has its own pool; 'split' goes with q1.`)
-  const sources = [{ benchmark, split: furtherStudies.split }]
-  requireFiles(folder, sources)
-  return { draws: [{ sources, parts: furtherStudies[study] }] }
+  const pool = new Pool(folder, benchmark, [furtherStudies.split])
+  requireFiles(pool)
+  return { draws: [{ pool, draw: furtherStudies[study] }] }
 }
+
+type Part = 'train' | 'test'
 
 /** What one draw took from its pool. */
 interface Taken {
   readonly pool: Pool
   readonly parts: Parts
-  readonly ids: Readonly<Record<'train' | 'test', readonly string[]>>
+  readonly ids: Readonly<Record<Part, readonly string[]>>
   readonly examples: Examples
 }
 
-async function take(
-  pool: Pool,
-  draw: PoolDraw,
-  seed: number,
-  limits: { train: number | undefined; test: number | undefined },
-): Promise<Taken> {
-  const parts = await draw.parts(pool, seed)
-  const train = parts.train?.positions.slice(0, limits.train) ?? []
-  const test = parts.test?.positions.slice(0, limits.test) ?? []
-  const examples = await pool.read(new Set([...train, ...test]))
+async function take(pool: Pool, parts: Parts, limits: { train?: number; test?: number }): Promise<Taken> {
+  const used = (part: Part) => parts[part]?.positions.slice(0, limits[part]) ?? []
+  const examples = await pool.read(new Set([...used('train'), ...used('test')]))
   const { ids } = examples
-  const named = (positions: readonly number[]) => positions.map((position) => ids[position]!)
-  return { pool, parts, ids: { train: named(train), test: named(test) }, examples }
+  const named = (part: Part) => used(part).map((position) => ids[position]!)
+  return { pool, parts, ids: { train: named('train'), test: named('test') }, examples }
 }
 
 /** The tasks of one part, in order, with their references. */
-function splitOfPart(taken: readonly Taken[], part: 'train' | 'test'): TaskSplit<Reference> {
-  for (const { pool, ids, examples } of taken) checkUsable(pool.name, ids[part], examples)
-  const all = taken.flatMap(({ ids, examples }) => ids[part].map((id) => ({ id, examples })))
-  return {
-    tasks: all.map(({ id, examples }) => examples.tasks.get(id)!),
-    references: new Map(all.map(({ id, examples }) => [id, examples.references.get(id)!])),
+function splitOfPart(taken: readonly Taken[], part: Part): TaskSplit<Reference> {
+  const tasks: Task[] = []
+  const references = new Map<string, Reference>()
+  for (const { pool, ids, examples } of taken) {
+    if (ids[part].some((id) => !examples.references.has(id)))
+      throw new TaskSetError(`${pool.name} is published without answers: nothing in it can be scored.`)
+    const lacking = ids[part].filter((id) => !examples.tasks.has(id))
+    if (lacking.length > 0)
+      throw new TaskSetError(
+        `${lacking.length} selected examples of ${pool.name} have no table, '${lacking[0]}' for one. ` +
+          'Get all tables with `magic data pull tabfact` or `magic data import tabfact PATH`.',
+      )
+    for (const id of ids[part]) {
+      tasks.push(examples.tasks.get(id)!)
+      references.set(id, examples.references.get(id)!)
+    }
   }
-}
-
-function checkUsable(pool: string, ids: readonly string[], { tasks, references }: Examples): void {
-  if (ids.some((id) => !references.has(id)))
-    throw new TaskSetError(`${pool} is published without answers: nothing in it can be scored.`)
-  const lacking = ids.filter((id) => !tasks.has(id))
-  if (lacking.length > 0)
-    throw new TaskSetError(
-      `${lacking.length} selected examples of ${pool} have no table, '${lacking[0]}' for one. ` +
-        'Get all tables with `magic data pull tabfact` or `magic data import tabfact PATH`.',
-    )
+  return { tasks, references }
 }
 
 /** How the examples were chosen, for people and for `membership.json`. */
@@ -153,14 +135,13 @@ function describeSelection(taken: readonly Taken[]): JsonObject {
     examples: pool.size,
     leftAside: pool.size - ids.train.length - ids.test.length,
   }))
+  const described: Record<string, JsonValue> = { pools }
+  for (const part of ['train', 'test'] as const) {
+    const from = taken.find(({ parts }) => parts[part] !== undefined)
+    if (from === undefined) continue
+    const { positions, recipe } = from.parts[part]!
+    described[part] = { recipe, selected: positions.length, used: from.ids[part].length }
+  }
   const discarded = taken.flatMap(({ parts }) => parts.discarded ?? [])
-  const described = { pools, ...describePart(taken, 'train'), ...describePart(taken, 'test') }
   return discarded.length === 0 ? described : { ...described, discarded }
-}
-
-function describePart(taken: readonly Taken[], part: 'train' | 'test'): JsonObject {
-  const from = taken.find(({ parts }) => parts[part] !== undefined)
-  if (from === undefined) return {}
-  const { positions, recipe } = from.parts[part]!
-  return { [part]: { recipe, selected: positions.length, used: from.ids[part].length } }
 }

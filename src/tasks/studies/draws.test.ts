@@ -5,7 +5,7 @@ import { sampled, sharedParts, whole } from './draws.ts'
 import { Pool } from './pool.ts'
 
 const pools = Object.values(benchmarks).flatMap((benchmark) =>
-  Object.keys(benchmark.splits).map((split) => new Pool('/nowhere', [{ benchmark, split }])),
+  Object.keys(benchmark.splits).map((split) => new Pool('/nowhere', benchmark, [split])),
 )
 
 test('draws by position need no file', () => {

@@ -9,7 +9,7 @@ import {
   tableOf,
 } from './memberships.ts'
 import type { Pool } from './pool.ts'
-import type { Chosen, Parts } from './study.ts'
+import type { Chosen, Draw, Parts } from './study.ts'
 
 type BothParts = Parts & Required<Pick<Parts, 'train' | 'test'>>
 
@@ -39,7 +39,7 @@ export function q1Parts(pool: Pool, seed: number): BothParts {
 /** Not in the paper: training takes at most half of the only pool there is, evaluation the rest. */
 export function sharedParts(
   pool: Pool,
-  { training, evaluation = pool.size }: { training: number; evaluation?: number | undefined },
+  { training, evaluation = pool.size }: { training: number; evaluation?: number },
   seed: number,
 ): Parts {
   const train = sampled(pool, Math.min(training, Math.floor(pool.size / 2)), seed)
@@ -80,35 +80,23 @@ export async function q2TableParts(pool: Pool, seed: number): Promise<BothParts>
   }
 }
 
-/** Q3 on MMLU-Pro: trains on Q2's training examples and evaluates on what Q2 left over. */
-export function q3Parts(pool: Pool, seed: number): Promise<Parts> {
-  return q3From(pool, q2Parts(pool, seed), (id) => id, 'the examples of Q2', seed)
-}
-
-/** Q3 on TAT-QA: no table that Q2 touched, whether it used all of its questions or not. */
-export async function q3TableParts(pool: Pool, seed: number): Promise<Parts> {
-  return q3From(pool, await q2TableParts(pool, seed), tableOf, 'the tables of Q2', seed)
-}
-
-async function q3From(
-  pool: Pool,
-  q2: BothParts,
-  groupOf: (id: string) => string,
-  excluded: string,
-  seed: number,
-): Promise<Parts> {
-  const ids = await pool.ids()
-  const used = new Set([...q2.train.positions, ...q2.test.positions].map((at) => groupOf(ids[at]!)))
-  return {
-    ...q2,
-    test: {
-      positions: positionsIn(ids)(q3Selection(ids, (id) => used.has(groupOf(id)), { seed })),
-      recipe: `${pool.name} without ${excluded}, ids sorted, shuffled by Random(${seed}): the first 200`,
-    },
+/** Q3 trains on Q2's training examples and evaluates on what Q2 left over. */
+function q3From(q2: (pool: Pool, seed: number) => BothParts | Promise<BothParts>, unit: string): Draw {
+  // On TAT-QA no table that Q2 touched, whether it used all of its questions or not.
+  const groupOf = unit === 'tables' ? tableOf : (id: string) => id
+  return async (pool, seed) => {
+    const [ids, parts] = [await pool.ids(), await q2(pool, seed)]
+    const used = new Set([...parts.train.positions, ...parts.test.positions].map((at) => groupOf(ids[at]!)))
+    const selected = q3Selection(ids, (id) => used.has(groupOf(id)), { seed })
+    const recipe = `${pool.name} without the ${unit} of Q2, ids sorted, shuffled by Random(${seed}): the first 200`
+    return { ...parts, test: { positions: positionsIn(ids)(selected), recipe } }
   }
 }
 
-/** D1 trains on nothing. */
+export const q3Parts = q3From(q2Parts, 'examples')
+export const q3TableParts = q3From(q2TableParts, 'tables')
+
+/** D1: nothing is trained on. */
 export async function d1Parts(pool: Pool, seed: number): Promise<Parts> {
   const ids = await pool.ids()
   return {

@@ -1,6 +1,6 @@
 // Which examples a study trains and evaluates on, as the paper's appendices C and D define it. Every draw is one of
 // Python's `random.Random(seed)`, from a fresh generator.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { compareCodePoints } from '../../python/code-point-order.ts'
 import { PythonRandom } from '../../python/random.ts'
 
@@ -8,30 +8,21 @@ import { PythonRandom } from '../../python/random.ts'
 export const mainSeed = 42
 export const ablationSeed = 23
 
-interface Sample {
-  /** Positions in the pool, in the order drawn. */
-  readonly order: readonly number[]
-  /** The same, sorted: the order in which a study uses them. */
-  readonly sorted: readonly number[]
+type Seed = number | bigint
+interface Sizes {
+  readonly evaluation?: number
+  readonly training?: number
+  readonly seed?: Seed
 }
 
-/** Q1: `count` examples of a pool, without replacement. */
-export function q1Sample(poolSize: number, count: number, seed: number | bigint = mainSeed): Sample {
-  const order = new PythonRandom(seed).sample(poolSize, count)
-  return { order, sorted: [...order].sort((a, b) => a - b) }
-}
-
-/** Positions in a pool. */
-interface Partition {
-  readonly evaluation: readonly number[]
-  readonly training: readonly number[]
+/** Q1: positions of `count` examples, without replacement: in the order drawn, and sorted, as a study uses them. */
+export function q1Sample(poolSize: number, count: number, seed: Seed = mainSeed) {
+  const order: readonly number[] = new PythonRandom(seed).sample(poolSize, count)
+  return { order, sorted: order.toSorted((a, b) => a - b) }
 }
 
 /** Q1 on MMLU-Pro and StrategyQA: one draw, sorted; the first part is for evaluation, the last for training. */
-export function q1Partition(
-  poolSize: number,
-  { evaluation = 500, training = 100, seed = mainSeed as number | bigint } = {},
-): Partition {
+export function q1Partition(poolSize: number, { evaluation = 500, training = 100, seed }: Sizes = {}) {
   const { sorted } = q1Sample(poolSize, evaluation + training, seed)
   return { evaluation: sorted.slice(0, evaluation), training: sorted.slice(evaluation) }
 }
@@ -39,71 +30,52 @@ export function q1Partition(
 /** Q2 on MMLU-Pro: the shuffled pool, first for evaluation, then for training; both in shuffled order. */
 export function q2Partition(
   poolSize: number,
-  { evaluation = 100, training = 100, seed = ablationSeed as number | bigint } = {},
-): Partition {
-  const positions = Array.from({ length: poolSize }, (_, position) => position)
-  const shuffled = new PythonRandom(seed).shuffle(positions)
+  { evaluation = 100, training = 100, seed = ablationSeed }: Sizes = {},
+) {
+  const shuffled = new PythonRandom(seed).shuffle(Array.from({ length: poolSize }, (_, position) => position))
   return {
     evaluation: shuffled.slice(0, evaluation),
     training: shuffled.slice(evaluation, evaluation + training),
   }
 }
 
-/** Whole groups taken one after the other until there are enough examples. */
-interface GroupedPart {
-  readonly ids: readonly string[]
-  readonly groups: readonly string[]
-  /** The rest of the last group. It belongs to no part, so that no table is on both sides. */
-  readonly discarded: readonly string[]
-}
-
-interface GroupedPartition {
-  /** All groups, shuffled. */
-  readonly groupOrder: readonly string[]
-  readonly evaluation: GroupedPart
-  readonly training: GroupedPart
-}
-
 /** TAT-QA: the table's uid, the part of an example id before the colon. */
 export function tableOf(id: string): string {
-  const colon = id.indexOf(':')
-  return colon === -1 ? id : id.slice(0, colon)
+  return id.split(':', 1)[0]!
 }
 
-/** Q2 on TAT-QA: groups in order of first occurrence, shuffled; their questions keep their order. */
+/** Q2 on TAT-QA: tables in order of first occurrence, shuffled; their questions keep their order. */
 export function q2GroupedPartition(
   ids: readonly string[],
-  { evaluation = 100, training = 100, seed = ablationSeed as number | bigint, groupOf = tableOf } = {},
-): GroupedPartition {
-  const groups = Map.groupBy(ids, groupOf)
+  { evaluation = 100, training = 100, seed = ablationSeed }: Sizes = {},
+) {
+  const groups = Map.groupBy(ids, tableOf)
   const groupOrder = new PythonRandom(seed).shuffle([...groups.keys()])
-  const forEvaluation = takeGroups(groups, groupOrder, 0, evaluation)
-  const forTraining = takeGroups(groups, groupOrder, forEvaluation.groups.length, training)
-  return { groupOrder, evaluation: forEvaluation, training: forTraining }
-}
-
-function takeGroups(
-  groups: ReadonlyMap<string, readonly string[]>,
-  groupOrder: readonly string[],
-  start: number,
-  count: number,
-): GroupedPart {
-  const taken: string[] = []
-  let end = start
-  while (taken.length < count) {
-    const group = groupOrder[end]
-    if (group === undefined) throw new RangeError(`The pool has too few groups for ${count} more examples.`)
-    for (const id of groups.get(group)!) taken.push(id)
-    end += 1
+  let next = 0
+  // Whole groups, one after the other. The rest of the last one belongs to no part, so that no table is on both sides.
+  const take = (count: number) => {
+    const start = next
+    const taken: string[] = []
+    while (taken.length < count) {
+      const group = groupOrder[next]
+      if (group === undefined) throw new RangeError(`The pool has too few groups for ${count} more examples.`)
+      for (const id of groups.get(group)!) taken.push(id)
+      next += 1
+    }
+    return {
+      ids: taken.slice(0, count),
+      groups: groupOrder.slice(start, next),
+      discarded: taken.slice(count),
+    }
   }
-  return { ids: taken.slice(0, count), groups: groupOrder.slice(start, end), discarded: taken.slice(count) }
+  return { groupOrder, evaluation: take(evaluation), training: take(training) }
 }
 
 /** Q3: what Q2 left over, its ids sorted as strings, then shuffled. */
 export function q3Selection(
   ids: readonly string[],
   usedByQ2: (id: string) => boolean,
-  { count = 200, seed = ablationSeed as number | bigint, compare = compareCodePoints } = {},
+  { count = 200, seed = ablationSeed as Seed, compare = compareCodePoints } = {},
 ): readonly string[] {
   const remaining = ids.filter((id) => !usedByQ2(id)).sort(compare)
   return new PythonRandom(seed).shuffle(remaining).slice(0, count)
@@ -112,7 +84,7 @@ export function q3Selection(
 /** D1: the examples with the smallest digests, whatever the order of the file. */
 export function d1Selection(
   ids: readonly string[],
-  { count = 200, seed = mainSeed as number | bigint } = {},
+  { count = 200, seed = mainSeed as Seed } = {},
 ): readonly string[] {
   return ids
     .map((id) => ({ id, digest: d1Digest(id, seed) }))
@@ -122,6 +94,6 @@ export function d1Selection(
 }
 
 /** Hexadecimal digits sort as the digest's bytes do. */
-export function d1Digest(id: string, seed: number | bigint = mainSeed): string {
-  return createHash('sha256').update(`d1-v1\0${seed}\0${id}`).digest('hex')
+export function d1Digest(id: string, seed: Seed = mainSeed): string {
+  return hash('sha256', `d1-v1\0${seed}\0${id}`, 'hex')
 }

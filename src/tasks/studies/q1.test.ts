@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { benchmarks } from '../benchmarks/list.ts'
-import { poolName } from './pool.ts'
+import { Pool } from './pool.ts'
 import { choosePlan, requireFiles } from './q1.ts'
 
 /** A data folder with these files, which are never opened here. */
@@ -16,7 +16,7 @@ function folderWith(...files: string[]): string {
   return folder
 }
 
-const names = (plan: ReturnType<typeof choosePlan>) => [poolName(plan.train), poolName(plan.test)]
+const names = (plan: ReturnType<typeof choosePlan>) => [plan.train.name, plan.test.name]
 const collection = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map(
   (name) => `livecodebench/${name}.jsonl`,
 )
@@ -93,7 +93,7 @@ describe('where no plan fits, the error', () => {
   })
   test('suggests nothing where nothing is there', () => {
     expect(() => choosePlan(folderWith(), benchmarks.gsm8k)).toThrow(/PATH`\.$/)
-    expect(() => requireFiles(folderWith(), [{ benchmark: benchmarks.tatqa, split: 'dev' }])).toThrow(
+    expect(() => requireFiles(new Pool(folderWith(), benchmarks.tatqa, ['dev']))).toThrow(
       /lacks tatqa\/tatqa_dataset_dev\.json, .*`magic data import tatqa PATH`\.$/,
     )
   })

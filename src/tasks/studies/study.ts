@@ -11,10 +11,10 @@ export const studySeeds: Readonly<Record<Study, number>> = {
   d1: mainSeed,
 }
 
-/** Where Q1 takes its examples from: splits of the benchmark itself, or `other/split`. */
+/** Where Q1 takes its examples from: `train`, `dev + train` as one pool, or `other/train` of another benchmark. */
 export interface Q1Splits {
-  readonly train: readonly string[]
-  readonly test: readonly string[]
+  readonly train: string
+  readonly test: string
 }
 
 export interface Q1Study extends Q1Splits {
@@ -25,11 +25,11 @@ export interface Q1Study extends Q1Splits {
 }
 
 /** The studies that draw from one pool of a benchmark. */
-export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1'>, DrawParts>> {
+export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1'>, Draw>> {
   readonly split: string
 }
 
-export type DrawParts = (pool: Pool, seed: number) => Parts | Promise<Parts>
+export type Draw = (pool: Pool, seed: number) => Parts | Promise<Parts>
 
 export interface Parts {
   readonly train?: Chosen

@@ -13,7 +13,7 @@ import {
 } from '../../../sandbox/program/program-message.ts'
 import type { HumanevalReference } from '../reference.ts'
 
-// The tests are not the program: their own time does not count against it. Yet a program can make them work hard.
+// The time of the tests does not count against the program, but is limited: a program can make them work hard.
 const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 }
 
 const judgeMessage = z.union([
@@ -34,7 +34,7 @@ export async function checkCandidate(
   // Loads its tests meanwhile; its first call waits until the program has loaded too.
   const judge = judges.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
   try {
-    // Only now can the judge blame the task: later it has seen data of the program.
+    // Only its first message can say that the task is broken: later ones may depend on data of the program.
     const opening = await judge.next()
     const broken = opening.kind === 'message' ? brokenMessage.safeParse(opening.message).data : undefined
     if (broken !== undefined) throw new BrokenTask(broken.broken)
@@ -42,7 +42,7 @@ export async function checkCandidate(
     if (typeof loaded === 'string') return loaded
     if ('failed' in loaded) return statusOfFailure(loaded)
     const status = await carry(program, judge, opening)
-    // What the program did behind its last answer counts too: endless output, a thread that still runs.
+    // What the program does after its last answer counts too: endless output, a thread that still runs.
     const ending = statusOfEnd(await program.stop())
     return status === 'passed' ? (ending ?? 'passed') : status
   } finally {

@@ -1,9 +1,12 @@
 import type { Score } from '../../../library/score.ts'
+import { paperLimits } from '../../../sandbox/limits.ts'
 import type { SandboxJob, SandboxPool } from '../../../sandbox/pool.ts'
 import type { CodeStatus } from '../../../sandbox/program/code-status.ts'
-import type { HumanevalReference, LivecodebenchReference } from '../reference.ts'
+import { solutionInterface } from '../../../sandbox/program/function-interface.ts'
+import { runTests } from '../../../sandbox/program/run-tests.ts'
+import { decodeTests } from '../../sources/program-tests.ts'
+import type { LivecodebenchReference, ProgramReference } from '../reference.ts'
 import { checkCandidate } from './humaneval.ts'
-import { passAllTests } from './livecodebench.ts'
 
 /** Pass@1 of one final program: 1 or 0, with the status that says why. */
 export interface ProgramScore extends Score {
@@ -17,27 +20,31 @@ export interface ProgramScore extends Score {
 export async function scoreProgram(
   pool: SandboxPool,
   answer: unknown,
-  reference: HumanevalReference | LivecodebenchReference,
+  reference: ProgramReference,
   signal?: AbortSignal,
 ): Promise<ProgramScore> {
   // The contract asks for the program's text; nothing is repaired here.
-  if (typeof answer !== 'string' || answer.trim() === '') return scored('unparseable')
-  return scored(await pool.job(signal, (job) => evaluate(job, answer, reference)))
+  if (typeof answer !== 'string' || answer.trim() === '')
+    return { score: 0, parse: 'invalid', status: 'unparseable' }
+  const status = await pool.job(signal, (job) =>
+    reference.kind === 'humaneval'
+      ? checkCandidate(job, answer, reference)
+      : passAllTests(job, answer, reference),
+  )
+  return { score: status === 'passed' ? 1 : 0, parse: status === 'unparseable' ? 'invalid' : 'ok', status }
 }
 
-function evaluate(
+/** Public tests first, then private ones; all must pass. */
+async function passAllTests(
   job: SandboxJob,
   program: string,
-  reference: HumanevalReference | LivecodebenchReference,
+  { publicTests, privateTests, program: shape }: LivecodebenchReference,
 ): Promise<CodeStatus> {
-  switch (reference.kind) {
-    case 'humaneval':
-      return checkCandidate(job, program, reference)
-    case 'livecodebench':
-      return passAllTests(job, program, reference)
+  const sandbox = await job.open()
+  const tests = [...publicTests, ...decodeTests(privateTests)]
+  const asFunction = shape.mode === 'function' ? solutionInterface(shape.entryPoint) : undefined
+  for await (const { status } of runTests(sandbox, { program, tests, asFunction, limits: paperLimits })) {
+    if (status !== 'passed') return status
   }
-}
-
-function scored(status: CodeStatus): ProgramScore {
-  return { score: status === 'passed' ? 1 : 0, parse: status === 'unparseable' ? 'invalid' : 'ok', status }
+  return 'passed'
 }

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { CompressionCodec } from 'hyparquet'
+import { type CompressionCodec, parquetMetadata } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
+import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js'
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
+import { writePlain } from 'hyparquet-writer/src/plain.js'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readFiles } from '../../../../test/read-benchmark.ts'
@@ -13,7 +18,7 @@ import { gsm8k } from '../../benchmarks/gsm8k.ts'
 import { mmluPro } from '../../benchmarks/mmlu-pro.ts'
 import { DataError } from '../data-error.ts'
 import { defaultLimits, type FileLimits as Limits } from '../data-file.ts'
-import { readJsonLines } from '../records.ts'
+import { readRecords } from '../records.ts'
 import { readParquet } from './read-parquet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
@@ -127,6 +132,51 @@ describe('a Parquet file', () => {
     ])
   })
 
+  test('may have data pages of the first version, as the official files do', async () => {
+    const rows = ['one', 'two', 'three'].map((question, index) => ({
+      ...{ question_id: index, question, options: ['x', 'y'].slice(index % 2), answer_index: 0 },
+      ...{ category: 'c', src: 's' },
+    }))
+    // Two texts, then one: repetition levels of one bit, definition levels of two, each after their length.
+    const repetition = [0, 1, 0, 0, 1]
+    const values = rows.flatMap(({ options }) => options.map((text) => Buffer.from(text)))
+    const page = new ByteWriter()
+    for (const [levels, width] of [
+      [repetition, 1],
+      [repetition.map(() => 3), 2],
+    ] as const) {
+      const runs = new ByteWriter()
+      writeRleBitPackedHybrid(runs, levels, width)
+      page.appendUint32(runs.offset)
+      page.appendBytes(runs.getBytes())
+    }
+    writePlain(page, values, 'BYTE_ARRAY', undefined)
+    const v2 = mmluParquet(rows, { codec: 'UNCOMPRESSED' })
+    const metadata = parquetMetadata(v2)
+    const file = new ByteWriter()
+    file.appendBytes(new Uint8Array(v2, 0, v2.byteLength - 8 - metadata.metadata_length))
+    const start = file.offset
+    const header = { num_values: 5, encoding: 'PLAIN', definition_level_encoding: 'RLE' } as const
+    writePageHeader(file, {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: page.offset,
+      compressed_page_size: page.offset,
+      data_page_header: { ...header, repetition_level_encoding: 'RLE' },
+    })
+    file.appendBytes(page.getBytes())
+    const column = metadata.row_groups[0]!.columns[2]!.meta_data!
+    Object.assign(column, { data_page_offset: BigInt(start), dictionary_page_offset: undefined })
+    column.total_compressed_size = BigInt(file.offset - start)
+    writeMetadata(file, metadata)
+    file.appendUint32(0x31524150)
+    expect(await rowsOf(fileOf(file.getBytes()))).toEqual(rows)
+    // The same with a run of more values than the page.
+    const bytes = file.getBytes()
+    const at = Buffer.from(bytes).indexOf(Buffer.from(page.getBytes().subarray(0, 8)))
+    bytes[at + 4] = 0xfe
+    await expect(rowsOf(fileOf(bytes))).rejects.toThrow(/a run of \d+ values where|ends within a run/)
+  })
+
   test('that does not fit is refused by row and field', async () => {
     const row = { question_id: 1, question: '?', options: ['x'], answer_index: 3, category: 'c', src: 's' }
     const path = fileOf(
@@ -145,7 +195,7 @@ describeShared('the official tables as Parquet', () => {
   test('MMLU-Pro', async () => {
     const twin = sharedPath('data', 'mmlu_pro', 'test.jsonl')
     const rows: MmluRow[] = []
-    await readJsonLines(twin, z.custom<MmluRow>(), (row) => rows.push(row))
+    await readRecords(twin, z.custom<MmluRow>(), (row) => rows.push(row))
     const split = await readFiles(mmluPro, fileOf(mmluParquet(rows, { rowGroupSize: 5000 })))
     const expected = await readFiles(mmluPro, twin)
     expect(split.ids).toEqual(expected.ids)
@@ -156,7 +206,7 @@ describeShared('the official tables as Parquet', () => {
   test('GSM8K', async () => {
     const twin = sharedPath('data', 'gsm8k', 'test.jsonl')
     const rows: { question: string; answer: string }[] = []
-    await readJsonLines(twin, z.custom<(typeof rows)[number]>(), (row) => rows.push(row))
+    await readRecords(twin, z.custom<(typeof rows)[number]>(), (row) => rows.push(row))
     const columnData = (['question', 'answer'] as const).map((name) => ({
       name,
       data: rows.map((row) => row[name]),
