@@ -84,7 +84,7 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
 }
 
 /** A question whose execution transport failures spoiled is asked again so often, before the evaluation stops. */
-const rounds = 5
+const rounds = 3
 
 type Spending = Pick<Evaluation, 'usage' | 'cost'>
 

@@ -91,6 +91,7 @@ class GraphExecution {
         requirement: requirementText(contract),
         budgets: settings.budgets,
       },
+      others: options.others ?? [],
       model,
       canary: canaryOf(model),
       limit,

@@ -17,6 +17,12 @@ import type { Toolbox } from './toolbox.ts'
 import type { ExecutionEvent, ExecutionStatus } from './trace/events.ts'
 import type { Trace } from './trace/trace.ts'
 
+/** A task and what its answer must look like. */
+export interface Question {
+  readonly task: Task
+  readonly contract: AnswerContract
+}
+
 export interface ExecutionOptions {
   /** The empty graph is the direct path: the model alone with the question. */
   readonly graph: AgentGraph
@@ -32,6 +38,8 @@ export interface ExecutionOptions {
   /** Shared by everything in the process by default. */
   readonly limit?: CallLimit
   readonly clock?: Clock
+  /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
+  readonly others?: Iterable<Question>
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void

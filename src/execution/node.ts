@@ -3,17 +3,20 @@ import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { Canary } from '../models/canary.ts'
-import { type ChatAnswer, type ChatModel, requestDigest } from '../models/chat-model.ts'
+import { type ChatAnswer, type ChatModel, type ChatRequest, requestDigest } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
 import { type Call, callModel } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import { type Asked, askOnce } from './ask-once.ts'
+import type { Question } from './execution.ts'
 import type { Memory } from './once.ts'
 import type { NodeStatus, Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
+import { asFailed } from './projection.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
 import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Tally } from './tally.ts'
+import { requirementText, taskText } from './task-text.ts'
 import type { Text } from './text.ts'
 import { takeToolTurn } from './tool-turn.ts'
 import type { ToolContext } from './tools/tool.ts'
@@ -26,6 +29,7 @@ export interface NodeSurroundings {
   readonly contract: AnswerContract
   readonly settings: ExecutionSettings
   readonly texts: CommonTexts
+  readonly others: Iterable<Question>
   readonly model: ChatModel
   readonly canary: Canary
   readonly limit: CallLimit
@@ -59,6 +63,12 @@ export interface NodeRun extends Timed {
   readonly packet: Packet
   readonly calls: readonly CallRecord[]
   readonly tool?: ToolRecord
+}
+
+const harmlessTask: Task = {
+  id: 'harmless',
+  question: 'A box holds 12 pens and a shelf holds 7 boxes. How many pens are on the shelf?',
+  metadata: {},
 }
 
 /**
@@ -117,8 +127,9 @@ export class NodeExecution {
     const span = this.#telemetry?.startCall(chat)
     const attemptMs = settings.attemptSeconds * 1000
     const priority = this.#node.remaining
+    const ordinary = { [Symbol.iterator]: () => this.#ordinaryRequests() }
     const call = (until: AbortSignal) =>
-      callModel(model, chat, { limit, priority, signal: until, clock, canary, attemptMs })
+      callModel(model, chat, { limit, priority, signal: until, clock, canary, ordinary, attemptMs })
     const ask = (until: AbortSignal) => (span === undefined ? call(until) : span.within(() => call(until)))
     const digest = replies === undefined ? undefined : requestDigest(model.identity, chat)
     const asked =
@@ -139,6 +150,32 @@ export class NodeExecution {
       durationMs,
     })
     return asked
+  }
+
+  /**
+   * What this node would ask first about other questions if its predecessors had failed: nothing sets these requests apart
+   * from those of a run. Without other questions there is one that no endpoint objects to.
+   */
+  *#ordinaryRequests(): Generator<ChatRequest> {
+    const { others, contract, settings } = this.#around
+    const { budgets, decoding } = settings
+    const predecessors = this.#predecessors?.map(asFailed)
+    const turn = { number: 0, mayUseTool: this.#node.tools.size > 0 }
+    const requestAbout = ({ task, contract }: Question): ChatRequest => {
+      const texts = {
+        task: taskText(task, budgets.task),
+        requirement: requirementText(contract),
+        budgets,
+      }
+      const { user } = nodeRequest(this.#node, predecessors, turn, texts)
+      return { system: this.#node.system.text, user, decoding }
+    }
+    let hasOthers = false
+    for (const other of others) {
+      hasOthers = true
+      yield requestAbout(other)
+    }
+    if (!hasOthers) yield requestAbout({ task: harmlessTask, contract })
   }
 
   /** The node's result, or undefined if it is to be asked again. */

@@ -1,6 +1,7 @@
 import type { Budgets } from '../settings/execution.ts'
 import { boundedString, boundedValue } from './length-budget.ts'
 import type { Packet } from './packet.ts'
+import type { Text } from './text.ts'
 
 /**
  * What of a packet reaches its successors, as JSON text. The reason of a failure stays behind: it may quote a server, and
@@ -20,4 +21,11 @@ export function projectPacket(packet: Packet, budgets: Budgets): string {
 /** The same message under another id, for one of several predecessors that share a name. */
 export function renamed(message: string, name: string, id: string): string {
   return `{"id":"${id}"${message.slice(`{"id":"${name}"`.length)}`
+}
+
+/** The message that the same predecessor would have sent had its model failed. */
+export function asFailed({ key, text }: Text): Text {
+  const { id, role, granularity } = JSON.parse(text) as Record<string, string>
+  const failed = { id, role, granularity, status: 'model_failure', analysis: null, answer: null }
+  return { key, text: JSON.stringify(failed) }
 }

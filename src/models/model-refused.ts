@@ -4,10 +4,13 @@ import { type FailureKind, isRefusal } from './failure.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 
 /** The error for a failure that stops a run. */
-export function stopError({ kind, message }: ChatFailure): ModelRefusedError | ModelUnreachableError {
+export function stopError(
+  { kind, message }: ChatFailure,
+  hasBegun = true,
+): ModelRefusedError | ModelUnreachableError {
   return isRefusal(kind)
     ? new ModelRefusedError(kind, message)
-    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`)
+    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`, hasBegun)
 }
 
 /** The model refuses every call until a person has acted, so the run ends at once. */

@@ -29,6 +29,8 @@ export interface CallOptions {
   readonly waits?: readonly number[]
   /** With it, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
+  /** Requests of the same kind about other questions, for the canary. */
+  readonly ordinary?: Iterable<ChatRequest>
 }
 
 /** A call with all its attempts. `reply` is the last one's. */
@@ -54,7 +56,7 @@ export async function callModel(
   options: CallOptions = {},
 ): Promise<Call> {
   const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
-  const { canary, attemptMs } = options
+  const { canary, ordinary = [], attemptMs } = options
   // Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free.
   const confirmations = 2 * (waits.length + 1)
   const ask = (asked: ChatRequest) =>
@@ -77,7 +79,7 @@ export async function callModel(
     try {
       reply = await ask(request)
       if (canary !== undefined && (!wasRejected || isLastConfirmation))
-        reply = await canary.judge(request, reply, ask, signal)
+        reply = await canary.judge(request, reply, ask, ordinary, signal)
     } finally {
       release()
     }

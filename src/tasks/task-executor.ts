@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomInt } from 'node:crypto'
 import { executeGraph } from '../execution/execute-graph.ts'
-import type { Execution, ExecutionOptions } from '../execution/execution.ts'
+import type { Execution, ExecutionOptions, Question } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import type { Toolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
@@ -78,6 +79,7 @@ export class TaskExecutor {
       settings,
       limit,
       clock,
+      others: { [Symbol.iterator]: () => this.#others(task) },
       ...options,
     }
     const execution = await this.#sandboxes.run(met, () => executeGraph(given))
@@ -106,6 +108,17 @@ export class TaskExecutor {
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,
     )
+  }
+
+  /** The other questions of a task's split, in random order. */
+  *#others(task: Task): Generator<Question> {
+    const { set } = this.parts
+    const tasks = Object.values(set.splits).find((split) => split.tasks.includes(task))?.tasks ?? []
+    const left = tasks.filter((other) => other !== task)
+    while (left.length > 0) {
+      const [other] = left.splice(randomInt(left.length), 1) as [Task]
+      yield { task: other, contract: set.contractOf(other) }
+    }
   }
 
   /** A split of its task set. */

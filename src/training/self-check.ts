@@ -173,8 +173,9 @@ async function checkModel(
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`
   if (reply.kind === 'cancelled') throw signal?.reason ?? new Error(reply.message)
-  if (stopsRun(reply.kind)) throw stopError(reply)
+  if (stopsRun(reply.kind)) throw stopError(reply, false)
   throw new ModelUnreachableError(
     `The model does not answer (${reply.kind}: ${reply.message.replace(/[.!?]$/, '')})`,
+    false,
   )
 }

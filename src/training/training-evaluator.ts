@@ -18,7 +18,7 @@ import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
 
 /** An execution that transport failures spoiled is begun again so often; answers that it did get are not asked for again. */
-const rounds = 5
+const rounds = 3
 
 /** What the evaluations of one update took. */
 export interface EvaluationTally {
