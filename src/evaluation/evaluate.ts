@@ -11,7 +11,6 @@ import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
 import { Budget } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
-import { MeteredModel } from '../store/metered-model.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { type RunTools, sandboxOfRun } from '../store/run-tools.ts'
@@ -84,7 +83,8 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   assertPriced(budget, options.model)
   const executor = new TaskExecutor({
     set,
-    model: new MeteredModel(options.model, budget),
+    model: options.model,
+    meter: budget,
     tools: openToolbox(sandbox, options.tools),
     settings,
     limit: new CallLimit(concurrency),

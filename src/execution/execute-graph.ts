@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { processCallLimit } from '../models/call-limit.ts'
-import { canaryOf } from '../models/canary.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
 import { setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
 import { priceOf } from '../models/prices.ts'
-import { defaultSettings, type ExecutionSettings } from '../settings/execution.ts'
+import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { NodeExecution, type NodeRun, type NodeSurroundings } from './node.ts'
-import { isFailure } from './packet.ts'
+import { isFailure, projectPacket } from './packet.ts'
 import { type Plan, type PlannedNode, planOf } from './plan.ts'
-import { projectPacket } from './projection.ts'
 import { wrapFinal } from './protocol/final-answer.ts'
 import { type Message, orderMessages } from './request.ts'
-import { Tally } from './tally.ts'
-import { requirementText, taskText } from './task-text.ts'
+import { tallyOf } from './tally.ts'
 import type { Text } from './text.ts'
 import { emptyToolbox } from './toolbox.ts'
-import { Announcer } from './trace/events.ts'
-import { ExecutionTelemetry } from './trace/telemetry.ts'
+import { announcer } from './trace/events.ts'
+import { OpenSpan } from './trace/telemetry.ts'
 import { traceOf } from './trace/trace.ts'
 
 /**
@@ -26,29 +22,20 @@ import { traceOf } from './trace/trace.ts'
  * have ended, and the finalizer turns the results of the sinks into the answer. A failed node does not fail the others.
  * Rejects only for mistakes in code: a graph that does not fit the library, a client or tool that throws.
  */
-export function executeGraph(options: ExecutionOptions): Promise<Execution> {
+export async function executeGraph(options: ExecutionOptions): Promise<Execution> {
   const { graph, library, profile, tools = emptyToolbox } = options
-  try {
-    return new GraphExecution(options, planOf(graph, library, profile, tools)).run()
-  } catch (error) {
-    return Promise.reject(error)
-  }
+  return await new GraphExecution(options, planOf(graph, library, profile, tools)).run(options)
 }
 
 class GraphExecution {
-  readonly #options: ExecutionOptions
   readonly #plan: Plan
   readonly #id: string
-  readonly #settings: ExecutionSettings
-  readonly #start = performance.now()
-  readonly #startedAt: number
+  readonly #startedAt: Date
   readonly #abort = new AbortController()
-  readonly #tally: Tally
-  readonly #announcer: Announcer
-  readonly #telemetry: ExecutionTelemetry | undefined
+  readonly #span: OpenSpan | undefined
   readonly #around: NodeSurroundings
-  readonly #runs: NodeRun[]
-  readonly #messages: Message[]
+  readonly #runs: NodeRun[] = []
+  readonly #messages: Message[] = []
   /** Per node, how many of its predecessors have not ended. */
   readonly #awaited: number[]
   #unended: number
@@ -58,71 +45,42 @@ class GraphExecution {
   readonly #ended = Promise.withResolvers<void>()
 
   constructor(options: ExecutionOptions, plan: Plan) {
-    const {
-      task,
-      contract,
-      model,
-      tools = emptyToolbox,
-      clock = systemClock,
-      limit = processCallLimit,
-    } = options
-    const settings = options.settings ?? defaultSettings
-    const { signal } = this.#abort
-    this.#options = options
+    const { task, model, tools, profile, id = randomUUID(), clock = systemClock } = options
+    const { settings = defaultSettings } = options
+    const start = performance.now()
     this.#plan = plan
-    this.#id = options.id ?? randomUUID()
-    this.#settings = settings
-    this.#startedAt = clock.now()
-    this.#tally = new Tally(priceOf(model.identity, settings.prices))
-    this.#announcer = new Announcer(this.#id, options.onEvent)
-    this.#telemetry = ExecutionTelemetry.start({
-      execution: this.#id,
-      workflow: options.profile.id,
+    this.#id = id
+    this.#startedAt = new Date(clock.now())
+    this.#span = OpenSpan.start({
+      execution: id,
+      workflow: profile.id,
       task: task.id,
       model: model.identity,
       content: settings.telemetryContent,
     })
+    const { tables, program, publicTests } = task
     this.#around = {
-      task,
-      contract,
+      ...options,
       settings,
-      texts: {
-        task: taskText(task, settings.budgets.task),
-        requirement: requirementText(contract),
-        budgets: settings.budgets,
-      },
-      others: options.others ?? [],
-      model,
-      canary: canaryOf(model),
-      limit,
       clock,
-      signal,
+      signal: this.#abort.signal,
       // Field by field, so that tools see nothing else of a task.
-      toolContext: {
-        tables: task.tables,
-        program: task.program,
-        publicTests: task.publicTests,
-        sandbox: tools.sandbox,
-      },
-      replies: settings.decoding.temperature === 0 ? options.replies : undefined,
-      tally: this.#tally,
-      announcer: this.#announcer,
-      elapsed: () => performance.now() - this.#start,
+      toolContext: { tables, program, publicTests, sandbox: tools?.sandbox },
+      tell: announcer(id, options.onEvent),
+      elapsed: () => performance.now() - start,
     }
-    this.#runs = new Array<NodeRun>(plan.nodes.length)
-    this.#messages = new Array<Message>(plan.nodes.length)
     this.#awaited = plan.nodes.map(({ predecessors }) => predecessors?.length ?? 0)
     this.#unended = plan.nodes.length
   }
 
-  async run(): Promise<Execution> {
-    const { signal, clock = systemClock } = this.#options
-    const { executionSeconds } = this.#settings
+  /** `signal` is the caller's. */
+  async run({ signal }: Pick<ExecutionOptions, 'signal'>): Promise<Execution> {
+    const { executionSeconds } = this.#around.settings
     const cancel = () => this.#cut('aborted')
     const cancelAlarm =
       executionSeconds === undefined
         ? undefined
-        : setAlarm(clock, executionSeconds * 1000, () => this.#cut('timed_out'))
+        : setAlarm(this.#around.clock!, executionSeconds * 1000, () => this.#cut('timed_out'))
     if (signal?.aborted === true) cancel()
     signal?.addEventListener('abort', cancel, { once: true })
     this.#announce()
@@ -137,16 +95,14 @@ class GraphExecution {
   }
 
   #announce(): void {
-    if (!this.#announcer.listening) return
+    if (this.#around.onEvent === undefined) return
     const { nodes } = this.#plan
-    this.#announcer.tell({
+    this.#around.tell({
       type: 'execution-start',
-      task: this.#options.task.id,
+      task: this.#around.task.id,
       nodes: nodes.map(({ id, role, executor, part, predecessors = [] }) => ({
         node: id,
-        role,
-        executor,
-        part,
+        ...{ role, executor, part },
         predecessors: predecessors.map((predecessor) => nodes[predecessor]!.id),
       })),
     })
@@ -154,11 +110,12 @@ class GraphExecution {
 
   #startNode(index: number): void {
     const node = this.#plan.nodes[index]!
-    const telemetry = this.#telemetry?.startNode(node)
-    this.#announcer.tell({ type: 'node-start', node: node.id })
-    const execution = new NodeExecution(node, this.#heard(node), this.#around, telemetry)
+    const span = this.#span?.startNode(node)
+    this.#around.tell({ type: 'node-start', node: node.id })
+    const execution = new NodeExecution(node, this.#heard(node), this.#around, span)
     const ended = (run: NodeRun) => {
-      telemetry?.end(run.packet.status)
+      const { status } = run.packet
+      span?.endAs(status, isFailure(status))
       this.#endNode(index, run)
     }
     execution
@@ -167,30 +124,25 @@ class GraphExecution {
         // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
         this.#crash ??= { error }
         this.#cut('aborted')
-        ended(execution.givenUp())
+        ended(execution.ended('aborted', 'The execution ended by a mistake in code.'))
       })
       .catch(this.#ended.reject)
   }
 
   #endNode(index: number, run: NodeRun): void {
-    const { id, successors, name } = this.#plan.nodes[index]!
+    const { id: node, successors, name } = this.#plan.nodes[index]!
     const { packet, durationMs } = run
+    const { status, reason } = packet
     this.#runs[index] = run
     const last = run.calls.at(-1)?.call.reply
     if (last !== undefined && !last.ok && stopsRun(last.kind)) {
       this.#stop ??= last
       this.#cut('stopped')
     }
-    this.#announcer.tell({
-      type: 'node-end',
-      node: id,
-      status: packet.status,
-      reason: packet.reason,
-      durationMs,
-    })
+    this.#around.tell({ type: 'node-end', node, status, reason, durationMs })
     if (successors.length > 0) {
-      const text = projectPacket(packet, this.#settings.budgets)
-      this.#messages[index] = { name, text: { key: id, text } }
+      const text = projectPacket(packet, this.#around.settings.budgets)
+      this.#messages[index] = { name, text: { key: node, text } }
     }
     for (const successor of successors) {
       this.#awaited[successor]! -= 1
@@ -202,9 +154,8 @@ class GraphExecution {
 
   /** A node's messages, in an order that depends neither on how the graph was built nor on timing. */
   #heard({ predecessors, twins }: PlannedNode): readonly Text[] | undefined {
-    if (predecessors === undefined) return undefined
-    if (twins) return orderMessages(predecessors.map((predecessor) => this.#messages[predecessor]!))
-    return predecessors.map((predecessor) => this.#messages[predecessor]!.text)
+    const messages = predecessors?.map((predecessor) => this.#messages[predecessor]!)
+    return messages && twins ? orderMessages(messages) : messages?.map(({ text }) => text)
   }
 
   #cut(why: 'stopped' | 'timed_out' | 'aborted'): void {
@@ -213,25 +164,20 @@ class GraphExecution {
   }
 
   #result(): Execution {
-    if (this.#crash !== undefined) {
-      this.#telemetry?.end('aborted', this.#tally.made)
-      throw this.#crash.error
-    }
-    const { contract } = this.#options
+    const { contract, settings, model, tell, elapsed } = this.#around
     const packets = this.#runs.map(({ packet }) => packet)
     const { status: ending, answer } = packets.at(-1)!
-    const answered = ending === 'ok'
-    const status = answered ? 'answered' : (this.#cutShort ?? 'unanswered')
-    const durationMs = this.#around.elapsed()
-    const { made: usage, reused, cost } = this.#tally
-    this.#telemetry?.end(status, usage)
-    const final = answered ? answer : undefined
-    this.#announcer.tell({ type: 'execution-end', status, answer: final, usage, cost, durationMs })
+    const isAnswered = ending === 'ok'
+    const status = isAnswered ? 'answered' : (this.#cutShort ?? 'unanswered')
+    const { usage, reused, cost } = tallyOf(this.#runs, priceOf(model.identity, settings.prices))
+    this.#span?.endAs(this.#crash === undefined ? status : 'aborted', !isAnswered, usage)
+    if (this.#crash !== undefined) throw this.#crash.error
+    const durationMs = elapsed()
     const result = {
       id: this.#id,
       status,
-      answer: final,
-      final: answered ? wrapFinal(answer, contract) : undefined,
+      answer: isAnswered ? answer : undefined,
+      final: isAnswered ? wrapFinal(answer, contract) : undefined,
       stop: this.#stop,
       packets,
       failures: packets.filter((packet) => isFailure(packet.status)),
@@ -240,10 +186,8 @@ class GraphExecution {
       cost,
       durationMs,
     } as const
-    const startedAt = new Date(this.#startedAt)
-    return {
-      ...result,
-      trace: traceOf(result, this.#options, this.#runs, startedAt, this.#settings.traceContent),
-    }
+    tell({ type: 'execution-end', status, answer: result.answer, usage, cost, durationMs })
+    const trace = traceOf(result, this.#around, this.#runs, this.#startedAt, settings.traceContent)
+    return { ...result, trace }
   }
 }

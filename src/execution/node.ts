@@ -1,44 +1,27 @@
-import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import type { CallLimit } from '../models/call-limit.ts'
-import type { Canary } from '../models/canary.ts'
-import { type ChatAnswer, type ChatModel, type ChatRequest, requestDigest } from '../models/chat-model.ts'
-import type { Clock } from '../models/clock.ts'
-import { type Call, callModel } from '../models/retry.ts'
+import { canaryOf } from '../models/canary.ts'
+import { type ChatAnswer, type ChatRequest, cancelled, requestDigest } from '../models/chat-model.ts'
+import { withDeadline } from '../models/deadline.ts'
+import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import { type Asked, askOnce } from './ask-once.ts'
-import type { Question } from './execution.ts'
-import type { Memory } from './once.ts'
-import type { NodeStatus, Packet } from './packet.ts'
+import type { ExecutionOptions, Question } from './execution.ts'
+import { boundedValue } from './length-budget.ts'
+import { asFailed, type NodeStatus, type Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import { asFailed } from './projection.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
-import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
-import type { Tally } from './tally.ts'
-import { requirementText, taskText } from './task-text.ts'
+import { nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Text } from './text.ts'
-import { takeToolTurn } from './tool-turn.ts'
-import type { ToolContext } from './tools/tool.ts'
-import type { Announcer } from './trace/events.ts'
-import type { NodeTelemetry } from './trace/telemetry.ts'
+import { type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
+import type { EventBody } from './trace/events.ts'
+import type { OpenSpan } from './trace/telemetry.ts'
 
 /** What all nodes of an execution share. */
-export interface NodeSurroundings {
-  readonly task: Task
-  readonly contract: AnswerContract
+export interface NodeSurroundings extends ExecutionOptions {
   readonly settings: ExecutionSettings
-  readonly texts: CommonTexts
-  readonly others: Iterable<Question>
-  readonly model: ChatModel
-  readonly canary: Canary
-  readonly limit: CallLimit
-  readonly clock: Clock
   readonly signal: AbortSignal
   readonly toolContext: ToolContext
-  readonly replies: Memory<Call> | undefined
-  readonly tally: Tally
-  readonly announcer: Announcer
+  readonly tell: (event: EventBody) => void
   /** Monotonic milliseconds since the execution's start. */
   readonly elapsed: () => number
 }
@@ -48,6 +31,12 @@ interface Timed {
   readonly durationMs: number
 }
 
+export interface Asked {
+  readonly call: Call
+  /** The answer was there already, or somebody else's identical call brought it. */
+  readonly reused: boolean
+}
+
 export interface CallRecord extends Asked, Timed {
   readonly request: RequestTexts
 }
@@ -55,6 +44,7 @@ export interface CallRecord extends Asked, Timed {
 export interface ToolRecord extends Timed {
   readonly tool: string
   readonly payload: JsonValue
+  /** What is seen of it by the node that asked, its successors and the trace. */
   readonly observation: JsonValue
 }
 
@@ -79,7 +69,7 @@ export class NodeExecution {
   readonly #node: PlannedNode
   readonly #predecessors: readonly Text[] | undefined
   readonly #around: NodeSurroundings
-  readonly #telemetry: NodeTelemetry | undefined
+  readonly #span: OpenSpan | undefined
   readonly #startMs: number
   /** The finalizer and the direct path get no second chance. */
   readonly #isFinal: boolean
@@ -91,65 +81,79 @@ export class NodeExecution {
     node: PlannedNode,
     predecessors: readonly Text[] | undefined,
     around: NodeSurroundings,
-    telemetry: NodeTelemetry | undefined,
+    span: OpenSpan | undefined,
   ) {
     this.#node = node
     this.#predecessors = predecessors
     this.#around = around
-    this.#telemetry = telemetry
+    this.#span = span
     this.#startMs = around.elapsed()
     this.#isFinal = node.part === 'finalizer' || node.part === 'direct'
-    this.#turn = { number: 0, mayUseTool: node.tools.size > 0 }
+    this.#turn = firstTurn(node)
   }
 
   async run(): Promise<NodeRun> {
-    if (this.#around.signal.aborted) return this.#failed('aborted', 'The execution ended before its turn.')
+    if (this.#around.signal.aborted) return this.ended('aborted', 'The execution ended before its turn.')
     for (;;) {
       const { reply } = (await this.#ask()).call
-      if (!reply.ok && reply.kind === 'cancelled') return this.#failed('aborted', reply.message)
-      if (!reply.ok) return this.#failed('model_failure', `${reply.kind}: ${reply.message}`)
+      if (!reply.ok && reply.kind === 'cancelled') return this.ended('aborted', reply.message)
+      if (!reply.ok) return this.ended('model_failure', `${reply.kind}: ${reply.message}`)
       const ended = await this.#read(reply)
       if (ended !== undefined) return ended
     }
   }
 
-  /** What to record of a node whose run threw an error. */
-  givenUp(): NodeRun {
-    return this.#failed('aborted', 'The execution ended by a mistake in code.')
-  }
-
   async #ask(): Promise<Asked> {
-    const { texts, model, canary, limit, clock, signal, settings, replies, tally, announcer, elapsed } =
-      this.#around
-    const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
+    const { model, settings, replies, tell, elapsed } = this.#around
+    const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, this.#around)
     const chat = { system: request.system.text, user, decoding: settings.decoding }
     const startMs = elapsed()
-    const span = this.#telemetry?.startCall(chat)
-    const attemptMs = settings.attemptSeconds * 1000
-    const priority = this.#node.remaining
-    const ordinary = { [Symbol.iterator]: () => this.#ordinaryRequests() }
-    const call = (until: AbortSignal) =>
-      callModel(model, chat, { limit, priority, signal: until, clock, canary, ordinary, attemptMs })
-    const ask = (until: AbortSignal) => (span === undefined ? call(until) : span.within(() => call(until)))
-    const digest = replies === undefined ? undefined : requestDigest(model.identity, chat)
-    const asked =
-      replies === undefined || digest === undefined
-        ? { call: await ask(signal), reused: false }
-        : await askOnce(replies, digest, signal, ask)
-    const durationMs = elapsed() - startMs
-    tally.add(asked.call, asked.reused)
-    span?.end(asked)
-    this.#calls.push({ ...asked, request, startMs, durationMs })
-    announcer.tell({
-      type: 'call-end',
-      node: this.#node.id,
-      ok: asked.call.reply.ok,
-      reused: asked.reused,
+    const span = this.#span?.startCall(chat)
+    const digest =
+      replies === undefined || settings.decoding.temperature > 0
+        ? undefined
+        : requestDigest(model.identity, chat)
+    const call = (signal: AbortSignal) => this.#call(chat, signal)
+    const asked = await this.#once(
       digest,
-      usage: asked.call.usage,
-      durationMs,
-    })
+      span === undefined ? call : (until) => span.within(() => call(until)),
+    )
+    const durationMs = elapsed() - startMs
+    span?.endCall(asked)
+    this.#calls.push({ ...asked, request, startMs, durationMs })
+    const { reused } = asked
+    const { reply, usage } = asked.call
+    tell({ type: 'call-end', node: this.#node.id, ok: reply.ok, reused, digest, usage, durationMs })
     return asked
+  }
+
+  #call(chat: ChatRequest, signal: AbortSignal): Promise<Call> {
+    const { model, limit, clock, meter, settings } = this.#around
+    return callModel(model, chat, {
+      ...{ limit, clock, meter, signal },
+      priority: this.#node.remaining,
+      attemptMs: settings.attemptSeconds * 1000,
+      canary: canaryOf(model),
+      ordinary: { [Symbol.iterator]: () => this.#ordinaryRequests() },
+    })
+  }
+
+  /** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
+  async #once(digest: string | undefined, ask: (signal: AbortSignal) => Promise<Call>): Promise<Asked> {
+    const { replies, signal } = this.#around
+    if (digest === undefined) return { call: await ask(signal), reused: false }
+    const make = async (until: AbortSignal) => {
+      const call = await ask(until)
+      return { value: call, keep: call.reply.ok }
+    }
+    try {
+      const { value, origin } = await replies!.once(digest, make, signal)
+      if (origin === 'made') return { call: value, reused: false }
+      return { call: withoutAttempts(value.reply), reused: true }
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return { call: withoutAttempts(cancelled), reused: true }
+      throw error
+    }
   }
 
   /**
@@ -157,18 +161,11 @@ export class NodeExecution {
    * from those of a run. Without other questions there is one that no endpoint objects to.
    */
   *#ordinaryRequests(): Generator<ChatRequest> {
-    const { others, contract, settings } = this.#around
-    const { budgets, decoding } = settings
+    const { others = [], contract, settings } = this.#around
     const predecessors = this.#predecessors?.map(asFailed)
-    const turn = { number: 0, mayUseTool: this.#node.tools.size > 0 }
-    const requestAbout = ({ task, contract }: Question): ChatRequest => {
-      const texts = {
-        task: taskText(task, budgets.task),
-        requirement: requirementText(contract),
-        budgets,
-      }
-      const { user } = nodeRequest(this.#node, predecessors, turn, texts)
-      return { system: this.#node.system.text, user, decoding }
+    const requestAbout = (question: Question): ChatRequest => {
+      const { user } = nodeRequest(this.#node, predecessors, firstTurn(this.#node), { ...question, settings })
+      return { system: this.#node.system.text, user, decoding: settings.decoding }
     }
     let hasOthers = false
     for (const other of others) {
@@ -184,11 +181,11 @@ export class NodeExecution {
     const response = parse(reply.text, this.#around.contract)
     switch (response.class) {
       case 'content':
-        return this.#ended('ok', response.analysis, response.answer)
+        return this.ended('ok', undefined, response)
       case 'null_answer':
-        return this.#ended('null_answer', response.analysis, null)
+        return this.ended('null_answer', undefined, { ...response, answer: null })
       case 'format_failure':
-        return reply.finish === 'length' ? this.#cutOff() : this.#failed('format_failure', response.reason)
+        return reply.finish === 'length' ? this.#cutOff() : this.ended('format_failure', response.reason)
       case 'contract_violation':
         return this.#refuse(reply, response.problem)
       case 'tool_request':
@@ -201,16 +198,14 @@ export class NodeExecution {
   /** One concise retry for an intermediate node. */
   #cutOff(): NodeRun | undefined {
     if (this.#isFinal || this.#turn.concise === true)
-      return this.#failed('truncated', 'The reply was cut off at the output limit.')
-    this.#again({ concise: true })
-    return undefined
+      return this.ended('truncated', 'The reply was cut off at the output limit.')
+    return this.#again({ concise: true })
   }
 
   /** One repair for an intermediate node, which must then give content. */
   #refuse({ text }: ChatAnswer, problem: string): NodeRun | undefined {
-    if (this.#isFinal || this.#turn.repair !== undefined) return this.#failed('contract_violation', problem)
-    this.#again({ repair: { problem, previous: text }, mayUseTool: false })
-    return undefined
+    if (this.#isFinal || this.#turn.repair !== undefined) return this.ended('contract_violation', problem)
+    return this.#again({ repair: { problem, previous: text }, mayUseTool: false })
   }
 
   #problemWithTool({ tool }: ToolRequest): string {
@@ -220,58 +215,58 @@ export class NodeExecution {
     return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
   }
 
+  /** Runs a tool on a model's payload, within the time limit and the length budget. */
   async #useTool({ tool: name, payload }: ToolRequest): Promise<NodeRun | undefined> {
-    const { signal, clock, settings, toolContext, announcer, elapsed } = this.#around
-    const tool = this.#node.tools.get(name)!
+    const { settings, tell, elapsed } = this.#around
     const startMs = elapsed()
-    const span = this.#telemetry?.startTool(tool, payload)
-    const turn = await takeToolTurn(tool, payload, toolContext, settings, signal, clock)
-    if (turn === 'aborted') {
+    const span = this.#span?.startTool(this.#node.tools.get(name)!, payload)
+    const observation = await this.#observe(name, payload)
+    if (observation === 'aborted') {
       span?.end('aborted')
-      return this.#failed('aborted', 'The execution ended while its tool was at work.')
+      return this.ended('aborted', 'The execution ended while its tool was at work.')
     }
-    const { observation, seen } = turn
+    // A tool's result may hold values that JSON cannot express; keep what would be sent.
+    const json = JSON.parse(JSON.stringify({ tool: name, ...observation })) as JsonValue
+    const seen = JSON.parse(boundedValue(json, settings.budgets.observation)) as JsonValue
     const { status } = observation
     const durationMs = elapsed() - startMs
-    span?.end(status === 'error' ? observation.reason : undefined, seen)
-    announcer.tell({ type: 'tool-end', node: this.#node.id, tool: name, status, durationMs })
+    span?.endTool(status === 'error' ? observation.reason : undefined, seen)
+    tell({ type: 'tool-end', node: this.#node.id, tool: name, status, durationMs })
     const toolRequest = { tool: name, payload: payload ?? null }
     this.#tool = { ...toolRequest, observation: seen, startMs, durationMs }
-    this.#again({ toolRequest, toolObservation: seen, mayUseTool: false })
-    return undefined
+    return this.#again({ toolRequest, toolObservation: seen, mayUseTool: false })
   }
 
-  #again(change: Partial<Turn>): void {
+  async #observe(name: string, payload: ToolRequest['payload']): Promise<ToolObservation | 'aborted'> {
+    const { settings, toolContext, signal, clock } = this.#around
+    const { toolSeconds } = settings
+    if (payload === undefined) return toolError('bad_payload', 'The payload is nested too deeply.')
+    const work = (until: AbortSignal) => useTool(this.#node.tools.get(name)!, payload, toolContext, until)
+    const used = await withDeadline(toolSeconds * 1000, signal, work, clock)
+    return used === 'timeout'
+      ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`)
+      : used
+  }
+
+  #again(change: Partial<Turn>): undefined {
     this.#turn = { ...this.#turn, ...change, number: this.#turn.number + 1 }
   }
 
-  #failed(status: NodeStatus, reason: string): NodeRun {
-    return this.#ended(status, null, null, reason)
-  }
-
-  #ended(status: NodeStatus, analysis: string | null, answer: JsonValue, reason?: string): NodeRun {
-    const { id, name, role, executor, part, granularity } = this.#node
+  /** What to record of the node; a failure without content. */
+  ended(status: NodeStatus, reason?: string, said?: Pick<Packet, 'analysis' | 'answer'>): NodeRun {
+    const { id: node, name, role, executor, part, granularity } = this.#node
     const tool = this.#tool
     const packet: Packet = {
-      node: id,
-      name,
-      task: this.#around.task.id,
-      role,
-      executor,
-      part,
-      granularity,
-      status,
-      reason,
-      analysis,
-      answer,
+      ...{ node, name, task: this.#around.task.id, role, executor, part, granularity, status, reason },
+      analysis: said?.analysis ?? null,
+      answer: said?.answer ?? null,
       toolObservation: tool?.observation,
     }
-    return {
-      packet,
-      calls: this.#calls,
-      tool,
-      startMs: this.#startMs,
-      durationMs: this.#around.elapsed() - this.#startMs,
-    }
+    const startMs = this.#startMs
+    return { packet, calls: this.#calls, tool, startMs, durationMs: this.#around.elapsed() - startMs }
   }
+}
+
+function firstTurn({ tools }: PlannedNode): Turn {
+  return { number: 0, mayUseTool: tools.size > 0 }
 }

@@ -1,8 +1,10 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
-import type { Budgets } from '../settings/execution.ts'
+import type { Budgets, ExecutionSettings } from '../settings/execution.ts'
+import type { Question } from './execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
+import { renamed } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import { renamed } from './projection.ts'
+import { requirementText, taskText } from './task-text.ts'
 import type { Text } from './text.ts'
 
 /**
@@ -24,13 +26,6 @@ export interface RequestTexts {
   readonly closing: readonly Text[]
 }
 
-/** What all requests of an execution have in common. */
-export interface CommonTexts {
-  readonly task: Text
-  readonly requirement: Text
-  readonly budgets: Budgets
-}
-
 /** What earlier calls of the same node brought about. */
 export interface Turn {
   readonly number: number
@@ -45,14 +40,19 @@ export function nodeRequest(
   { id, system, head, toolsText }: PlannedNode,
   predecessors: readonly Text[] | undefined,
   turn: Turn,
-  { task, requirement, budgets }: CommonTexts,
+  {
+    task,
+    contract,
+    settings: { budgets },
+  }: Question & { readonly settings: Pick<ExecutionSettings, 'budgets'> },
 ): NodeRequest {
+  const requirement = requirementText(contract)
   // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
   const closing: Text[] = []
   if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
   const kept = [head, requirement, ...closing]
   if (turn.number > 0) closing.push(turnText(turn, `${id}:${turn.number}`, budgets))
-  const texts = { system, opening: [head, task, requirement], predecessors, closing }
+  const texts = { system, opening: [head, taskText(task, budgets.task), requirement], predecessors, closing }
   const user = userMessage(texts)
   if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { texts, user }
   const shorter = shortened(user, kept, budgets.request)

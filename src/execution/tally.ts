@@ -1,32 +1,24 @@
 import { addCosts, type Cost, costOf, type Price } from '../models/prices.ts'
-import type { Call } from '../models/retry.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import type { NodeRun } from './node.ts'
 
 /** What an execution used and what that cost, summed over all attempts of all calls. */
-export class Tally {
-  made: Usage = noUsage
-  /** Calls and tokens that earlier or simultaneous identical calls saved. */
-  reused: Usage = noUsage
-  cost: Cost
-  readonly #price: Price | undefined
-
-  constructor(price: Price | undefined) {
-    this.#price = price
-    this.cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
-  }
-
-  add({ reply, attempts, usage }: Call, reused: boolean): void {
-    if (reused) {
-      // A rejection counts as a call whoever made it, so that usage does not depend on which execution came first.
-      if (reply.ok || reply.kind === 'rejected')
-        this.reused = addUsage(this.reused, { ...noUsage, ...reply.usage, calls: 1 })
-      return
-    }
-    this.made = addUsage(this.made, usage)
-    if (this.#price === undefined) return
+export function tallyOf(
+  runs: readonly NodeRun[],
+  price: Price | undefined,
+): { usage: Usage; reused: Usage; cost: Cost } {
+  let usage = noUsage
+  let reused = noUsage
+  let cost: Cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
+  for (const { call, reused: isReused } of runs.flatMap(({ calls }) => calls)) {
+    const { reply, attempts } = call
+    // A rejection counts as a call whoever made it, so that usage does not depend on which execution came first.
+    if (isReused && (reply.ok || reply.kind === 'rejected'))
+      reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
+    usage = addUsage(usage, call.usage)
     // By the attempt, since a price may depend on the hour.
     for (const { reply: said, startedAt } of attempts)
-      if (said.usage !== undefined)
-        this.cost = addCosts(this.cost, costOf(said.usage, this.#price, new Date(startedAt)))
+      if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
   }
+  return { usage, reused, cost }
 }

@@ -12,6 +12,7 @@ import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
+import type { Meter } from '../models/retry.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
@@ -24,6 +25,8 @@ export interface ExecutorParts {
   readonly tools: Toolbox
   readonly settings: ExecutionSettings
   readonly limit: CallLimit
+  /** Notes every attempt to call the model. */
+  readonly meter?: Meter
   /** Time as retries and deadlines see it, so that tests need not wait. */
   readonly clock?: Clock
 }
@@ -64,7 +67,7 @@ export class TaskExecutor {
     task: Task,
     options: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'id'> = {},
   ): Promise<Execution> {
-    const { set, model, settings, limit, clock } = this.parts
+    const { set, model, settings, limit, clock, meter } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
     const met: { failure?: SandboxFailure } = {}
@@ -79,6 +82,7 @@ export class TaskExecutor {
       settings,
       limit,
       clock,
+      meter,
       others: { [Symbol.iterator]: () => this.#others(task) },
       ...options,
     }

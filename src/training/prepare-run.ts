@@ -8,7 +8,6 @@ import { budgetSettings } from '../settings/budget.ts'
 import { defaultConcurrency, executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
-import { MeteredModel } from '../store/metered-model.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
@@ -61,8 +60,7 @@ export async function checkRun(
   { signal, onEvent }: TrainOptions,
 ): Promise<Spent> {
   const meter = new Budget({}, priceIn(parts))
-  const metered = { ...parts, model: new MeteredModel(parts.model, meter) }
-  for await (const check of selfCheck({ parts: metered, budget, signal }))
+  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal }))
     onEvent?.({ type: 'check', ...check })
   return meter.spent
 }

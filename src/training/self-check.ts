@@ -163,12 +163,13 @@ export function checkPrice(
 }
 
 async function checkModel(
-  { model, settings: { decoding }, clock }: ExecutorParts,
+  { model, settings: { decoding }, clock, meter }: ExecutorParts,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const { reply } = await callModel(model, ordinaryRequest(decoding), {
     signal,
     clock,
+    meter,
   })
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`

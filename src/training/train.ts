@@ -4,7 +4,6 @@ import { NonFiniteUpdateError } from '../learning/policy-learner.ts'
 import { type FinishedUpdate, trainPolicy } from '../learning/train-policy.ts'
 import { rewardsOf } from '../settings/training.ts'
 import { Budget } from '../store/budget.ts'
-import { MeteredModel } from '../store/metered-model.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
 import { FolderClaim } from './claim-folder.ts'
@@ -45,7 +44,7 @@ async function trainRun(
   if (run.done === undefined) await files.writeCheckpoint(run.state(0))
   const budget = new Budget(prepared.budget, price, files.journal)
   const evaluator = new TrainingEvaluator({
-    parts: { ...parts, model: new MeteredModel(parts.model, budget) },
+    parts: { ...parts, meter: budget },
     ledger: files.ledger,
     requestReuse: settings.requestReuse,
     signal: end.atOnce,
