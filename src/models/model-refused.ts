@@ -20,27 +20,18 @@ export class ModelRefusedError extends Problem {
   /** `message` is the failed call's. */
   constructor(kind: FailureKind, message: string) {
     super(
-      `The model refuses further calls (${kind}): ${endedSentence(message)} ${remedyOf(kind)}, then try again; nothing that was done is lost.`,
+      `The model refuses further calls (${kind}): ${message.replace(/[.!?]?$/, '.')} ${remedies[kind] ?? 'Look closer with `magic doctor`'}, then try again; nothing that was done is lost.`,
       { exitCode: exitCode.refused },
     )
     this.kind = kind
   }
 }
 
-function remedyOf(kind: FailureKind): string {
-  switch (kind) {
-    case 'unauthorized':
-      return 'Check the API key'
-    case 'payment_required':
-    case 'quota_exhausted':
-      return 'Top up the balance or raise the quota'
-    case 'forbidden':
-      return 'Get access to this model or choose another'
-    default:
-      return 'Look closer with `magic doctor`'
-  }
-}
+const payment = 'Top up the balance or raise the quota'
 
-function endedSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
+const remedies: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'Check the API key',
+  payment_required: payment,
+  quota_exhausted: payment,
+  forbidden: 'Get access to this model or choose another',
 }

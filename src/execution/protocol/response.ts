@@ -1,6 +1,6 @@
 import type { AnswerContract, AnswerFault } from '../../library/answer-contract.ts'
+import { findJsonFault } from '../../library/json-fault.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
-import { readJson } from './json-reader.ts'
 import { toStorable } from './storable.ts'
 
 /** Part of an executor's fingerprint: another protocol gives other answers. */
@@ -56,10 +56,15 @@ export function parseFinalResponse(text: string, contract: AnswerContract): Excl
 }
 
 function readObject(text: string): { readonly object: JsonObject } | FormatFailure {
-  const reading = readJson(text)
-  if (!reading.valid) return failure('invalid_json')
-  if (reading.duplicateKey) return failure('duplicate_key')
-  return isObject(reading.value) ? { object: reading.value } : failure('not_an_object')
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return failure('invalid_json')
+  }
+  // `JSON.parse` would silently drop the first of two.
+  if (findJsonFault(text, 'repeated') !== undefined) return failure('duplicate_key')
+  return isObject(value) ? { object: value } : failure('not_an_object')
 }
 
 function readContent(content: JsonObject, contract: AnswerContract): Exclude<Response, ToolRequest> {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { Problem } from '../../problem.ts'
 import {
   type ChatAnswer,
@@ -28,19 +28,15 @@ export class ReplayModel implements ChatModel {
   static async open(path: string): Promise<ReplayModel> {
     const answers = new Map<string, ChatAnswer[]>()
     let identity: ModelIdentity | undefined
-    let number = 0
     let broken = 0
-    for await (const line of linesOf(path)) {
-      number += 1
+    for (const [index, line] of (await readFile(path, 'utf8')).split('\n').entries()) {
       const call = readLine(line)
       if (call === undefined) {
-        if (line !== '') broken = number
+        if (line !== '') broken = index + 1
         continue
       }
       identity ??= call.identity
-      const known = answers.get(call.digest)
-      if (known === undefined) answers.set(call.digest, [call.reply])
-      else known.push(call.reply)
+      answers.set(call.digest, [...(answers.get(call.digest) ?? []), call.reply])
     }
     if (identity === undefined)
       throw new Problem(`${path} holds no recorded call${broken > 0 ? ` (line ${broken} is not one)` : ''}.`)
@@ -59,20 +55,6 @@ export class ReplayModel implements ChatModel {
     this.#served.set(digest, served + 1)
     return answers[Math.min(served, answers.length - 1)]!
   }
-}
-
-/** Ends lines at line feeds only; `node:readline` would also end them at U+2028, which JSON text may hold. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
-    const [first, ...others] = chunk.split('\n')
-    rest += first
-    for (const line of others) {
-      yield rest
-      rest = line
-    }
-  }
-  yield rest
 }
 
 /** A line cut off by a crash is skipped: its request counts as not recorded. */
