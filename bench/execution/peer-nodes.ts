@@ -21,7 +21,7 @@ export interface PeerNode {
 
 /** The same nodes with the same requests, to the byte, as our engine has; the finalizer is last. */
 export function peerNodes(graph: AgentGraph, model: ChatModel): PeerNode[] {
-  const { nodes } = planOf(graph, paperLibrary, profile, emptyToolbox)
+  const { nodes } = planOf(graph, { library: paperLibrary, profile, tools: emptyToolbox })
   return nodes.map((node) => ({
     id: node.id,
     predecessors: node.predecessors!,

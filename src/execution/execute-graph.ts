@@ -24,7 +24,7 @@ import { traceOf } from './trace/trace.ts'
  */
 export async function executeGraph(options: ExecutionOptions): Promise<Execution> {
   const { graph, library, profile, tools = emptyToolbox } = options
-  return await new GraphExecution(options, planOf(graph, library, profile, tools)).run(options)
+  return await new GraphExecution(options, planOf(graph, { library, profile, tools })).run(options)
 }
 
 class GraphExecution {

@@ -8,10 +8,6 @@ export interface Text {
 
 /** Named by its content, so that it has the same name in every trace. */
 export function namedText(text: string): Text {
-  return { key: shortDigest(text), text }
-}
-
-/** Enough of a SHA-256 to tell texts of a run apart. */
-export function shortDigest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 16)
+  // Enough of a SHA-256 to tell texts of a run apart.
+  return { key: hash('sha256', text, 'hex').slice(0, 16), text }
 }

@@ -7,7 +7,8 @@ import { checkUsage, type UsageReading } from './usage.ts'
 export interface Dialect {
   /** Request fields that switch thinking off. */
   readonly thinkingOff: JsonObject
-  readonly outputLimit: 'max_tokens' | 'max_completion_tokens'
+  /** `max_tokens` by default. */
+  readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'
   /** Any other request fields, from the user's settings. */
   readonly extraBody?: JsonObject
 }
@@ -28,7 +29,7 @@ export function completionBody(
       { role: 'user', content: user },
     ],
     temperature: decoding.temperature,
-    [dialect.outputLimit]: decoding.maxOutputTokens,
+    [dialect.outputLimit ?? 'max_tokens']: decoding.maxOutputTokens,
     stream: false,
   })
 }

@@ -11,36 +11,47 @@ const deepestNesting = 64
 
 type Operation = (...values: number[]) => number
 
-/** Each with the least and the largest number of its arguments. */
-const functions: ReadonlyMap<string, readonly [Operation, number, number]> = new Map<
-  string,
-  readonly [Operation, number, number]
->([
-  ['abs', [Math.abs, 1, 1]],
-  ['sqrt', [Math.sqrt, 1, 1]],
-  ['exp', [Math.exp, 1, 1]],
-  ['ln', [Math.log, 1, 1]],
-  ['log10', [Math.log10, 1, 1]],
-  ['log2', [Math.log2, 1, 1]],
-  ['sin', [Math.sin, 1, 1]],
-  ['cos', [Math.cos, 1, 1]],
-  ['tan', [Math.tan, 1, 1]],
-  ['floor', [Math.floor, 1, 1]],
-  ['ceil', [Math.ceil, 1, 1]],
-  ['round', [roundTo, 1, 2]],
-  ['min', [Math.min, 1, 100]],
-  ['max', [Math.max, 1, 100]],
+/** Each takes one value, unless it is listed below. */
+const functions: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['abs', Math.abs],
+  ['sqrt', Math.sqrt],
+  ['exp', Math.exp],
+  ['ln', Math.log],
+  ['log10', Math.log10],
+  ['log2', Math.log2],
+  ['sin', Math.sin],
+  ['cos', Math.cos],
+  ['tan', Math.tan],
+  ['floor', Math.floor],
+  ['ceil', Math.ceil],
+  ['round', roundTo],
+  ['min', Math.min],
+  ['max', Math.max],
 ])
+const mostValues: Readonly<Record<string, number>> = { round: 2, min: 100, max: 100 }
 
 export const functionNames: readonly string[] = [...functions.keys()]
 
+/** From left to right, with how closely they bind. */
+const operators: ReadonlyMap<string, readonly [number, Operation]> = new Map<string, [number, Operation]>([
+  ['+', [1, (a, b) => a! + b!]],
+  ['-', [1, (a, b) => a! - b!]],
+  ['*', [2, (a, b) => a! * b!]],
+  ['/', [2, (a, b) => a! / divisor(b!)]],
+  ['%', [2, (a, b) => a! % divisor(b!)]],
+])
+
+function divisor(value: number): number {
+  if (value === 0) throw new ExpressionError('Division by zero.')
+  return value
+}
+
 /** Throws `ExpressionError`; the result is always a finite number. */
 export function evaluateExpression(text: string): number {
-  if (text.length > longestExpression) {
+  if (text.length > longestExpression)
     throw new ExpressionError(
       `The expression has ${text.length} characters, ${longestExpression} are allowed.`,
     )
-  }
   const value = new Reader(text).whole()
   if (!Number.isFinite(value)) throw new ExpressionError('The result is not a finite number.')
   return value === 0 ? 0 : value
@@ -59,34 +70,21 @@ class Reader {
   }
 
   whole(): number {
-    const value = this.#sum()
+    const value = this.#terms()
     if (this.#next() !== undefined) this.#unexpected()
     return value
   }
 
-  #sum(): number {
-    let value = this.#product()
-    for (;;) {
-      if (this.#takes('+')) value += this.#product()
-      else if (this.#takes('-')) value -= this.#product()
-      else return value
-    }
-  }
-
-  #product(): number {
+  /** Terms joined by operators that bind at least so closely. */
+  #terms(least = 1): number {
     let value = this.#signed()
     for (;;) {
-      if (this.#takes('*')) value *= this.#signed()
-      else if (this.#takes('/')) value /= this.#divisor()
-      else if (this.#takes('%')) value %= this.#divisor()
-      else return value
+      const operator = operators.get(this.#next() ?? '')
+      if (operator === undefined || operator[0] < least) return value
+      const [binds, apply] = operator
+      this.#at += 1
+      value = apply(value, this.#terms(binds + 1))
     }
-  }
-
-  #divisor(): number {
-    const value = this.#signed()
-    if (value === 0) throw new ExpressionError('Division by zero.')
-    return value
   }
 
   /** A sign binds less than a power: -2^2 is -4. */
@@ -108,11 +106,10 @@ class Reader {
 
   #primary(): number {
     if (this.#takes('(')) {
-      const value = this.#nested(() => this.#sum())
+      const value = this.#nested(() => this.#terms())
       this.#expect(')')
       return value
     }
-    this.#next()
     const literal = this.#match(number)
     if (literal !== undefined) return Number(literal)
     const word = this.#match(name)
@@ -121,18 +118,15 @@ class Reader {
   }
 
   #call(word: string): number {
-    const known = functions.get(word)
-    if (known === undefined) {
+    const operation = functions.get(word)
+    if (operation === undefined)
       throw new ExpressionError(`'${word}' is not known here. Functions: ${functionNames.join(', ')}.`)
-    }
-    const [operation, least, most] = known
     this.#expect('(')
-    const values = [this.#nested(() => this.#sum())]
-    while (this.#takes(',')) values.push(this.#nested(() => this.#sum()))
+    const values = [this.#nested(() => this.#terms())]
+    while (this.#takes(',')) values.push(this.#nested(() => this.#terms()))
     this.#expect(')')
-    if (values.length < least || values.length > most) {
+    if (values.length > (mostValues[word] ?? 1))
       throw new ExpressionError(`${word} does not take ${values.length} arguments.`)
-    }
     return operation(...values)
   }
 
@@ -177,9 +171,8 @@ class Reader {
 
 /** To so many decimals, halves away from zero, on the number as it is written: 1.005 to two decimals is 1.01. */
 function roundTo(value: number, decimals = 0): number {
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 12) {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 12)
     throw new ExpressionError('round takes 0 to 12 decimals.')
-  }
   // The text of a number this large has an exponent already, and it has no decimals.
   if (Math.abs(value) >= 1e21) return value
   const [digits, exponent = '0'] = Math.abs(value).toString().split('e') as [string, string?]
