@@ -35,14 +35,9 @@ class GraphExecution {
   readonly #span: OpenSpan | undefined
   readonly #around: NodeSurroundings
   readonly #runs: NodeRun[] = []
-  readonly #messages: Message[] = []
-  /** Per node, how many of its predecessors have not ended. */
-  readonly #awaited: number[]
-  #unended: number
   #cutShort: 'stopped' | 'timed_out' | 'aborted' | undefined
   #stop: ChatFailure | undefined
   #crash: { readonly error: unknown } | undefined
-  readonly #ended = Promise.withResolvers<void>()
 
   constructor(options: ExecutionOptions, plan: Plan) {
     const { task, model, tools, profile, id = randomUUID(), clock = systemClock } = options
@@ -69,8 +64,6 @@ class GraphExecution {
       tell: announcer(id, options.onEvent),
       elapsed: () => performance.now() - start,
     }
-    this.#awaited = plan.nodes.map(({ predecessors }) => predecessors?.length ?? 0)
-    this.#unended = plan.nodes.length
   }
 
   /** `signal` is the caller's. */
@@ -85,8 +78,9 @@ class GraphExecution {
     signal?.addEventListener('abort', cancel, { once: true })
     this.#announce()
     try {
-      for (const node of this.#plan.first) this.#startNode(node)
-      await this.#ended.promise
+      const messages: Promise<Message>[] = []
+      for (const index of this.#plan.order) messages[index] = this.#runNode(index, messages)
+      await Promise.all(messages)
     } finally {
       cancelAlarm?.()
       signal?.removeEventListener('abort', cancel)
@@ -108,54 +102,32 @@ class GraphExecution {
     })
   }
 
-  #startNode(index: number): void {
+  /** Runs a node once all that it listens to have ended, and gives its own message. */
+  async #runNode(index: number, messages: readonly Promise<Message>[]): Promise<Message> {
     const node = this.#plan.nodes[index]!
+    const heard = node.predecessors?.map((predecessor) => messages[predecessor]!)
+    const texts = heard && textsOf(await Promise.all(heard), node)
+    const { tell, settings } = this.#around
     const span = this.#span?.startNode(node)
-    this.#around.tell({ type: 'node-start', node: node.id })
-    const execution = new NodeExecution(node, this.#heard(node), this.#around, span)
-    const ended = (run: NodeRun) => {
-      const { status } = run.packet
-      span?.endAs(status, isFailure(status))
-      this.#endNode(index, run)
-    }
-    execution
-      .run()
-      .then(ended, (error: unknown) => {
-        // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
-        this.#crash ??= { error }
-        this.#cut('aborted')
-        ended(execution.ended('aborted', 'The execution ended by a mistake in code.'))
-      })
-      .catch(this.#ended.reject)
-  }
-
-  #endNode(index: number, run: NodeRun): void {
-    const { id: node, successors, name } = this.#plan.nodes[index]!
-    const { packet, durationMs } = run
-    const { status, reason } = packet
+    tell({ type: 'node-start', node: node.id })
+    const execution = new NodeExecution(node, texts, this.#around, span)
+    const run = await execution.run().catch((error: unknown) => {
+      // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
+      this.#crash ??= { error }
+      this.#cut('aborted')
+      return execution.ended('aborted', 'The execution ended by a mistake in code.')
+    })
+    const { status, reason } = run.packet
     this.#runs[index] = run
+    span?.endAs(status, isFailure(status))
     const last = run.calls.at(-1)?.call.reply
     if (last !== undefined && !last.ok && stopsRun(last.kind)) {
       this.#stop ??= last
       this.#cut('stopped')
     }
-    this.#around.tell({ type: 'node-end', node, status, reason, durationMs })
-    if (successors.length > 0) {
-      const text = projectPacket(packet, this.#around.settings.budgets)
-      this.#messages[index] = { name, text: { key: node, text } }
-    }
-    for (const successor of successors) {
-      this.#awaited[successor]! -= 1
-      if (this.#awaited[successor] === 0) this.#startNode(successor)
-    }
-    this.#unended -= 1
-    if (this.#unended === 0) this.#ended.resolve()
-  }
-
-  /** A node's messages, in an order that depends neither on how the graph was built nor on timing. */
-  #heard({ predecessors, twins }: PlannedNode): readonly Text[] | undefined {
-    const messages = predecessors?.map((predecessor) => this.#messages[predecessor]!)
-    return messages && twins ? orderMessages(messages) : messages?.map(({ text }) => text)
+    tell({ type: 'node-end', node: node.id, status, reason, durationMs: run.durationMs })
+    const text = projectPacket(run.packet, settings.budgets)
+    return { name: node.name, text: { key: node.id, text } }
   }
 
   #cut(why: 'stopped' | 'timed_out' | 'aborted'): void {
@@ -190,4 +162,9 @@ class GraphExecution {
     const trace = traceOf(result, this.#around, this.#runs, this.#startedAt, settings.traceContent)
     return { ...result, trace }
   }
+}
+
+/** A node's messages, in an order that depends neither on how the graph was built nor on timing. */
+function textsOf(messages: readonly Message[], { twins }: PlannedNode): readonly Text[] {
+  return twins ? orderMessages(messages) : messages.map(({ text }) => text)
 }

@@ -29,8 +29,6 @@ export interface PlannedNode {
   readonly predecessors?: readonly number[]
   /** Whether some of them share a name. */
   readonly twins: boolean
-  /** The nodes that wait for it, the longest remaining path first. */
-  readonly successors: readonly number[]
   /** Nodes on the longest path from here to the end of the execution, this one included. */
   readonly remaining: number
   readonly system: Text
@@ -44,8 +42,8 @@ export interface PlannedNode {
 /** An expanded graph with its finalizer, which comes last; or the direct path alone. */
 export interface Plan {
   readonly nodes: readonly PlannedNode[]
-  /** Nodes without predecessors, the longest remaining path first. */
-  readonly first: readonly number[]
+  /** The longest remaining path first, so that no node comes before one that it listens to. */
+  readonly order: readonly number[]
 }
 
 /** What a plan depends on besides the graph. */
@@ -77,19 +75,13 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
   const heard = [...expanded.nodes.map(({ predecessors }) => predecessors), expanded.sinks].map(byName)
 
   const remaining = new Array<number>(count + 1).fill(1)
-  const waiting: number[][] = remaining.map(() => [])
-  for (let node = count; node >= 0; node -= 1) {
-    for (const predecessor of heard[node]!) {
-      waiting[predecessor]!.push(node)
+  for (let node = count; node >= 0; node -= 1)
+    for (const predecessor of heard[node]!)
       remaining[predecessor] = Math.max(remaining[predecessor]!, remaining[node]! + 1)
-    }
-  }
-  const longestFirst = (a: number, b: number) => remaining[b]! - remaining[a]!
 
   const routed = (node: number) => ({
     predecessors: heard[node]!,
     twins: heard[node]!.some((predecessor, index, all) => names[predecessor] === names[all[index - 1]!]),
-    successors: waiting[node]!.sort(longestFirst),
     remaining: remaining[node]!,
   })
   const nodes: PlannedNode[] = expanded.nodes.map((node, index) => {
@@ -111,15 +103,12 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
     }
   })
   nodes.push({ ...outerNode('finalizer', library), ...routed(count) })
-  const first = [...nodes.keys()].filter((node) => heard[node]!.length === 0).sort(longestFirst)
-  return { nodes, first }
+  const order = [...nodes.keys()].sort((a, b) => remaining[b]! - remaining[a]!)
+  return { nodes, order }
 }
 
 function directPlan(library: Library): Plan {
-  return {
-    nodes: [{ ...outerNode('direct', library), twins: false, successors: [], remaining: 1 }],
-    first: [0],
-  }
+  return { nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }], order: [0] }
 }
 
 const outerInstructions = { finalizer: finalizerInstructions, direct: directInstructions }

@@ -6,7 +6,7 @@ import { failureOfStatus } from './failure.ts'
 import { finishOf, readErrorBody } from './openai-wire.ts'
 import { ReplyWarnings } from './reply-warnings.ts'
 import { redactLikelyKeys } from './secret.ts'
-import { checkUsage, type UsageReading } from './usage.ts'
+import { checkUsage } from './usage.ts'
 
 /** What we use of a language model of the AI SDK; `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` all have it. */
 export interface LanguageModel {
@@ -90,7 +90,7 @@ function readResult(request: ChatRequest, result: GenerateResult, warnings: Repl
     ok: true,
     text,
     finish: finishOf(typeof finishReason === 'string' ? finishReason : finishReason.unified),
-    warnings: warnings.of(request, usage as UsageReading, thinking),
+    warnings: warnings.of(request, usage, thinking),
     durationMs: 0,
     usage: usage.usage,
     servedModel: response?.modelId,

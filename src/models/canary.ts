@@ -28,15 +28,14 @@ export class Canary {
     ordinary: Iterable<ChatRequest>,
     signal?: AbortSignal,
   ): Promise<ChatReply> {
-    if (reply.ok && lengthOf(request) > (this.#known === undefined ? 0 : lengthOf(this.#known)))
-      this.#known = request
+    if (reply.ok && lengthOf(request) > lengthOf(this.#known)) this.#known = request
     if (reply.ok || reply.kind !== 'rejected') return reply
     if (this.#isErratic) return erratic(reply)
     let control: Control
     do {
       control = await this.#shared(() => this.#control(ask, ordinary, request.decoding))
       // Whoever made the control call may have been cancelled; that tells us nothing.
-    } while (isCancelled(control.reply) && signal?.aborted !== true)
+    } while (!control.reply.ok && control.reply.kind === 'cancelled' && signal?.aborted !== true)
     const { reply: said, of } = control
     if (said.ok) return reply
     if (isRetryable(said.kind)) return erratic(reply)
@@ -55,12 +54,9 @@ export class Canary {
 
   /** Answered only if both kinds of control calls are. */
   async #control(ask: Ask, ordinary: Iterable<ChatRequest>, decoding: Decoding): Promise<Control> {
+    const of = this.#known === undefined ? 'an ordinary request' : 'a request that it answered before'
     let reply = await ask(withoutSomeWords(this.#known ?? ordinaryRequest(decoding)))
-    if (!reply.ok)
-      return {
-        reply,
-        of: this.#known === undefined ? 'an ordinary request' : 'a request that it answered before',
-      }
+    if (!reply.ok) return { reply, of }
     let asked = 0
     for (const request of ordinary) {
       reply = await ask({ ...request, isControl: true })
@@ -88,10 +84,6 @@ interface Control {
   readonly of: string
 }
 
-function isCancelled(reply: ChatReply): boolean {
-  return !reply.ok && reply.kind === 'cancelled'
-}
-
 const canaries = new WeakMap<ChatModel, Canary>()
 
 export function canaryOf(model: ChatModel): Canary {
@@ -105,11 +97,10 @@ export function erratic(rejection: ChatFailure): ChatFailure {
   return { ...rejection, kind: 'erratic' }
 }
 
-const filler = 'This sentence only makes the request as long as an ordinary one. '.repeat(60)
-
 /** A harmless request of ordinary length (about a thousand tokens), for an endpoint that has answered nothing yet. */
 export function ordinaryRequest(decoding: Decoding): ChatRequest {
   const task = 'Reply with {"analysis": "ready", "answer": null} and nothing else.'
+  const filler = 'This sentence only makes the request as long as an ordinary one. '.repeat(60)
   return {
     system: 'You check that a connection works. Reply in JSON.',
     user: JSON.stringify({ task, filler }),
@@ -129,6 +120,6 @@ function withoutSomeWords(request: ChatRequest): ChatRequest {
   return { ...request, user, isControl: true }
 }
 
-function lengthOf({ system, user }: ChatRequest): number {
-  return system.length + user.length
+function lengthOf(request: ChatRequest | undefined): number {
+  return request === undefined ? 0 : request.system.length + request.user.length
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
+import type { ChatFailure } from './chat-model.ts'
 import { withDeadline } from './deadline.ts'
 
 /** An HTTP answer. A 2xx body is complete; another may be cut off. */
@@ -11,13 +12,7 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-export interface HttpFailure {
-  readonly kind: 'network' | 'timeout' | 'bad_response' | 'cancelled'
-  readonly message: string
-  readonly status?: number
-  /** No connection came about: the server has not seen the request. */
-  readonly unsent?: boolean
-}
+type HttpFailure = Pick<ChatFailure, 'kind' | 'message' | 'status' | 'unsent'>
 
 export interface ExchangeLimits {
   /** From the first step of connecting to the last byte of the body. */
@@ -97,7 +92,6 @@ async function receive(
   answer: HttpAnswer,
   maxBytes: number,
 ): Promise<HttpAnswer | HttpFailure> {
-  const { status } = answer
   const success = isSuccess(answer)
   try {
     const bytes = await collect(response, success ? maxBytes : maxErrorBytes)
@@ -107,9 +101,10 @@ async function receive(
   } catch (error) {
     // The status of a failed call says more than the state of its body.
     if (!success) return answer
-    if (error instanceof UnreadableBody) return { kind: 'bad_response', message: error.message, status }
-    if (error instanceof TypeError) return { kind: 'bad_response', message: 'The body is not UTF-8.', status }
-    throw error
+    const isBinary = error instanceof TypeError
+    if (!isBinary && !(error instanceof UnreadableBody)) throw error
+    const message = isBinary ? 'The body is not UTF-8.' : (error as Error).message
+    return { kind: 'bad_response', message, status: answer.status }
   }
 }
 

@@ -14,9 +14,9 @@ export class ModelUnreachableError extends Problem {
 
   /** All attempts of all rounds failed in transport. */
   static afterRetries(task: string, reason: string | undefined): ModelUnreachableError {
-    const why = reason === undefined ? '' : ` The last failure: ${reason}`
+    const problem = `The model could not be reached for an answer about task '${task}', after all retries.`
     return new ModelUnreachableError(
-      `The model could not be reached for an answer about task '${task}', after all retries.${why}`,
+      reason === undefined ? problem : `${problem} The last failure: ${reason}`,
     )
   }
 }

@@ -1,10 +1,10 @@
 import type { ExecutionEvent } from '../execution/trace/events.ts'
 
 /** What a node asked for, by the digests of its requests, and whom it had to hear first. */
-interface EndedNode {
+interface AskingNode {
   readonly node: string
   readonly predecessors: readonly string[]
-  readonly asked: readonly string[]
+  readonly asked: string[]
 }
 
 /**
@@ -16,7 +16,7 @@ export class CallPaths {
   /** Milliseconds of every call that was made. What was known before is not in it and takes no time. */
   readonly #made = new Map<string, number>()
   /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
-  readonly #executions: EndedNode[][] = []
+  readonly #executions: AskingNode[][] = []
 
   /** `digest` is the request's, with the scope in front of it that the execution's listener was given. */
   made(digest: string, durationMs: number): void {
@@ -25,22 +25,15 @@ export class CallPaths {
 
   /** Listens to one execution. Requests of the same scope share their answers. */
   listener(scope = ''): (event: ExecutionEvent) => void {
-    const ended: EndedNode[] = []
-    const predecessors = new Map<string, readonly string[]>()
-    const asked = new Map<string, string[]>()
+    const ended: AskingNode[] = []
+    const nodes = new Map<string, AskingNode>()
     this.#executions.push(ended)
     return (event) => {
       if (event.type === 'execution-start')
-        for (const { node, predecessors: heard } of event.nodes) {
-          predecessors.set(node, heard)
-          asked.set(node, [])
-        }
+        for (const { node, predecessors } of event.nodes) nodes.set(node, { node, predecessors, asked: [] })
       else if (event.type === 'call-end' && event.digest !== undefined)
-        asked.get(event.node)!.push(scope + event.digest)
-      else if (event.type === 'node-end') {
-        const { node } = event
-        ended.push({ node, predecessors: predecessors.get(node)!, asked: asked.get(node)! })
-      }
+        nodes.get(event.node)!.asked.push(scope + event.digest)
+      else if (event.type === 'node-end') ended.push(nodes.get(event.node)!)
     }
   }
 
@@ -57,7 +50,7 @@ export class CallPaths {
       for (const execution of this.#executions) {
         const ends = new Map<string, number>()
         for (const { node, predecessors, asked } of execution) {
-          let time = predecessors.reduce((latest, heard) => Math.max(latest, ends.get(heard) ?? 0), 0)
+          let time = Math.max(0, ...predecessors.map((heard) => ends.get(heard) ?? 0))
           for (const digest of asked) {
             const own = time + (this.#made.get(digest) ?? 0)
             const answer = Math.min(own, answered.get(digest) ?? Number.POSITIVE_INFINITY)
@@ -75,9 +68,5 @@ export class CallPaths {
 
   get workMs(): number {
     return [...this.#made.values()].reduce((sum, ms) => sum + ms, 0)
-  }
-
-  boundMs(concurrency: number): number {
-    return Math.max(this.criticalMs, this.workMs / concurrency)
   }
 }

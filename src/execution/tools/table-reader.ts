@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Table } from '../../library/task.ts'
-import { cellNumber } from './cell-number.ts'
 import { type Tool, type ToolObservation, toolError } from './tool.ts'
 
 const place = z.union([z.string(), z.int().nonnegative()])
@@ -155,4 +154,20 @@ function sameText(a: string, b: string): boolean {
 
 function normal(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase()
+}
+
+const plainNumber = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?$/
+
+/** The number that a cell shows: `$1,234.5`, `12 %`, `(3.2)` for a negative one, `−5`. Undefined for other text. */
+export function cellNumber(cell: string): number | undefined {
+  const text = cell.trim()
+  if (text.length > 40) return undefined
+  const [, inner] = /^\((.*)\)$/.exec(text) ?? []
+  const bare = (inner ?? text)
+    .replace(/[−–]/, '-')
+    .replace(/[$€£¥%]/g, '')
+    .replace(/\s+/g, '')
+  if (!/\d/.test(bare) || !plainNumber.test(bare)) return undefined
+  const value = Number(bare.replaceAll(',', ''))
+  return inner === undefined ? value : -Math.abs(value)
 }
