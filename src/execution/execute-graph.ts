@@ -5,7 +5,7 @@ import { stopsRun } from '../models/failure.ts'
 import { priceOf } from '../models/prices.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
-import { NodeExecution, type NodeRun, type NodeSurroundings } from './node.ts'
+import { brokenRun, type NodeRun, type NodeSurroundings, runNode } from './node.ts'
 import { isFailure, projectPacket } from './packet.ts'
 import { type Plan, type PlannedNode, planOf } from './plan.ts'
 import { wrapFinal } from './protocol/final-answer.ts'
@@ -110,12 +110,11 @@ class GraphExecution {
     const { tell, settings } = this.#around
     const span = this.#span?.startNode(node)
     tell({ type: 'node-start', node: node.id })
-    const execution = new NodeExecution(node, texts, this.#around, span)
-    const run = await execution.run().catch((error: unknown) => {
+    const run = await runNode(node, texts, this.#around, span).catch((error: unknown) => {
       // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
       this.#crash ??= { error }
       this.#cut('aborted')
-      return execution.ended('aborted', 'The execution ended by a mistake in code.')
+      return brokenRun(node, this.#around)
     })
     const { status, reason } = run.packet
     this.#runs[index] = run

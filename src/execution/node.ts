@@ -1,3 +1,4 @@
+import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import { canaryOf } from '../models/canary.ts'
@@ -7,12 +8,13 @@ import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import type { ExecutionOptions, Question } from './execution.ts'
 import { boundedValue } from './length-budget.ts'
-import { asFailed, type NodeStatus, type Packet } from './packet.ts'
+import type { Memory } from './once.ts'
+import { asFailed, type Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
 import { nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Text } from './text.ts'
-import { type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
+import { type ToolContext, toolError, useTool } from './tools/tool.ts'
 import type { EventBody } from './trace/events.ts'
 import type { OpenSpan } from './trace/telemetry.ts'
 
@@ -65,208 +67,204 @@ const harmlessTask: Task = {
  * Runs one node: ask, use a tool if it asks for one, ask again. At most one tool, one repair and one concise retry, so
  * never more than four calls, whatever the model says.
  */
-export class NodeExecution {
-  readonly #node: PlannedNode
-  readonly #predecessors: readonly Text[] | undefined
-  readonly #around: NodeSurroundings
-  readonly #span: OpenSpan | undefined
-  readonly #startMs: number
-  /** The finalizer and the direct path get no second chance. */
-  readonly #isFinal: boolean
-  readonly #calls: CallRecord[] = []
-  #turn: Turn
-  #tool: ToolRecord | undefined
-
-  constructor(
-    node: PlannedNode,
-    predecessors: readonly Text[] | undefined,
-    around: NodeSurroundings,
-    span: OpenSpan | undefined,
-  ) {
-    this.#node = node
-    this.#predecessors = predecessors
-    this.#around = around
-    this.#span = span
-    this.#startMs = around.elapsed()
-    this.#isFinal = node.part === 'finalizer' || node.part === 'direct'
-    this.#turn = firstTurn(node)
+export async function runNode(
+  node: PlannedNode,
+  predecessors: readonly Text[] | undefined,
+  around: NodeSurroundings,
+  span: OpenSpan | undefined,
+): Promise<NodeRun> {
+  const startMs = around.elapsed()
+  const calls: CallRecord[] = []
+  let turn = firstTurn(node)
+  let tool: ToolRecord | undefined
+  const ended = ({ status, reason, analysis = null, answer = null }: Result): NodeRun => {
+    const toolObservation = tool?.observation
+    const packet = { ...identityOf(node, around), status, reason, analysis, answer, toolObservation }
+    return { packet, calls, tool, startMs, durationMs: around.elapsed() - startMs }
   }
-
-  async run(): Promise<NodeRun> {
-    if (this.#around.signal.aborted) return this.ended('aborted', 'The execution ended before its turn.')
-    for (;;) {
-      const { reply } = (await this.#ask()).call
-      if (!reply.ok && reply.kind === 'cancelled') return this.ended('aborted', reply.message)
-      if (!reply.ok) return this.ended('model_failure', `${reply.kind}: ${reply.message}`)
-      const ended = await this.#read(reply)
-      if (ended !== undefined) return ended
+  if (around.signal.aborted) return ended(aborted('The execution ended before its turn.'))
+  for (;;) {
+    const call = await askNode(node, predecessors, turn, around, span)
+    calls.push(call)
+    const { reply } = call.call
+    if (!reply.ok && reply.kind === 'cancelled') return ended(aborted(reply.message))
+    if (!reply.ok) return ended({ status: 'model_failure', reason: `${reply.kind}: ${reply.message}` })
+    let next = judge(reply, node, turn, around.contract)
+    if ('class' in next) {
+      tool = await takeToolTurn(node, next, around, span)
+      if (tool === undefined) return ended(aborted('The execution ended while its tool was at work.'))
+      const toolRequest = { tool: tool.tool, payload: tool.payload }
+      next = { again: { toolRequest, toolObservation: tool.observation, mayUseTool: false } }
     }
+    if ('status' in next) return ended(next)
+    turn = { ...turn, ...next.again, number: turn.number + 1 }
   }
+}
 
-  async #ask(): Promise<Asked> {
-    const { model, settings, replies, tell, elapsed } = this.#around
-    const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, this.#around)
-    const chat = { system: request.system.text, user, decoding: settings.decoding }
-    const startMs = elapsed()
-    const span = this.#span?.startCall(chat)
-    const digest =
-      replies === undefined || settings.decoding.temperature > 0
-        ? undefined
-        : requestDigest(model.identity, chat)
-    const call = (signal: AbortSignal) => this.#call(chat, signal)
-    const asked = await this.#once(
-      digest,
-      span === undefined ? call : (until) => span.within(() => call(until)),
-    )
-    const durationMs = elapsed() - startMs
-    span?.endCall(asked)
-    this.#calls.push({ ...asked, request, startMs, durationMs })
-    const { reused } = asked
-    const { reply, usage } = asked.call
-    tell({ type: 'call-end', node: this.#node.id, ok: reply.ok, reused, digest, usage, durationMs })
-    return asked
-  }
+/** A node's result after a mistake in code. */
+export function brokenRun(node: PlannedNode, around: NodeSurroundings): NodeRun {
+  const result = aborted('The execution ended by a mistake in code.')
+  const packet = { ...identityOf(node, around), ...result, analysis: null, answer: null }
+  return { packet, calls: [], startMs: around.elapsed(), durationMs: 0 }
+}
 
-  #call(chat: ChatRequest, signal: AbortSignal): Promise<Call> {
-    const { model, limit, clock, meter, settings } = this.#around
-    return callModel(model, chat, {
-      ...{ limit, clock, meter, signal },
-      priority: this.#node.remaining,
-      attemptMs: settings.attemptSeconds * 1000,
-      canary: canaryOf(model),
-      ordinary: { [Symbol.iterator]: () => this.#ordinaryRequests() },
-    })
-  }
+function identityOf(
+  { id, name, role, executor, part, granularity }: PlannedNode,
+  { task }: NodeSurroundings,
+) {
+  return { node: id, name, task: task.id, role, executor, part, granularity }
+}
 
-  /** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
-  async #once(digest: string | undefined, ask: (signal: AbortSignal) => Promise<Call>): Promise<Asked> {
-    const { replies, signal } = this.#around
-    if (digest === undefined) return { call: await ask(signal), reused: false }
-    const make = async (until: AbortSignal) => {
-      const call = await ask(until)
-      return { value: call, keep: call.reply.ok }
-    }
-    try {
-      const { value, origin } = await replies!.once(digest, make, signal)
-      if (origin === 'made') return { call: value, reused: false }
-      return { call: withoutAttempts(value.reply), reused: true }
-    } catch (error) {
-      if (signal.aborted && error === signal.reason) return { call: withoutAttempts(cancelled), reused: true }
-      throw error
-    }
-  }
-
-  /**
-   * What this node would ask first about other questions if its predecessors had failed: nothing sets these requests apart
-   * from those of a run. Without other questions there is one that no endpoint objects to.
-   */
-  *#ordinaryRequests(): Generator<ChatRequest> {
-    const { others = [], contract, settings } = this.#around
-    const predecessors = this.#predecessors?.map(asFailed)
-    const requestAbout = (question: Question): ChatRequest => {
-      const { user } = nodeRequest(this.#node, predecessors, firstTurn(this.#node), { ...question, settings })
-      return { system: this.#node.system.text, user, decoding: settings.decoding }
-    }
-    let hasOthers = false
-    for (const other of others) {
-      hasOthers = true
-      yield requestAbout(other)
-    }
-    if (!hasOthers) yield requestAbout({ task: harmlessTask, contract })
-  }
-
-  /** The node's result, or undefined if it is to be asked again. */
-  async #read(reply: ChatAnswer): Promise<NodeRun | undefined> {
-    const parse = this.#isFinal ? parseFinalResponse : parseNodeResponse
-    const response = parse(reply.text, this.#around.contract)
-    switch (response.class) {
-      case 'content':
-        return this.ended('ok', undefined, response)
-      case 'null_answer':
-        return this.ended('null_answer', undefined, { ...response, answer: null })
-      case 'format_failure':
-        return reply.finish === 'length' ? this.#cutOff() : this.ended('format_failure', response.reason)
-      case 'contract_violation':
-        return this.#refuse(reply, response.problem)
-      case 'tool_request':
-        return this.#turn.mayUseTool && this.#node.tools.has(response.tool)
-          ? this.#useTool(response)
-          : this.#refuse(reply, this.#problemWithTool(response))
-    }
-  }
-
-  /** One concise retry for an intermediate node. */
-  #cutOff(): NodeRun | undefined {
-    if (this.#isFinal || this.#turn.concise === true)
-      return this.ended('truncated', 'The reply was cut off at the output limit.')
-    return this.#again({ concise: true })
-  }
-
-  /** One repair for an intermediate node, which must then give content. */
-  #refuse({ text }: ChatAnswer, problem: string): NodeRun | undefined {
-    if (this.#isFinal || this.#turn.repair !== undefined) return this.ended('contract_violation', problem)
-    return this.#again({ repair: { problem, previous: text }, mayUseTool: false })
-  }
-
-  #problemWithTool({ tool }: ToolRequest): string {
-    if (this.#tool !== undefined) return 'You have used your one tool: reply with content.'
-    if (!this.#turn.mayUseTool) return 'You have no tool: reply with content.'
-    const named = tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool
-    return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
-  }
-
-  /** Runs a tool on a model's payload, within the time limit and the length budget. */
-  async #useTool({ tool: name, payload }: ToolRequest): Promise<NodeRun | undefined> {
-    const { settings, tell, elapsed } = this.#around
-    const startMs = elapsed()
-    const span = this.#span?.startTool(this.#node.tools.get(name)!, payload)
-    const observation = await this.#observe(name, payload)
-    if (observation === 'aborted') {
-      span?.end('aborted')
-      return this.ended('aborted', 'The execution ended while its tool was at work.')
-    }
-    // A tool's result may hold values that JSON cannot express; keep what would be sent.
-    const json = JSON.parse(JSON.stringify({ tool: name, ...observation })) as JsonValue
-    const seen = JSON.parse(boundedValue(json, settings.budgets.observation)) as JsonValue
-    const { status } = observation
-    const durationMs = elapsed() - startMs
-    span?.endTool(status === 'error' ? observation.reason : undefined, seen)
-    tell({ type: 'tool-end', node: this.#node.id, tool: name, status, durationMs })
-    const toolRequest = { tool: name, payload: payload ?? null }
-    this.#tool = { ...toolRequest, observation: seen, startMs, durationMs }
-    return this.#again({ toolRequest, toolObservation: seen, mayUseTool: false })
-  }
-
-  async #observe(name: string, payload: ToolRequest['payload']): Promise<ToolObservation | 'aborted'> {
-    const { settings, toolContext, signal, clock } = this.#around
-    const { toolSeconds } = settings
-    if (payload === undefined) return toolError('bad_payload', 'The payload is nested too deeply.')
-    const work = (until: AbortSignal) => useTool(this.#node.tools.get(name)!, payload, toolContext, until)
-    const used = await withDeadline(toolSeconds * 1000, signal, work, clock)
-    return used === 'timeout'
-      ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`)
-      : used
-  }
-
-  #again(change: Partial<Turn>): undefined {
-    this.#turn = { ...this.#turn, ...change, number: this.#turn.number + 1 }
-  }
-
-  /** What to record of the node; a failure without content. */
-  ended(status: NodeStatus, reason?: string, said?: Pick<Packet, 'analysis' | 'answer'>): NodeRun {
-    const { id: node, name, role, executor, part, granularity } = this.#node
-    const tool = this.#tool
-    const packet: Packet = {
-      ...{ node, name, task: this.#around.task.id, role, executor, part, granularity, status, reason },
-      analysis: said?.analysis ?? null,
-      answer: said?.answer ?? null,
-      toolObservation: tool?.observation,
-    }
-    const startMs = this.#startMs
-    return { packet, calls: this.#calls, tool, startMs, durationMs: this.#around.elapsed() - startMs }
-  }
+function aborted(reason: string): Result {
+  return { status: 'aborted', reason }
 }
 
 function firstTurn({ tools }: PlannedNode): Turn {
   return { number: 0, mayUseTool: tools.size > 0 }
+}
+
+type Result = Pick<Packet, 'status' | 'reason'> & Partial<Pick<Packet, 'analysis' | 'answer'>>
+
+/** What follows from a reply: the node's result, the use of a tool, or another call. */
+function judge(
+  { text, finish }: ChatAnswer,
+  { part, tools }: PlannedNode,
+  turn: Turn,
+  contract: AnswerContract,
+): Result | ToolRequest | { again: Partial<Turn> } {
+  // The finalizer and the direct path get no second chance.
+  const isFinal = part === 'finalizer' || part === 'direct'
+  const response = (isFinal ? parseFinalResponse : parseNodeResponse)(text, contract)
+  if (response.class === 'content') {
+    const { analysis, answer } = response
+    return { status: 'ok', analysis, answer }
+  }
+  if (response.class === 'null_answer') return { status: 'null_answer', analysis: response.analysis }
+  if (response.class === 'format_failure') {
+    if (finish !== 'length') return { status: 'format_failure', reason: response.reason }
+    if (!isFinal && turn.concise !== true) return { again: { concise: true } }
+    return { status: 'truncated', reason: 'The reply was cut off at the output limit.' }
+  }
+  const isRequest = response.class === 'tool_request'
+  if (isRequest && turn.mayUseTool && tools.has(response.tool)) return response
+  const problem = isRequest ? problemWithTool(response, turn) : response.problem
+  if (isFinal || turn.repair !== undefined) return { status: 'contract_violation', reason: problem }
+  // After a repair it must give content.
+  return { again: { repair: { problem, previous: text }, mayUseTool: false } }
+}
+
+function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
+  if (turn.toolRequest !== undefined) return 'You have used your one tool: reply with content.'
+  if (!turn.mayUseTool) return 'You have no tool: reply with content.'
+  const named = tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool
+  return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
+}
+
+async function askNode(
+  node: PlannedNode,
+  predecessors: readonly Text[] | undefined,
+  turn: Turn,
+  around: NodeSurroundings,
+  span: OpenSpan | undefined,
+): Promise<CallRecord> {
+  const { model, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
+  const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
+  const chat = { system: request.system.text, user, decoding: settings.decoding }
+  const startMs = elapsed()
+  const callSpan = span?.startCall(chat)
+  const options = {
+    ...{ limit, clock, meter },
+    priority: node.remaining,
+    attemptMs: settings.attemptSeconds * 1000,
+    canary: canaryOf(model),
+    ordinary: { [Symbol.iterator]: () => ordinaryRequests(node, predecessors, around) },
+  }
+  const call = (until: AbortSignal) => callModel(model, chat, { ...options, signal: until })
+  const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
+  const isReusable = replies !== undefined && settings.decoding.temperature === 0
+  const digest = isReusable ? requestDigest(model.identity, chat) : undefined
+  const asked =
+    digest === undefined
+      ? { call: await ask(signal), reused: false }
+      : await askOnce(replies!, digest, signal, ask)
+  const durationMs = elapsed() - startMs
+  callSpan?.endCall(asked)
+  const { reused } = asked
+  const { reply, usage } = asked.call
+  tell({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
+  return { ...asked, request, startMs, durationMs }
+}
+
+/** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
+async function askOnce(
+  replies: Memory<Call>,
+  digest: string,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => Promise<Call>,
+): Promise<Asked> {
+  const make = async (until: AbortSignal) => {
+    const call = await ask(until)
+    return { value: call, keep: call.reply.ok }
+  }
+  try {
+    const { value, origin } = await replies.once(digest, make, signal)
+    if (origin === 'made') return { call: value, reused: false }
+    return { call: withoutAttempts(value.reply), reused: true }
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return { call: withoutAttempts(cancelled), reused: true }
+    throw error
+  }
+}
+
+/**
+ * What a node would ask first about other questions if its predecessors had failed: nothing sets these requests apart from
+ * those of a run. Without other questions there is one that no endpoint objects to.
+ */
+function* ordinaryRequests(
+  node: PlannedNode,
+  predecessors: readonly Text[] | undefined,
+  { others = [], contract, settings }: NodeSurroundings,
+): Generator<ChatRequest> {
+  const failed = predecessors?.map(asFailed)
+  const requestAbout = (question: Question): ChatRequest => {
+    const { user } = nodeRequest(node, failed, firstTurn(node), { ...question, settings })
+    return { system: node.system.text, user, decoding: settings.decoding }
+  }
+  let hasOthers = false
+  for (const other of others) {
+    hasOthers = true
+    yield requestAbout(other)
+  }
+  if (!hasOthers) yield requestAbout({ task: harmlessTask, contract })
+}
+
+/** Runs a tool on a model's payload, within the time limit and the length budget. Nothing where the execution ended. */
+async function takeToolTurn(
+  node: PlannedNode,
+  { tool: name, payload }: ToolRequest,
+  { settings, toolContext, signal, clock, tell, elapsed }: NodeSurroundings,
+  span: OpenSpan | undefined,
+): Promise<ToolRecord | undefined> {
+  const { toolSeconds, budgets } = settings
+  const tool = node.tools.get(name)!
+  const startMs = elapsed()
+  const toolSpan = span?.startTool(tool, payload)
+  const work = (until: AbortSignal) => useTool(tool, payload, toolContext, until)
+  const used =
+    payload === undefined
+      ? toolError('bad_payload', 'The payload is nested too deeply.')
+      : await withDeadline(toolSeconds * 1000, signal, work, clock)
+  if (used === 'aborted') {
+    toolSpan?.end('aborted')
+    return undefined
+  }
+  const observed =
+    used === 'timeout' ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`) : used
+  // A tool's result may hold values that JSON cannot express; keep what would be sent.
+  const json = JSON.parse(JSON.stringify({ tool: name, ...observed })) as JsonValue
+  const observation = JSON.parse(boundedValue(json, budgets.observation)) as JsonValue
+  const durationMs = elapsed() - startMs
+  toolSpan?.endTool(observed.status === 'error' ? observed.reason : undefined, observation)
+  tell({ type: 'tool-end', node: node.id, tool: name, status: observed.status, durationMs })
+  return { tool: name, payload: payload ?? null, observation, startMs, durationMs }
 }
