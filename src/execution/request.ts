@@ -8,14 +8,9 @@ import { requirementText, taskText } from './task-text.ts'
 import type { Text } from './text.ts'
 
 /**
- * A node's request. Its user message is one JSON object, put together from texts that nodes and executions share, so that
- * none is written twice, neither here nor in a trace.
+ * What a node's request is made of. Its user message is one JSON object, put together from texts that nodes and executions
+ * share, so that none is written twice, neither here nor in a trace.
  */
-export interface NodeRequest {
-  readonly texts: RequestTexts
-  readonly user: string
-}
-
 export interface RequestTexts {
   readonly system: Text
   /** Executor, task, answer requirement. */
@@ -45,7 +40,7 @@ export function nodeRequest(
     contract,
     settings: { budgets },
   }: Question & { readonly settings: Pick<ExecutionSettings, 'budgets'> },
-): NodeRequest {
+): { texts: RequestTexts; user: string } {
   const requirement = requirementText(contract)
   // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
   const closing: Text[] = []

@@ -1,4 +1,4 @@
-import type { JSONValue } from '@ai-sdk/provider'
+import type { APICallError, JSONValue } from '@ai-sdk/provider'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
 import { askInTime } from './deadline.ts'
@@ -113,13 +113,7 @@ function readUsage(usage: GenerateResult['usage']) {
 
 /** The SDK's `APICallError` carries the HTTP status; anything else is a failed connection. */
 function readError(error: unknown): ChatFailure {
-  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as {
-    name?: string
-    message?: string
-    statusCode?: number
-    responseBody?: string
-    responseHeaders?: Record<string, string>
-  }
+  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as Partial<APICallError>
   // The key is the SDK's, so it cannot be struck out by name.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
   // A missing key does not pass by itself: no call can succeed before a person has acted.

@@ -21,14 +21,7 @@ export interface ExchangeLimits {
 }
 
 /** What a connection fails with before anything can be sent over it. */
-const notConnected = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
+const notConnected = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 /** Enough for any error message. */
 const maxErrorBytes = 64 * 1024
@@ -77,7 +70,7 @@ export async function post(
     return {
       kind: 'network',
       message: code === undefined ? message : `${message} (${code})`,
-      unsent: notConnected.has(code ?? '') || undefined,
+      unsent: notConnected.test(code ?? '') || undefined,
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Cost } from '../../models/prices.ts'
 import type { Usage } from '../../models/usage.ts'
-import type { NodePart, NodeStatus } from '../packet.ts'
+import type { NodeStatus, Packet } from '../packet.ts'
 import type { ToolObservation } from '../tools/tool.ts'
 
 /** Events of an execution, for a live view. They hold no text of tasks, models or tools except the answer. */
@@ -31,11 +31,7 @@ export type EventBody =
       durationMs: number
     }
 
-interface AnnouncedNode {
-  readonly node: string
-  readonly role: string
-  readonly executor: string
-  readonly part: NodePart
+interface AnnouncedNode extends Pick<Packet, 'node' | 'role' | 'executor' | 'part'> {
   readonly predecessors: readonly string[]
 }
 
