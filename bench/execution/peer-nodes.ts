@@ -1,5 +1,5 @@
 import { type PlannedNode, planOf } from '../../src/execution/plan.ts'
-import { requirementText, taskText } from '../../src/execution/task-text.ts'
+import { requirementText, taskText } from '../../src/execution/text.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ChatFailure } from '../models/chat-model.ts'
 import { type Clock, setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
-import { priceOf } from '../models/prices.ts'
+import { addCosts, type Cost, costOf, type Price, priceOf } from '../models/prices.ts'
+import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { brokenRun, type NodeRun, type NodeSurroundings, runNode } from './node.ts'
@@ -10,7 +11,6 @@ import { isFailure, projectPacket } from './packet.ts'
 import { type Plan, type PlannedNode, planOf } from './plan.ts'
 import { wrapFinal } from './protocol/final-answer.ts'
 import { type Message, orderMessages } from './request.ts'
-import { tallyOf } from './tally.ts'
 import type { Text } from './text.ts'
 import { emptyToolbox } from './toolbox.ts'
 import { announcer } from './trace/events.ts'
@@ -118,10 +118,10 @@ async function runNodes(
   const runOne = async (index: number): Promise<Message> => {
     const node = nodes[index]!
     const heard = node.predecessors?.map((predecessor) => messages[predecessor]!)
-    const texts = heard && textsOf(await Promise.all(heard), node)
+    const predecessors = heard && textsOf(await Promise.all(heard), node)
     const nodeSpan = span?.startNode(node)
     tell({ type: 'node-start', node: node.id })
-    const run = await runNode(node, texts, around, nodeSpan).catch((error: unknown) => {
+    const run = await runNode({ node, predecessors, around, span: nodeSpan }).catch((error: unknown) => {
       // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
       early.crash ??= { error }
       early.cut('aborted')
@@ -147,4 +147,25 @@ async function runNodes(
 /** A node's messages, in an order that depends neither on how the graph was built nor on timing. */
 function textsOf(messages: readonly Message[], { twins }: PlannedNode): readonly Text[] {
   return twins ? orderMessages(messages) : messages.map(({ text }) => text)
+}
+
+/** What an execution used and what that cost, summed over all attempts of all calls. */
+function tallyOf(
+  runs: readonly NodeRun[],
+  price: Price | undefined,
+): { usage: Usage; reused: Usage; cost: Cost } {
+  let usage = noUsage
+  let reused = noUsage
+  let cost: Cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
+  for (const { call, reused: isReused } of runs.flatMap(({ calls }) => calls)) {
+    const { reply, attempts } = call
+    // A rejection counts as a call whoever made it, so that usage does not depend on which execution came first.
+    if (isReused && (reply.ok || reply.kind === 'rejected'))
+      reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
+    usage = addUsage(usage, call.usage)
+    // By the attempt, since a price may depend on the hour.
+    for (const { reply: said, startedAt } of attempts)
+      if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
+  }
+  return { usage, reused, cost }
 }

@@ -28,6 +28,15 @@ export interface NodeSurroundings extends ExecutionOptions {
   readonly elapsed: () => number
 }
 
+/** A node at work. */
+interface NodeAtWork {
+  readonly node: PlannedNode
+  /** What its predecessors said; absent for the direct path. */
+  readonly predecessors: readonly Text[] | undefined
+  readonly around: NodeSurroundings
+  readonly span: OpenSpan | undefined
+}
+
 interface Timed {
   readonly startMs: number
   readonly durationMs: number
@@ -67,12 +76,8 @@ const harmlessTask: Task = {
  * Runs one node: ask, use a tool if it asks for one, ask again. At most one tool, one repair and one concise retry, so
  * never more than four calls, whatever the model says.
  */
-export async function runNode(
-  node: PlannedNode,
-  predecessors: readonly Text[] | undefined,
-  around: NodeSurroundings,
-  span: OpenSpan | undefined,
-): Promise<NodeRun> {
+export async function runNode(at: NodeAtWork): Promise<NodeRun> {
+  const { node, around } = at
   const startMs = around.elapsed()
   const calls: CallRecord[] = []
   let turn = firstTurn(node)
@@ -84,14 +89,14 @@ export async function runNode(
   }
   if (around.signal.aborted) return ended(aborted('The execution ended before its turn.'))
   for (;;) {
-    const call = await askNode(node, predecessors, turn, around, span)
+    const call = await askNode(at, turn)
     calls.push(call)
     const { reply } = call.call
     if (!reply.ok && reply.kind === 'cancelled') return ended(aborted(reply.message))
     if (!reply.ok) return ended({ status: 'model_failure', reason: `${reply.kind}: ${reply.message}` })
     let next = judge(reply, node, turn, around.contract)
     if ('class' in next) {
-      tool = await takeToolTurn(node, next, around, span)
+      tool = await takeToolTurn(at, next)
       if (tool === undefined) return ended(aborted('The execution ended while its tool was at work.'))
       const toolRequest = { tool: tool.tool, payload: tool.payload }
       next = { again: { toolRequest, toolObservation: tool.observation, mayUseTool: false } }
@@ -160,24 +165,21 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
   return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
 }
 
-async function askNode(
-  node: PlannedNode,
-  predecessors: readonly Text[] | undefined,
-  turn: Turn,
-  around: NodeSurroundings,
-  span: OpenSpan | undefined,
-): Promise<CallRecord> {
+async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
+  const { node, predecessors, around, span } = at
   const { model, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
   const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
   const chat = { system: request.system.text, user, decoding: settings.decoding }
   const startMs = elapsed()
   const callSpan = span?.startCall(chat)
   const options = {
-    ...{ limit, clock, meter },
+    limit,
+    clock,
+    meter,
     priority: node.remaining,
     attemptMs: settings.attemptSeconds * 1000,
     canary: canaryOf(model),
-    ordinary: { [Symbol.iterator]: () => ordinaryRequests(node, predecessors, around) },
+    ordinary: { [Symbol.iterator]: () => ordinaryRequests(at) },
   }
   const call = (until: AbortSignal) => callModel(model, chat, { ...options, signal: until })
   const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
@@ -220,11 +222,8 @@ async function askOnce(
  * What a node would ask first about other questions if its predecessors had failed: nothing sets these requests apart from
  * those of a run. Without other questions there is one that no endpoint objects to.
  */
-function* ordinaryRequests(
-  node: PlannedNode,
-  predecessors: readonly Text[] | undefined,
-  { others = [], contract, settings }: NodeSurroundings,
-): Generator<ChatRequest> {
+function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generator<ChatRequest> {
+  const { others = [], contract, settings } = around
   const failed = predecessors?.map(asFailed)
   const requestAbout = (question: Question): ChatRequest => {
     const { user } = nodeRequest(node, failed, firstTurn(node), { ...question, settings })
@@ -240,11 +239,10 @@ function* ordinaryRequests(
 
 /** Runs a tool on a model's payload, within the time limit and the length budget. Nothing where the execution ended. */
 async function takeToolTurn(
-  node: PlannedNode,
+  { node, around, span }: NodeAtWork,
   { tool: name, payload }: ToolRequest,
-  { settings, toolContext, signal, clock, tell, elapsed }: NodeSurroundings,
-  span: OpenSpan | undefined,
 ): Promise<ToolRecord | undefined> {
+  const { settings, toolContext, signal, clock, tell, elapsed } = around
   const { toolSeconds, budgets } = settings
   const tool = node.tools.get(name)!
   const startMs = elapsed()

@@ -24,7 +24,9 @@ function remembering(tool: Tool, memory: Memory<ToolObservation>): Tool {
   if (pureTools.has(tool)) return tool
   const { name, description, payload } = tool
   return {
-    ...{ name, description, payload },
+    name,
+    description,
+    payload,
     async run(input, context, signal) {
       // A schema of a user's own may make something of a payload that JSON cannot tell from other things.
       if (!z.json().safeParse(input).success) return tool.run(input, context, signal)

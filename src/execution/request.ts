@@ -4,8 +4,7 @@ import type { Question } from './execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
 import { renamed } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import { requirementText, taskText } from './task-text.ts'
-import type { Text } from './text.ts'
+import { requirementText, type Text, taskText } from './text.ts'
 
 /**
  * What a node's request is made of. Its user message is one JSON object, put together from texts that nodes and executions

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { freeText } from '../../library/answer-contract.ts'
 import type { JsonValue } from '../../library/json-value.ts'
-import { parseFinalResponse } from './response.ts'
-import { keptDepth, toStorable } from './storable.ts'
+import { keptDepth, parseFinalResponse, toStorable } from './response.ts'
 
 function reasonOf(text: string): string | undefined {
   const response = parseFinalResponse(text, freeText)

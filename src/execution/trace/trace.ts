@@ -57,19 +57,23 @@ export function traceOf(
   }
 }
 
-function traceNode({ packet, calls, tool, startMs, durationMs }: NodeRun, keep: Keep, content: boolean) {
+function traceNode(run: NodeRun, keep: Keep, content: boolean) {
+  const { packet, calls, tool } = run
   const { node, name, role, executor, part, status, reason } = packet
+  const who = { node, name, role, executor, part }
   return {
-    ...{ node, name, role, executor, part, status, reason },
-    startMs: rounded(startMs),
-    durationMs: rounded(durationMs),
+    ...who,
+    status,
+    reason,
+    ...times(run),
     calls: calls.map((call) => traceCall(call, keep, content)),
     tool: tool && traceTool(tool, content),
   }
 }
 
-function traceCall({ request, call, reused, startMs, durationMs }: CallRecord, keep: Keep, content: boolean) {
-  const { reply, attempts } = call
+function traceCall(record: CallRecord, keep: Keep, content: boolean) {
+  const { request, reused } = record
+  const { reply, attempts } = record.call
   return {
     /** Keys of `texts`; `tracedRequest` puts them together again. */
     request: {
@@ -82,8 +86,7 @@ function traceCall({ request, call, reused, startMs, durationMs }: CallRecord, k
     /** Why there is no reply. Attempts do not tell: another execution may have made them. */
     failure: reply.ok ? undefined : reply.kind,
     reused: reused || undefined,
-    startMs: rounded(startMs),
-    durationMs: rounded(durationMs),
+    ...times(record),
     attempts: attempts.map(({ reply: said, startedAt }) => ({ startedAt, ...traceReply(said) })),
   }
 }
@@ -96,19 +99,23 @@ function traceReply(reply: ChatReply) {
   return { ok, finish, usage, warnings, servedModel, durationMs }
 }
 
-function traceTool({ tool, payload, observation, startMs, durationMs }: ToolRecord, content: boolean) {
+function traceTool(record: ToolRecord, content: boolean) {
+  const { tool, payload, observation } = record
   return {
     tool,
     payload: content ? tracedValue(payload) : undefined,
     observation: content ? observation : undefined,
-    startMs: rounded(startMs),
-    durationMs: rounded(durationMs),
+    ...times(record),
   }
 }
 
 /** A model's value as a trace keeps it: whole, unless it is absurdly long. */
 function tracedValue(value: JsonValue): JsonValue {
   return JSON.parse(boundedValue(value, longestReply))
+}
+
+function times({ startMs, durationMs }: { readonly startMs: number; readonly durationMs: number }) {
+  return { startMs: rounded(startMs), durationMs: rounded(durationMs) }
 }
 
 /** To the microsecond; what a clock adds to that is noise. */
