@@ -17,11 +17,7 @@ import type { Toolbox } from './toolbox.ts'
 import type { ExecutionEvent, ExecutionStatus } from './trace/events.ts'
 import type { Trace } from './trace/trace.ts'
 
-/** A task and what its answer must look like. */
-export interface Question {
-  readonly task: Task
-  readonly contract: AnswerContract
-}
+export type OtherTask = Pick<ExecutionOptions, 'task' | 'contract'>
 
 export interface ExecutionOptions {
   /** The empty graph is the direct path: the model alone with the question. */
@@ -41,7 +37,7 @@ export interface ExecutionOptions {
   /** Notes every attempt to call the model, control calls included. */
   readonly meter?: Meter
   /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
-  readonly others?: Iterable<Question>
+  readonly others?: Iterable<OtherTask>
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void

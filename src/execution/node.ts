@@ -6,7 +6,7 @@ import { type ChatAnswer, type ChatRequest, cancelled, requestDigest } from '../
 import { withDeadline } from '../models/deadline.ts'
 import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import type { ExecutionOptions, Question } from './execution.ts'
+import type { ExecutionOptions, OtherTask } from './execution.ts'
 import { boundedValue } from './length-budget.ts'
 import type { Memory } from './once.ts'
 import { asFailed, type Packet } from './packet.ts'
@@ -225,8 +225,8 @@ async function askOnce(
 function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generator<ChatRequest> {
   const { others = [], contract, settings } = around
   const failed = predecessors?.map(asFailed)
-  const requestAbout = (question: Question): ChatRequest => {
-    const { user } = nodeRequest(node, failed, firstTurn(node), { ...question, settings })
+  const requestAbout = (other: OtherTask): ChatRequest => {
+    const { user } = nodeRequest(node, failed, firstTurn(node), { ...other, settings })
     return { system: node.system.text, user, decoding: settings.decoding }
   }
   let hasOthers = false

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
-import type { Budgets, ExecutionSettings } from '../settings/execution.ts'
-import type { Question } from './execution.ts'
+import type { Budgets } from '../settings/execution.ts'
+import type { ExecutionOptions } from './execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
 import { renamed } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
@@ -34,12 +34,9 @@ export function nodeRequest(
   { id, system, head, toolsText }: PlannedNode,
   predecessors: readonly Text[] | undefined,
   turn: Turn,
-  {
-    task,
-    contract,
-    settings: { budgets },
-  }: Question & { readonly settings: Pick<ExecutionSettings, 'budgets'> },
+  { task, contract, settings }: Required<Pick<ExecutionOptions, 'task' | 'contract' | 'settings'>>,
 ): { texts: RequestTexts; user: string } {
+  const { budgets } = settings
   const requirement = requirementText(contract)
   // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
   const closing: Text[] = []

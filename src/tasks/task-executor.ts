@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomInt } from 'node:crypto'
 import { executeGraph } from '../execution/execute-graph.ts'
-import type { Execution, ExecutionOptions, Question } from '../execution/execution.ts'
+import type { Execution, ExecutionOptions, OtherTask } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import type { Toolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
@@ -115,7 +115,7 @@ export class TaskExecutor {
   }
 
   /** The other questions of a task's split, in random order. */
-  *#others(task: Task): Generator<Question> {
+  *#others(task: Task): Generator<OtherTask> {
     const { set } = this.parts
     const tasks = Object.values(set.splits).find((split) => split.tasks.includes(task))?.tasks ?? []
     const left = tasks.filter((other) => other !== task)
