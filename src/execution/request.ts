@@ -52,15 +52,9 @@ export function nodeRequest(
 }
 
 export function userMessage({ opening, predecessors, closing }: Omit<RequestTexts, 'system'>): string {
-  let message = ''
-  for (const { text } of opening) message += text
-  if (predecessors !== undefined) {
-    message += ',"predecessors":['
-    for (const [index, { text }] of predecessors.entries()) message += index === 0 ? text : `,${text}`
-    message += ']'
-  }
-  for (const { text } of closing) message += text
-  return `${message}}`
+  const joined = (texts: readonly Text[], mark = '') => texts.map(({ text }) => text).join(mark)
+  const heard = predecessors === undefined ? '' : `,"predecessors":[${joined(predecessors, ',')}]`
+  return `${joined(opening)}${heard}${joined(closing)}}`
 }
 
 /** A predecessor's message and the name it goes by. */

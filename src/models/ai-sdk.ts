@@ -38,15 +38,14 @@ interface GenerateResult {
 /** A number in version 2, which has its parts beside it; since then an object that splits it. */
 type TokenCount = number | undefined | Readonly<{ total?: number; cacheRead?: number; reasoning?: number }>
 
-export interface LanguageModelOptions {
-  /** Passed on unchanged. Models before version 4 have no other switch for thinking. */
-  readonly providerOptions?: JsonObject
-  readonly deadlineMs?: number
-}
-
-/** Makes any AI SDK language model a chat model. `doGenerate` is below the SDK's own retries, so there are none. */
-export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions = {}): ChatModel {
-  const { providerOptions, deadlineMs = 120_000 } = options
+/**
+ * Makes any AI SDK language model a chat model. `doGenerate` is below the SDK's own retries, so there are none.
+ * `providerOptions` are passed on unchanged: models before version 4 have no other switch for thinking.
+ */
+export function fromLanguageModel(
+  model: LanguageModel,
+  { providerOptions, deadlineMs = 120_000 }: { providerOptions?: JsonObject; deadlineMs?: number } = {},
+): ChatModel {
   const identity: ModelIdentity = {
     provider: model.provider,
     model: model.modelId,

@@ -38,14 +38,9 @@ export interface CallOptions {
 /** A call with all its attempts. `reply` is the last one's. */
 export interface Call {
   readonly reply: ChatReply
-  readonly attempts: readonly Attempt[]
+  /** Starts are milliseconds since 1970. */
+  readonly attempts: readonly { readonly reply: ChatReply; readonly startedAt: number }[]
   readonly usage: Usage
-}
-
-interface Attempt {
-  readonly reply: ChatReply
-  /** Milliseconds since 1970. */
-  readonly startedAt: number
 }
 
 /** A call that was not made, because its reply is known. */
@@ -64,7 +59,7 @@ export async function callModel(
 ): Promise<Call> {
   const { limit = processCallLimit, priority, signal, clock = systemClock, canary, ordinary = [] } = options
   const ask = (asked: ChatRequest) => askMetered(model, asked, options)
-  const attempts: Attempt[] = []
+  const attempts: Call['attempts'][number][] = []
   const done = (reply: ChatReply): Call => ({
     reply,
     attempts,
