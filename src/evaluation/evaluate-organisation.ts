@@ -114,7 +114,7 @@ async function recordOf(
         if (execution.status === 'timed_out' || round === rounds)
           throw ModelUnreachableError.afterRetries(
             task.id,
-            execution.failures.find(({ reason }) => reason)?.reason,
+            execution.failures.find(({ status }) => status === 'model_failure')?.reason,
           )
         lost = spent
         continue

@@ -126,7 +126,10 @@ export class TrainingEvaluator {
         return { score, usage: { calls, tokens: usage.input + usage.output + reused.input + reused.output } }
       }
       if (status === 'timed_out' || round === rounds)
-        throw ModelUnreachableError.afterRetries(task.id, failures.find(({ reason }) => reason)?.reason)
+        throw ModelUnreachableError.afterRetries(
+          task.id,
+          failures.find(({ status }) => status === 'model_failure')?.reason,
+        )
     }
   }
 
