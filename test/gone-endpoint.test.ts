@@ -49,6 +49,19 @@ function answer(body: string) {
   }
 }
 
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/)
+}
+
+/** Whether a request is an earlier one with some words left out. */
+function isNearCopy(words: readonly string[], earlier: readonly string[]): boolean {
+  const leftOut = earlier.length - words.length
+  if (leftOut < 1 || leftOut > 10) return false
+  let at = 0
+  for (const word of earlier) if (word === words[at]) at += 1
+  return at === words.length
+}
+
 /** Scores by graph and task. */
 async function scores(name: string): Promise<Map<string, number>> {
   const ledger = await SqliteLedger.open(join(place(name), 'ledger.sqlite'), { readOnly: true })
@@ -117,6 +130,45 @@ describe('training', { timeout: seconds }, () => {
     for (const [key, score] of await scores('short')) expect(score).toBe(whole.get(key))
   })
 
+  test.each<Fault>(['too_long_400', 'refused_422'])(
+    '%s to all but control calls stops it, and a resume comes to the same weights',
+    async (fault) => {
+      const name = `control-calls-only-${fault}`
+      const answered: string[][] = []
+      const isControl = (body: string) =>
+        body.includes('You check that a connection works') ||
+        answered.some((words) => isNearCopy(wordsOf(body), words))
+      server.plan((number, body) => {
+        if (number < asked / 2) answered.push(wordsOf(body))
+        return number < asked / 2 || isControl(body) ? 'ok' : fault
+      })
+      expectGone(await training(name))
+      const stored = await scores(name)
+      const whole = await scores('whole')
+      expect(stored.size).toBeGreaterThan(3)
+      for (const [key, score] of stored) expect(score).toBe(whole.get(key))
+
+      server.plan((_number, body) => (isControl(body) ? 'ok' : fault))
+      expectGone(await magic('resume', name))
+      expect(await scores(name)).toEqual(stored)
+
+      server.plan(() => 'ok')
+      expect((await magic('resume', name)).code).toBe(0)
+      expect(learned(place(name))).toEqual(learned(place('whole')))
+    },
+  )
+
+  test('one behind which only a cache is left is gone', async () => {
+    const answered = new Set<string>()
+    server.plan((number, body) => {
+      if (number < asked / 2) answered.add(body)
+      return answered.has(body) ? 'ok' : 'too_long_400'
+    })
+    expectGone(await training('cached'))
+    const whole = await scores('whole')
+    for (const [key, score] of await scores('cached')) expect(score).toBe(whole.get(key))
+  })
+
   test('one that rejects every other request does no harm', async () => {
     server.plan((number) => (number % 2 === 1 ? '400' : 'ok'))
     let { code } = await training('alternating')
@@ -146,7 +198,9 @@ describe('training', { timeout: seconds }, () => {
     '%s before it begins has the same exit code',
     async (fault) => {
       server.plan(() => fault)
-      expectGone(await training(`never-${fault}`))
+      const outcome = await training(`never-${fault}`)
+      expectGone(outcome)
+      expect(outcome.stderr).not.toContain('resume')
       expect(existsSync(place(`never-${fault}`))).toBe(false)
     },
   )

@@ -30,9 +30,9 @@ export interface HeardMessage extends JsonObject {
 /** Text alone is a whole answer that used 10 input tokens, 4 of them cached, and 5 output tokens. */
 export type Scripted = string | Partial<ChatAnswer> | ChatFailure
 
-/** The call that shows whether an endpoint that has rejected a request is alive: it ends in blanks. */
-export function isControl({ user }: ChatRequest): boolean {
-  return user !== user.trimEnd()
+/** A call that shows whether an endpoint that has rejected a request is alive. */
+export function isControl(request: ChatRequest): boolean {
+  return request.isControl === true
 }
 
 /** A model in this process that says what it is told to, and remembers what it was asked. It is always alive. */

@@ -1,5 +1,5 @@
 import { type PlannedNode, planOf } from '../../src/execution/plan.ts'
-import { requirementText, taskText } from '../../src/execution/task-text.ts'
+import { requirementText, taskText } from '../../src/execution/text.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { paperLibrary } from '../../src/library/paper-library/paper-library.ts'
@@ -21,7 +21,7 @@ export interface PeerNode {
 
 /** The same nodes with the same requests, to the byte, as our engine has; the finalizer is last. */
 export function peerNodes(graph: AgentGraph, model: ChatModel): PeerNode[] {
-  const { nodes } = planOf(graph, paperLibrary, profile, emptyToolbox)
+  const { nodes } = planOf(graph, { library: paperLibrary, profile, tools: emptyToolbox })
   return nodes.map((node) => ({
     id: node.id,
     predecessors: node.predecessors!,

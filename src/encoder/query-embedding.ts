@@ -1,5 +1,5 @@
 // What the policy reads of a task, in training and in use. Prompts show tasks with code of their own
-// (execution/task-text.ts), so that a change there cannot change what a trained policy sees.
+// (execution/text.ts), so that a change there cannot change what a trained policy sees.
 import { hash } from 'node:crypto'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'

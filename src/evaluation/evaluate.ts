@@ -6,7 +6,6 @@ import { budgetSettings } from '../settings/budget.ts'
 import { Budget } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
-import { MeteredModel } from '../store/metered-model.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
@@ -63,7 +62,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   const caps = budgetSettings.parse(options.budget ?? {})
   checkPrice(parts, caps)
   const budget = new Budget(caps, priceOf(parts.model.identity, parts.settings.prices))
-  const executor = new TaskExecutor({ ...parts, model: new MeteredModel(parts.model, budget) })
+  const executor = new TaskExecutor({ ...parts, meter: budget })
   const header = headerOf(executor, options)
   const store = folder && (await openStore(folder, header))
   try {

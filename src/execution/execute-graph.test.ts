@@ -437,6 +437,28 @@ describe('accounting', () => {
   })
 })
 
+test('the control calls of rejected nodes are what the same graph asks about another question', async () => {
+  const graph = AgentGraph.of([unit('a'), unit('b', [0])])
+  const other = { id: 'o', question: 'What else is it?', metadata: {} }
+  const asked = async (more: Partial<ExecutionOptions>) => {
+    // With the question it fails in every node; the other messages then say so.
+    const model = new ScriptedModel(({ message }) =>
+      failed(JSON.stringify(message['task']).includes('else') ? 'not_recorded' : 'rejected'),
+    )
+    const ask = model.ask.bind(model)
+    const users: string[] = []
+    model.ask = (request, signal) => {
+      if (request.user.includes('What else')) users.push(request.user)
+      return ask(request, signal)
+    }
+    await executeGraph(options(graph, model, more))
+    return new Set(users)
+  }
+  const controls = await asked({ others: [{ task: other, contract: freeText }] })
+  expect(controls.size).toBe(expandedCounts(graph).nodes + 1)
+  expect(controls).toEqual(await asked({ task: other }))
+})
+
 describe('events', () => {
   test('tell of every node, call and tool, and of the end', async () => {
     const events: ExecutionEvent[] = []

@@ -8,7 +8,7 @@ import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
 import type { Cost } from '../models/prices.ts'
-import type { Call } from '../models/retry.ts'
+import type { Call, Meter } from '../models/retry.ts'
 import type { Usage } from '../models/usage.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import type { Memory } from './once.ts'
@@ -16,6 +16,8 @@ import type { Packet } from './packet.ts'
 import type { Toolbox } from './toolbox.ts'
 import type { ExecutionEvent, ExecutionStatus } from './trace/events.ts'
 import type { Trace } from './trace/trace.ts'
+
+export type OtherTask = Pick<ExecutionOptions, 'task' | 'contract'>
 
 export interface ExecutionOptions {
   /** The empty graph is the direct path: the model alone with the question. */
@@ -32,6 +34,10 @@ export interface ExecutionOptions {
   /** Shared by everything in the process by default. */
   readonly limit?: CallLimit
   readonly clock?: Clock
+  /** Notes every attempt to call the model, control calls included. */
+  readonly meter?: Meter
+  /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
+  readonly others?: Iterable<OtherTask>
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void

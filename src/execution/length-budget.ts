@@ -6,21 +6,16 @@ import type { JsonObject, JsonValue } from '../library/json-value.ts'
 /** The least that a text may be cut down to: room for the mark and for every id, role and status of ours. */
 export const shortestCut = 96
 
-/** A text as a JSON string of at most `budget` code points between its quotes. What is left out is marked. */
-export function boundedString(text: string, budget: number): string {
+/** A text whose JSON form has at most `budget` code points between its quotes. What is left out is marked. */
+export function boundedText(text: string, budget: number): string {
+  if (text.length * 6 <= budget) return text
   // A text of more than twice as many UTF-16 units has more code points than fit, whatever they are.
-  if (text.length <= 2 * budget) {
-    const whole = JSON.stringify(text)
-    if (whole.length - 2 <= budget || codePoints(whole) - 2 <= budget) return whole
-  }
-  return JSON.stringify(cut(text, budget))
+  return text.length <= 2 * budget && written(text) <= budget ? text : cut(text, budget)
 }
 
-/** A text whose JSON form keeps to the same bound. */
-export function boundedText(text: string, budget: number): string {
-  return text.length * 6 <= budget || codePoints(JSON.stringify(text)) - 2 <= budget
-    ? text
-    : cut(text, budget)
+/** The same as a JSON string. */
+export function boundedString(text: string, budget: number): string {
+  return JSON.stringify(boundedText(text, budget))
 }
 
 /**
@@ -69,10 +64,10 @@ function cut(text: string, budget: number): string {
   let used = 0
   let end = 0
   while (end < text.length) {
-    const pair = isPair(text, end)
-    used += pair ? 1 : writtenLength(text.charCodeAt(end))
+    const next = end + (isPair(text, end) ? 2 : 1)
+    used += written(text.slice(end, next))
     if (used > room) break
-    end += pair ? 2 : 1
+    end = next
   }
   return text.slice(0, end) + mark(codePoints(text.slice(end)))
 }
@@ -88,15 +83,13 @@ function isPair(text: string, index: number): boolean {
   return second >= 0xdc00 && second <= 0xdfff
 }
 
-/** How many code points `JSON.stringify` writes for a UTF-16 unit that is not part of a pair. */
-function writtenLength(unit: number): number {
-  if (unit === 0x22 || unit === 0x5c) return 2
-  if (unit >= 0x20) return unit >= 0xd800 && unit <= 0xdfff ? 6 : 1
-  return unit === 0x08 || unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d ? 2 : 6
+/** Code points of a text between the quotes of its JSON form. */
+function written(text: string): number {
+  return codePoints(JSON.stringify(text)) - 2
 }
 
 function textLengths(value: JsonValue, lengths: number[] = []): number[] {
-  if (typeof value === 'string') lengths.push(codePoints(JSON.stringify(value)) - 2)
+  if (typeof value === 'string') lengths.push(written(value))
   else if (typeof value === 'object' && value !== null)
     for (const part of Object.values(value as JsonObject)) textLengths(part, lengths)
   return lengths
@@ -117,9 +110,7 @@ function lengthThatFits(lengths: readonly number[], excess: number): number | un
 }
 
 function withShortTexts(value: JsonValue, longest: number): JsonValue {
-  if (typeof value === 'string') {
-    return codePoints(JSON.stringify(value)) - 2 <= longest ? value : cut(value, longest)
-  }
+  if (typeof value === 'string') return boundedText(value, longest)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((part: JsonValue) => withShortTexts(part, longest))
   const copy = Object.create(null) as Record<string, JsonValue>

@@ -1,47 +1,51 @@
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import type { CallLimit } from '../models/call-limit.ts'
-import type { Canary } from '../models/canary.ts'
-import { type ChatAnswer, type ChatModel, requestDigest } from '../models/chat-model.ts'
-import type { Clock } from '../models/clock.ts'
-import { type Call, callModel } from '../models/retry.ts'
+import { canaryOf } from '../models/canary.ts'
+import { type ChatAnswer, type ChatRequest, cancelled, requestDigest } from '../models/chat-model.ts'
+import { withDeadline } from '../models/deadline.ts'
+import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
-import { type Asked, askOnce } from './ask-once.ts'
+import type { ExecutionOptions, OtherTask } from './execution.ts'
+import { boundedValue } from './length-budget.ts'
 import type { Memory } from './once.ts'
-import type { NodeStatus, Packet } from './packet.ts'
+import { asFailed, type Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
-import { type CommonTexts, nodeRequest, type RequestTexts, type Turn } from './request.ts'
-import type { Tally } from './tally.ts'
+import { nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Text } from './text.ts'
-import { takeToolTurn } from './tool-turn.ts'
-import type { ToolContext } from './tools/tool.ts'
-import type { Announcer } from './trace/events.ts'
-import type { NodeTelemetry } from './trace/telemetry.ts'
+import { type ToolContext, toolError, useTool } from './tools/tool.ts'
+import type { EventBody } from './trace/events.ts'
+import type { OpenSpan } from './trace/telemetry.ts'
 
 /** What all nodes of an execution share. */
-export interface NodeSurroundings {
-  readonly task: Task
-  readonly contract: AnswerContract
+export interface NodeSurroundings extends ExecutionOptions {
   readonly settings: ExecutionSettings
-  readonly texts: CommonTexts
-  readonly model: ChatModel
-  readonly canary: Canary
-  readonly limit: CallLimit
-  readonly clock: Clock
   readonly signal: AbortSignal
   readonly toolContext: ToolContext
-  readonly replies: Memory<Call> | undefined
-  readonly tally: Tally
-  readonly announcer: Announcer
+  readonly tell: (event: EventBody) => void
   /** Monotonic milliseconds since the execution's start. */
   readonly elapsed: () => number
+}
+
+/** A node at work. */
+interface NodeAtWork {
+  readonly node: PlannedNode
+  /** What its predecessors said; absent for the direct path. */
+  readonly predecessors: readonly Text[] | undefined
+  readonly around: NodeSurroundings
+  readonly span: OpenSpan | undefined
 }
 
 interface Timed {
   readonly startMs: number
   readonly durationMs: number
+}
+
+export interface Asked {
+  readonly call: Call
+  /** The answer was there already, or somebody else's identical call brought it. */
+  readonly reused: boolean
 }
 
 export interface CallRecord extends Asked, Timed {
@@ -51,6 +55,7 @@ export interface CallRecord extends Asked, Timed {
 export interface ToolRecord extends Timed {
   readonly tool: string
   readonly payload: JsonValue
+  /** What is seen of it by the node that asked, its successors and the trace. */
   readonly observation: JsonValue
 }
 
@@ -61,180 +66,203 @@ export interface NodeRun extends Timed {
   readonly tool?: ToolRecord
 }
 
+const harmlessTask: Task = {
+  id: 'harmless',
+  question: 'A box holds 12 pens and a shelf holds 7 boxes. How many pens are on the shelf?',
+  metadata: {},
+}
+
 /**
  * Runs one node: ask, use a tool if it asks for one, ask again. At most one tool, one repair and one concise retry, so
  * never more than four calls, whatever the model says.
  */
-export class NodeExecution {
-  readonly #node: PlannedNode
-  readonly #predecessors: readonly Text[] | undefined
-  readonly #around: NodeSurroundings
-  readonly #telemetry: NodeTelemetry | undefined
-  readonly #startMs: number
-  /** The finalizer and the direct path get no second chance. */
-  readonly #isFinal: boolean
-  readonly #calls: CallRecord[] = []
-  #turn: Turn
-  #tool: ToolRecord | undefined
-
-  constructor(
-    node: PlannedNode,
-    predecessors: readonly Text[] | undefined,
-    around: NodeSurroundings,
-    telemetry: NodeTelemetry | undefined,
-  ) {
-    this.#node = node
-    this.#predecessors = predecessors
-    this.#around = around
-    this.#telemetry = telemetry
-    this.#startMs = around.elapsed()
-    this.#isFinal = node.part === 'finalizer' || node.part === 'direct'
-    this.#turn = { number: 0, mayUseTool: node.tools.size > 0 }
+export async function runNode(at: NodeAtWork): Promise<NodeRun> {
+  const { node, around } = at
+  const startMs = around.elapsed()
+  const calls: CallRecord[] = []
+  let turn = firstTurn(node)
+  let tool: ToolRecord | undefined
+  const ended = ({ status, reason, analysis = null, answer = null }: Result): NodeRun => {
+    const toolObservation = tool?.observation
+    const packet = { ...identityOf(node, around), status, reason, analysis, answer, toolObservation }
+    return { packet, calls, tool, startMs, durationMs: around.elapsed() - startMs }
   }
-
-  async run(): Promise<NodeRun> {
-    if (this.#around.signal.aborted) return this.#failed('aborted', 'The execution ended before its turn.')
-    for (;;) {
-      const { reply } = (await this.#ask()).call
-      if (!reply.ok && reply.kind === 'cancelled') return this.#failed('aborted', reply.message)
-      if (!reply.ok) return this.#failed('model_failure', `${reply.kind}: ${reply.message}`)
-      const ended = await this.#read(reply)
-      if (ended !== undefined) return ended
+  if (around.signal.aborted) return ended(aborted('The execution ended before its turn.'))
+  for (;;) {
+    const call = await askNode(at, turn)
+    calls.push(call)
+    const { reply } = call.call
+    if (!reply.ok && reply.kind === 'cancelled') return ended(aborted(reply.message))
+    if (!reply.ok) return ended({ status: 'model_failure', reason: `${reply.kind}: ${reply.message}` })
+    let next = judge(reply, node, turn, around.contract)
+    if ('class' in next) {
+      tool = await takeToolTurn(at, next)
+      if (tool === undefined) return ended(aborted('The execution ended while its tool was at work.'))
+      const toolRequest = { tool: tool.tool, payload: tool.payload }
+      next = { again: { toolRequest, toolObservation: tool.observation, mayUseTool: false } }
     }
+    if ('status' in next) return ended(next)
+    turn = { ...turn, ...next.again, number: turn.number + 1 }
   }
+}
 
-  /** What to record of a node whose run threw an error. */
-  givenUp(): NodeRun {
-    return this.#failed('aborted', 'The execution ended by a mistake in code.')
+/** A node's result after a mistake in code. */
+export function brokenRun(node: PlannedNode, around: NodeSurroundings): NodeRun {
+  const result = aborted('The execution ended by a mistake in code.')
+  const packet = { ...identityOf(node, around), ...result, analysis: null, answer: null }
+  return { packet, calls: [], startMs: around.elapsed(), durationMs: 0 }
+}
+
+function identityOf(
+  { id, name, role, executor, part, granularity }: PlannedNode,
+  { task }: NodeSurroundings,
+) {
+  return { node: id, name, task: task.id, role, executor, part, granularity }
+}
+
+function aborted(reason: string): Result {
+  return { status: 'aborted', reason }
+}
+
+function firstTurn({ tools }: PlannedNode): Turn {
+  return { number: 0, mayUseTool: tools.size > 0 }
+}
+
+type Result = Pick<Packet, 'status' | 'reason'> & Partial<Pick<Packet, 'analysis' | 'answer'>>
+
+/** What follows from a reply: the node's result, the use of a tool, or another call. */
+function judge(
+  { text, finish }: ChatAnswer,
+  { part, tools }: PlannedNode,
+  turn: Turn,
+  contract: AnswerContract,
+): Result | ToolRequest | { again: Partial<Turn> } {
+  // The finalizer and the direct path get no second chance.
+  const isFinal = part === 'finalizer' || part === 'direct'
+  const response = (isFinal ? parseFinalResponse : parseNodeResponse)(text, contract)
+  if (response.class === 'content') {
+    const { analysis, answer } = response
+    return { status: 'ok', analysis, answer }
   }
-
-  async #ask(): Promise<Asked> {
-    const { texts, model, canary, limit, clock, signal, settings, replies, tally, announcer, elapsed } =
-      this.#around
-    const { user, texts: request } = nodeRequest(this.#node, this.#predecessors, this.#turn, texts)
-    const chat = { system: request.system.text, user, decoding: settings.decoding }
-    const startMs = elapsed()
-    const span = this.#telemetry?.startCall(chat)
-    const attemptMs = settings.attemptSeconds * 1000
-    const priority = this.#node.remaining
-    const call = (until: AbortSignal) =>
-      callModel(model, chat, { limit, priority, signal: until, clock, canary, attemptMs })
-    const ask = (until: AbortSignal) => (span === undefined ? call(until) : span.within(() => call(until)))
-    const digest = replies === undefined ? undefined : requestDigest(model.identity, chat)
-    const asked =
-      replies === undefined || digest === undefined
-        ? { call: await ask(signal), reused: false }
-        : await askOnce(replies, digest, signal, ask)
-    const durationMs = elapsed() - startMs
-    tally.add(asked.call, asked.reused)
-    span?.end(asked)
-    this.#calls.push({ ...asked, request, startMs, durationMs })
-    announcer.tell({
-      type: 'call-end',
-      node: this.#node.id,
-      ok: asked.call.reply.ok,
-      reused: asked.reused,
-      digest,
-      usage: asked.call.usage,
-      durationMs,
-    })
-    return asked
+  if (response.class === 'null_answer') return { status: 'null_answer', analysis: response.analysis }
+  if (response.class === 'format_failure') {
+    if (finish !== 'length') return { status: 'format_failure', reason: response.reason }
+    if (!isFinal && turn.concise !== true) return { again: { concise: true } }
+    return { status: 'truncated', reason: 'The reply was cut off at the output limit.' }
   }
+  const isRequest = response.class === 'tool_request'
+  if (isRequest && turn.mayUseTool && tools.has(response.tool)) return response
+  const problem = isRequest ? problemWithTool(response, turn) : response.problem
+  if (isFinal || turn.repair !== undefined) return { status: 'contract_violation', reason: problem }
+  // After a repair it must give content.
+  return { again: { repair: { problem, previous: text }, mayUseTool: false } }
+}
 
-  /** The node's result, or undefined if it is to be asked again. */
-  async #read(reply: ChatAnswer): Promise<NodeRun | undefined> {
-    const parse = this.#isFinal ? parseFinalResponse : parseNodeResponse
-    const response = parse(reply.text, this.#around.contract)
-    switch (response.class) {
-      case 'content':
-        return this.#ended('ok', response.analysis, response.answer)
-      case 'null_answer':
-        return this.#ended('null_answer', response.analysis, null)
-      case 'format_failure':
-        return reply.finish === 'length' ? this.#cutOff() : this.#failed('format_failure', response.reason)
-      case 'contract_violation':
-        return this.#refuse(reply, response.problem)
-      case 'tool_request':
-        return this.#turn.mayUseTool && this.#node.tools.has(response.tool)
-          ? this.#useTool(response)
-          : this.#refuse(reply, this.#problemWithTool(response))
-    }
+function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
+  if (turn.toolRequest !== undefined) return 'You have used your one tool: reply with content.'
+  if (!turn.mayUseTool) return 'You have no tool: reply with content.'
+  const named = tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool
+  return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
+}
+
+async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
+  const { node, predecessors, around, span } = at
+  const { model, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
+  const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
+  const chat = { system: request.system.text, user, decoding: settings.decoding }
+  const startMs = elapsed()
+  const callSpan = span?.startCall(chat)
+  const options = {
+    limit,
+    clock,
+    meter,
+    priority: node.remaining,
+    attemptMs: settings.attemptSeconds * 1000,
+    canary: canaryOf(model),
+    ordinary: { [Symbol.iterator]: () => ordinaryRequests(at) },
   }
+  const call = (until: AbortSignal) => callModel(model, chat, { ...options, signal: until })
+  const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
+  const isReusable = replies !== undefined && settings.decoding.temperature === 0
+  const digest = isReusable ? requestDigest(model.identity, chat) : undefined
+  const asked =
+    digest === undefined
+      ? { call: await ask(signal), reused: false }
+      : await askOnce(replies!, digest, signal, ask)
+  const durationMs = elapsed() - startMs
+  callSpan?.endCall(asked)
+  const { reused } = asked
+  const { reply, usage } = asked.call
+  tell({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
+  return { ...asked, request, startMs, durationMs }
+}
 
-  /** One concise retry for an intermediate node. */
-  #cutOff(): NodeRun | undefined {
-    if (this.#isFinal || this.#turn.concise === true)
-      return this.#failed('truncated', 'The reply was cut off at the output limit.')
-    this.#again({ concise: true })
+/** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
+async function askOnce(
+  replies: Memory<Call>,
+  digest: string,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => Promise<Call>,
+): Promise<Asked> {
+  const make = async (until: AbortSignal) => {
+    const call = await ask(until)
+    return { value: call, keep: call.reply.ok }
+  }
+  try {
+    const { value, origin } = await replies.once(digest, make, signal)
+    if (origin === 'made') return { call: value, reused: false }
+    return { call: withoutAttempts(value.reply), reused: true }
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return { call: withoutAttempts(cancelled), reused: true }
+    throw error
+  }
+}
+
+/**
+ * What a node would ask first about other questions if its predecessors had failed: nothing sets these requests apart from
+ * those of a run. Without other questions there is one that no endpoint objects to.
+ */
+function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generator<ChatRequest> {
+  const { others = [], contract, settings } = around
+  const failed = predecessors?.map(asFailed)
+  const requestAbout = (other: OtherTask): ChatRequest => {
+    const { user } = nodeRequest(node, failed, firstTurn(node), { ...other, settings })
+    return { system: node.system.text, user, decoding: settings.decoding }
+  }
+  let hasOthers = false
+  for (const other of others) {
+    hasOthers = true
+    yield requestAbout(other)
+  }
+  if (!hasOthers) yield requestAbout({ task: harmlessTask, contract })
+}
+
+/** Runs a tool on a model's payload, within the time limit and the length budget. Nothing where the execution ended. */
+async function takeToolTurn(
+  { node, around, span }: NodeAtWork,
+  { tool: name, payload }: ToolRequest,
+): Promise<ToolRecord | undefined> {
+  const { settings, toolContext, signal, clock, tell, elapsed } = around
+  const { toolSeconds, budgets } = settings
+  const tool = node.tools.get(name)!
+  const startMs = elapsed()
+  const toolSpan = span?.startTool(tool, payload)
+  const work = (until: AbortSignal) => useTool(tool, payload, toolContext, until)
+  const used =
+    payload === undefined
+      ? toolError('bad_payload', 'The payload is nested too deeply.')
+      : await withDeadline(toolSeconds * 1000, signal, work, clock)
+  if (used === 'aborted') {
+    toolSpan?.end('aborted')
     return undefined
   }
-
-  /** One repair for an intermediate node, which must then give content. */
-  #refuse({ text }: ChatAnswer, problem: string): NodeRun | undefined {
-    if (this.#isFinal || this.#turn.repair !== undefined) return this.#failed('contract_violation', problem)
-    this.#again({ repair: { problem, previous: text }, mayUseTool: false })
-    return undefined
-  }
-
-  #problemWithTool({ tool }: ToolRequest): string {
-    if (this.#tool !== undefined) return 'You have used your one tool: reply with content.'
-    if (!this.#turn.mayUseTool) return 'You have no tool: reply with content.'
-    const named = tool.length > 60 ? `${tool.slice(0, 60).toWellFormed()}…` : tool
-    return `You do not have the tool ${JSON.stringify(named)}: reply with content.`
-  }
-
-  async #useTool({ tool: name, payload }: ToolRequest): Promise<NodeRun | undefined> {
-    const { signal, clock, settings, toolContext, announcer, elapsed } = this.#around
-    const tool = this.#node.tools.get(name)!
-    const startMs = elapsed()
-    const span = this.#telemetry?.startTool(tool, payload)
-    const turn = await takeToolTurn(tool, payload, toolContext, settings, signal, clock)
-    if (turn === 'aborted') {
-      span?.end('aborted')
-      return this.#failed('aborted', 'The execution ended while its tool was at work.')
-    }
-    const { observation, seen } = turn
-    const { status } = observation
-    const durationMs = elapsed() - startMs
-    span?.end(status === 'error' ? observation.reason : undefined, seen)
-    announcer.tell({ type: 'tool-end', node: this.#node.id, tool: name, status, durationMs })
-    const toolRequest = { tool: name, payload: payload ?? null }
-    this.#tool = { ...toolRequest, observation: seen, startMs, durationMs }
-    this.#again({ toolRequest, toolObservation: seen, mayUseTool: false })
-    return undefined
-  }
-
-  #again(change: Partial<Turn>): void {
-    this.#turn = { ...this.#turn, ...change, number: this.#turn.number + 1 }
-  }
-
-  #failed(status: NodeStatus, reason: string): NodeRun {
-    return this.#ended(status, null, null, reason)
-  }
-
-  #ended(status: NodeStatus, analysis: string | null, answer: JsonValue, reason?: string): NodeRun {
-    const { id, name, role, executor, part, granularity } = this.#node
-    const tool = this.#tool
-    const packet: Packet = {
-      node: id,
-      name,
-      task: this.#around.task.id,
-      role,
-      executor,
-      part,
-      granularity,
-      status,
-      reason,
-      analysis,
-      answer,
-      toolObservation: tool?.observation,
-    }
-    return {
-      packet,
-      calls: this.#calls,
-      tool,
-      startMs: this.#startMs,
-      durationMs: this.#around.elapsed() - this.#startMs,
-    }
-  }
+  const observed =
+    used === 'timeout' ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`) : used
+  // A tool's result may hold values that JSON cannot express; keep what would be sent.
+  const json = JSON.parse(JSON.stringify({ tool: name, ...observed })) as JsonValue
+  const observation = JSON.parse(boundedValue(json, budgets.observation)) as JsonValue
+  const durationMs = elapsed() - startMs
+  toolSpan?.endTool(observed.status === 'error' ? observed.reason : undefined, observation)
+  tell({ type: 'tool-end', node: node.id, tool: name, status: observed.status, durationMs })
+  return { tool: name, payload: payload ?? null, observation, startMs, durationMs }
 }

@@ -77,15 +77,11 @@ export class Once<Value, Key = string> implements Memory<Value, Key> {
 
   #start(name: string, key: Key, make: Make<Value>): Flight<Value> {
     const abort = new AbortController()
-    const flight = {
-      result: this.#findOrMake(key, make, abort.signal),
-      abort,
-      askers: 0,
-      isClaimed: false,
-    }
+    const result = this.#findOrMake(key, make, abort.signal)
+    const flight = { result, abort, askers: 0, isClaimed: false }
     this.#flights.set(name, flight)
     const ended = () => this.#forget(name, flight)
-    flight.result.then(ended, ended)
+    result.then(ended, ended)
     return flight
   }
 

@@ -1,5 +1,6 @@
-import type { AgentGraph, Unit } from '../graph/agent-graph.ts'
-import { type ExpandedNode, expand } from '../graph/expansion.ts'
+import { hash } from 'node:crypto'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { type ExpandedGraph, type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import {
@@ -8,7 +9,6 @@ import {
   nodeInstructions,
   toolInstructions,
 } from './instructions.ts'
-import { nodeNames } from './node-identity.ts'
 import type { Granularity, NodePart } from './packet.ts'
 import { protocolVersion } from './protocol/response.ts'
 import { namedText, type Text } from './text.ts'
@@ -19,19 +19,16 @@ import type { Tool } from './tools/tool.ts'
 export interface PlannedNode {
   /** `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
   readonly id: string
-  readonly unit?: number
   readonly part: NodePart
   readonly role: string
   readonly executor: string
   readonly granularity: Granularity
-  /** Independent of position: see node-identity.ts. */
+  /** Independent of position: see `nodeNames`. */
   readonly name: string
   /** Whose messages it gets, by name; absent for the direct path. */
   readonly predecessors?: readonly number[]
   /** Whether some of them share a name. */
   readonly twins: boolean
-  /** The nodes that wait for it, the longest remaining path first. */
-  readonly successors: readonly number[]
   /** Nodes on the longest path from here to the end of the execution, this one included. */
   readonly remaining: number
   readonly system: Text
@@ -45,39 +42,29 @@ export interface PlannedNode {
 /** An expanded graph with its finalizer, which comes last; or the direct path alone. */
 export interface Plan {
   readonly nodes: readonly PlannedNode[]
-  /** Nodes without predecessors, the longest remaining path first. */
-  readonly first: readonly number[]
+  /** The longest remaining path first, so that no node comes before one that it listens to. */
+  readonly order: readonly number[]
 }
 
-interface Remembered {
+/** What a plan depends on besides the graph. */
+interface Means {
   readonly library: Library
   readonly profile: Pick<DatasetProfile, 'tools'>
-  readonly toolbox: Toolbox
-  readonly plan: Plan
+  readonly tools: Toolbox
 }
 
-const plans = new WeakMap<AgentGraph, Remembered>()
+const plans = new WeakMap<AgentGraph, Means & { readonly plan: Plan }>()
 
 /** Plans a graph once for all the tasks that it is run on. */
-export function planOf(
-  graph: AgentGraph,
-  library: Library,
-  profile: Pick<DatasetProfile, 'tools'>,
-  toolbox: Toolbox,
-): Plan {
+export function planOf(graph: AgentGraph, { library, profile, tools }: Means): Plan {
   const known = plans.get(graph)
-  if (known?.library === library && known.profile === profile && known.toolbox === toolbox) return known.plan
-  const plan = graph.size === 0 ? directPlan(library) : graphPlan(graph, library, profile, toolbox)
-  plans.set(graph, { library, profile, toolbox, plan })
+  if (known?.library === library && known.profile === profile && known.tools === tools) return known.plan
+  const plan = graph.size === 0 ? directPlan(library) : graphPlan(graph, { library, profile, tools })
+  plans.set(graph, { library, profile, tools, plan })
   return plan
 }
 
-function graphPlan(
-  graph: AgentGraph,
-  library: Library,
-  profile: Pick<DatasetProfile, 'tools'>,
-  toolbox: Toolbox,
-): Plan {
+function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Means): Plan {
   const expanded = expand(graph)
   const count = expanded.nodes.length
   const roles = graph.units.map(({ role }) => library.roles[library.space.indexOf(role)]!)
@@ -88,19 +75,13 @@ function graphPlan(
   const heard = [...expanded.nodes.map(({ predecessors }) => predecessors), expanded.sinks].map(byName)
 
   const remaining = new Array<number>(count + 1).fill(1)
-  const waiting: number[][] = remaining.map(() => [])
-  for (let node = count; node >= 0; node -= 1) {
-    for (const predecessor of heard[node]!) {
-      waiting[predecessor]!.push(node)
+  for (let node = count; node >= 0; node -= 1)
+    for (const predecessor of heard[node]!)
       remaining[predecessor] = Math.max(remaining[predecessor]!, remaining[node]! + 1)
-    }
-  }
-  const longestFirst = (a: number, b: number) => remaining[b]! - remaining[a]!
 
   const routed = (node: number) => ({
     predecessors: heard[node]!,
     twins: heard[node]!.some((predecessor, index, all) => names[predecessor] === names[all[index - 1]!]),
-    successors: waiting[node]!.sort(longestFirst),
     remaining: remaining[node]!,
   })
   const nodes: PlannedNode[] = expanded.nodes.map((node, index) => {
@@ -109,7 +90,6 @@ function graphPlan(
     const tools = toolsOf(executor, profile, toolbox)
     return {
       id: idOf(node),
-      unit: node.unit,
       part: node.part,
       role: role.id,
       executor: executor.id,
@@ -123,15 +103,12 @@ function graphPlan(
     }
   })
   nodes.push({ ...outerNode('finalizer', library), ...routed(count) })
-  const first = [...nodes.keys()].filter((node) => heard[node]!.length === 0).sort(longestFirst)
-  return { nodes, first }
+  const order = [...nodes.keys()].sort((a, b) => remaining[b]! - remaining[a]!)
+  return { nodes, order }
 }
 
 function directPlan(library: Library): Plan {
-  return {
-    nodes: [{ ...outerNode('direct', library), twins: false, successors: [], remaining: 1 }],
-    first: [0],
-  }
+  return { nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }], order: [0] }
 }
 
 const outerInstructions = { finalizer: finalizerInstructions, direct: directInstructions }
@@ -154,15 +131,9 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
 function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
   const executor =
     part === 'atomic' ? role.atomic : part === 'worker' ? role.group?.workers[worker] : role.group?.aggregator
-  if (executor === undefined) throw missingRealization(role, part === 'atomic' ? 'atomic' : 'group')
-  return executor
-}
-
-function missingRealization(role: Role, realization: Unit['realization']): Error {
-  const has = role.atomic === undefined ? 'group' : 'atomic'
-  return new Error(
-    `The role '${role.id}' has no ${realization} realization in this library: use its ${has} one.`,
-  )
+  if (executor !== undefined) return executor
+  const [missing, has] = part === 'atomic' ? ['atomic', 'group'] : ['group', 'atomic']
+  throw new Error(`The role '${role.id}' has no ${missing} realization in this library: use its ${has} one.`)
 }
 
 function idOf({ unit, part, worker }: ExpandedNode): string {
@@ -170,17 +141,10 @@ function idOf({ unit, part, worker }: ExpandedNode): string {
   return part === 'worker' ? `u${unit}.w${worker}` : `u${unit}.aggregator`
 }
 
-const systemTexts = new WeakMap<Executor, { plain?: Text; withTools?: Text }>()
-
 /** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */
 function systemText(executor: Executor, role: Role, part: NodePart, hasTools: boolean): Text {
-  const known = systemTexts.get(executor) ?? {}
-  systemTexts.set(executor, known)
-  const kind = hasTools ? 'withTools' : 'plain'
-  const instructions = hasTools ? toolInstructions : nodeInstructions
   const place = part === 'atomic' ? '' : `\n\nYour group's role, ${role.id}: ${role.description}`
-  known[kind] ??= namedText(`${executor.prompt}${place}\n\n${instructions}`)
-  return known[kind]
+  return namedText(`${executor.prompt}${place}\n\n${hasTools ? toolInstructions : nodeInstructions}`)
 }
 
 function headText(id: string, role: string, part: NodePart): Text {
@@ -190,4 +154,28 @@ function headText(id: string, role: string, part: NodePart): Text {
 function toolsText(tools: ReadonlyMap<string, Tool>): Text {
   const listed = [...tools.values()].map(({ name, description }) => ({ name, description }))
   return namedText(`,"tools":${JSON.stringify(listed)}`)
+}
+
+/**
+ * Names of the nodes of an expanded graph, for those who listen to them. A name tells who speaks and, by a digest, which
+ * sub-organisation stands behind it: the node and, recursively, those it listens to. Neither the node's position nor the
+ * rest of the graph has a part in it, so graphs with a common part send identical requests for it.
+ *
+ * Nodes with the same executor and equally named predecessors share a name: they get the same requests, and are told
+ * apart only where somebody listens to several of them (`request.ts`).
+ */
+function nodeNames(
+  graph: AgentGraph,
+  { nodes }: ExpandedGraph,
+  executorOf: (node: number) => string,
+): string[] {
+  const digests: string[] = []
+  return nodes.map(({ unit, part, predecessors }, index) => {
+    const { role, realization } = graph.units[unit]!
+    const executor = executorOf(index)
+    const heard = predecessors.map((predecessor) => digests[predecessor]!).sort()
+    const digest = hash('sha256', JSON.stringify([role, realization, part, executor, heard]), 'hex')
+    digests.push(digest)
+    return `${part === 'worker' ? executor : role}-${digest.slice(0, 8)}`
+  })
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { canonicalJson, type JsonObject, type JsonValue } from '../library/json-value.ts'
+import { z } from 'zod'
+import { canonicalJson, type JsonValue } from '../library/json-value.ts'
 import type { Memory } from './once.ts'
 import type { Toolbox } from './toolbox.ts'
 import type { Tool, ToolContext, ToolObservation } from './tools/tool.ts'
@@ -28,13 +29,13 @@ function remembering(tool: Tool, memory: Memory<ToolObservation>): Tool {
     payload,
     async run(input, context, signal) {
       // A schema of a user's own may make something of a payload that JSON cannot tell from other things.
-      if (!isJson(input)) return tool.run(input, context, signal)
+      if (!z.json().safeParse(input).success) return tool.run(input, context, signal)
       const observe = async (until: AbortSignal) => {
         const observation = await tool.run(input, context, until)
         // A tool that was told to stop may have given half of what it would have seen.
         return { value: observation, keep: !until.aborted && !mayBeTheMachinesFault(observation) }
       }
-      return (await memory.once(observationKey(tool, input, context), observe, signal)).value
+      return (await memory.once(observationKey(tool, input as JsonValue, context), observe, signal)).value
     },
   }
 }
@@ -54,31 +55,10 @@ function observationKey({ name, description }: Tool, payload: JsonValue, context
 function mayBeTheMachinesFault(observation: ToolObservation): boolean {
   if (observation.status === 'error') return observation.reason === 'unavailable'
   const { ended, status, tests } = observation.result
-  const statuses = [status, ...(Array.isArray(tests) ? tests.map((test: unknown) => statusOf(test)) : [])]
-  return doubtfulEndings.has(ended) || statuses.some((one) => doubtfulStatuses.has(one))
+  // `public_code` says it of the program and of each test.
+  const runs: { status?: unknown }[] = [{ status }, ...(Array.isArray(tests) ? tests : [])]
+  return doubtfulEndings.includes(ended) || runs.some((run) => run?.status === 'timeout')
 }
 
 /** As `python_exec` says it. Signal 9 comes from a system that is out of memory. */
-const doubtfulEndings: ReadonlySet<unknown> = new Set([
-  'stopped',
-  'stopped: limit of time',
-  'killed by signal 9',
-])
-
-/** As `public_code` says it, of the program and of each test. */
-const doubtfulStatuses: ReadonlySet<unknown> = new Set(['timeout'])
-
-function statusOf(test: unknown): unknown {
-  return typeof test === 'object' && test !== null && 'status' in test ? test.status : undefined
-}
-
-function isJson(value: unknown): value is JsonValue {
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
-  if (value === null) return true
-  if (Array.isArray(value)) return value.every(isJson)
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return (
-    (prototype === null || prototype === Object.prototype) && Object.values(value as JsonObject).every(isJson)
-  )
-}
+const doubtfulEndings: readonly unknown[] = ['stopped', 'stopped: limit of time', 'killed by signal 9']

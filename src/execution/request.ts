@@ -1,19 +1,15 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Budgets } from '../settings/execution.ts'
+import type { ExecutionOptions } from './execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
+import { renamed } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import { renamed } from './projection.ts'
-import type { Text } from './text.ts'
+import { requirementText, type Text, taskText } from './text.ts'
 
 /**
- * A node's request. Its user message is one JSON object, put together from texts that nodes and executions share, so that
- * none is written twice, neither here nor in a trace.
+ * What a node's request is made of. Its user message is one JSON object, put together from texts that nodes and executions
+ * share, so that none is written twice, neither here nor in a trace.
  */
-export interface NodeRequest {
-  readonly texts: RequestTexts
-  readonly user: string
-}
-
 export interface RequestTexts {
   readonly system: Text
   /** Executor, task, answer requirement. */
@@ -22,13 +18,6 @@ export interface RequestTexts {
   readonly predecessors?: readonly Text[]
   /** The tools that it has now; what its earlier calls brought about. */
   readonly closing: readonly Text[]
-}
-
-/** What all requests of an execution have in common. */
-export interface CommonTexts {
-  readonly task: Text
-  readonly requirement: Text
-  readonly budgets: Budgets
 }
 
 /** What earlier calls of the same node brought about. */
@@ -45,14 +34,16 @@ export function nodeRequest(
   { id, system, head, toolsText }: PlannedNode,
   predecessors: readonly Text[] | undefined,
   turn: Turn,
-  { task, requirement, budgets }: CommonTexts,
-): NodeRequest {
+  { task, contract, settings }: Required<Pick<ExecutionOptions, 'task' | 'contract' | 'settings'>>,
+): { texts: RequestTexts; user: string } {
+  const { budgets } = settings
+  const requirement = requirementText(contract)
   // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
   const closing: Text[] = []
   if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
   const kept = [head, requirement, ...closing]
   if (turn.number > 0) closing.push(turnText(turn, `${id}:${turn.number}`, budgets))
-  const texts = { system, opening: [head, task, requirement], predecessors, closing }
+  const texts = { system, opening: [head, taskText(task, budgets.task), requirement], predecessors, closing }
   const user = userMessage(texts)
   if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { texts, user }
   const shorter = shortened(user, kept, budgets.request)
@@ -61,15 +52,9 @@ export function nodeRequest(
 }
 
 export function userMessage({ opening, predecessors, closing }: Omit<RequestTexts, 'system'>): string {
-  let message = ''
-  for (const { text } of opening) message += text
-  if (predecessors !== undefined) {
-    message += ',"predecessors":['
-    for (const [index, { text }] of predecessors.entries()) message += index === 0 ? text : `,${text}`
-    message += ']'
-  }
-  for (const { text } of closing) message += text
-  return `${message}}`
+  const joined = (texts: readonly Text[], mark = '') => texts.map(({ text }) => text).join(mark)
+  const heard = predecessors === undefined ? '' : `,"predecessors":[${joined(predecessors, ',')}]`
+  return `${joined(opening)}${heard}${joined(closing)}}`
 }
 
 /** A predecessor's message and the name it goes by. */

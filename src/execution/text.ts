@@ -1,4 +1,8 @@
 import { hash } from 'node:crypto'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
+import type { Table, Task } from '../library/task.ts'
+import { boundedFields, boundedString } from './length-budget.ts'
 
 /** A text that many requests share, with a name for it: in a trace it is written once and then referred to. */
 export interface Text {
@@ -8,10 +12,64 @@ export interface Text {
 
 /** Named by its content, so that it has the same name in every trace. */
 export function namedText(text: string): Text {
-  return { key: shortDigest(text), text }
+  // Enough of a SHA-256 to tell texts of a run apart.
+  return { key: hash('sha256', text, 'hex').slice(0, 16), text }
 }
 
-/** Enough of a SHA-256 to tell texts of a run apart. */
-export function shortDigest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 16)
+const taskTexts = new WeakMap<Task, { budget: number; text: Text }>()
+const requirementTexts = new WeakMap<AnswerContract, Text>()
+
+/** The public task as a part of a request. Every node of every graph on this task gets the same, so it is made once. */
+export function taskText(task: Task, budget: number): Text {
+  const known = taskTexts.get(task)
+  if (known?.budget === budget) return known.text
+  const text = namedText(`,"task":${boundedFields(taskView(task), budget)}`)
+  taskTexts.set(task, { budget, text })
+  return text
+}
+
+/** What an answer must look like, as a part of a request. */
+export function requirementText(contract: AnswerContract): Text {
+  const known = requirementTexts.get(contract)
+  if (known !== undefined) return known
+  const sentence = `${contract.requirement} Its form, for example: ${JSON.stringify(contract.example)}`
+  const text = namedText(`,"answer_requirement":${boundedString(sentence, longestRequirement)}`)
+  requirementTexts.set(contract, text)
+  return text
+}
+
+const longestRequirement = 20_000
+
+/** What executors see of a task: neither its id nor its metadata. */
+export function taskView({ question, options, context, tables, program, publicTests }: Task): JsonObject {
+  const view: Record<string, JsonValue> = { question }
+  if (options !== undefined) view['options'] = options.map(({ label, text }) => ({ label, text }))
+  if (context !== undefined && context.length > 0) view['context'] = context
+  if (tables !== undefined && tables.length > 0) view['tables'] = tables.map(tableText).join('\n\n')
+  if (program !== undefined) {
+    view['program'] = {
+      mode: program.mode,
+      ...(program.mode === 'function' ? { entry_point: program.entryPoint } : {}),
+      ...(program.starterCode === '' ? {} : { starter_code: program.starterCode }),
+    }
+  }
+  if (publicTests !== undefined && publicTests.length > 0)
+    view['public_tests'] = publicTests.map(({ input, output }) => ({ input, output }))
+  return view
+}
+
+/** A line per row. Whoever needs cells to the letter has the table reader. */
+function tableText({ name, caption, header, rows }: Table): string {
+  const title = caption === undefined || caption === '' ? name : `${name}: ${caption}`
+  const lines = header === undefined ? rows : [header, ...rows]
+  return [oneLine(title), ...lines.map((cells) => cells.map(cellText).join(' | '))].join('\n')
+}
+
+/** A cell can look neither like two cells nor like two rows. */
+function cellText(cell: string): string {
+  return oneLine(cell).replaceAll('|', '\\|')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n\u0085\u2028\u2029]+/g, ' ')
 }

@@ -30,22 +30,17 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
   const sandbox = given instanceof SandboxUnavailable ? undefined : (given ?? undefined)
   const tools = new Map<string, Tool>(Object.entries(builtInTools))
   const off = new Map<string, string>()
-  if (sandbox === undefined) for (const name of programTools) off.set(name, whyNone(given))
-  else if (sandbox.pool === undefined) off.set('public_code', whyOnlyPyodide(sandbox))
+  const missing = given instanceof SandboxUnavailable ? given : sandbox?.problem
+  const why = missing === undefined ? '' : `${missing.reason} ${sandboxRemedy}`
+  if (sandbox === undefined) for (const name of programTools) off.set(name, why || 'no sandbox is asked for.')
+  else if (sandbox.pool === undefined)
+    off.set('public_code', `it needs bubblewrap, and Pyodide stands in for it. ${why}`.trim())
   for (const name of off.keys()) tools.delete(name)
   for (const tool of own) {
     tools.set(tool.name, tool)
     off.delete(tool.name)
   }
   return { tools, off, sandbox }
-}
-
-function whyNone(given: GivenSandbox | undefined): string {
-  return given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox is asked for.'
-}
-
-function whyOnlyPyodide({ problem }: ProgramSandbox): string {
-  return `it needs bubblewrap, and Pyodide stands in for it.${problem === undefined ? '' : ` ${problem.reason} ${sandboxRemedy}`}`
 }
 
 /** What an executor has: permitted to it, switched on by the profile, present here. */

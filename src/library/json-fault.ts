@@ -19,34 +19,42 @@ const problems = {
 
 /** An array or object that is still open, and where in it the reader is. */
 interface Level {
-  readonly keys?: Set<string>
-  place: string | number
+  readonly isObject: boolean
+  /** Nothing before the first key of an object. */
+  place?: string | number
+  /** All keys of an object that has several: a hostile text may have a million objects with one. */
+  keys?: Set<string | number>
 }
 
-/** The first fault of a valid JSON text. Takes time in proportion to the text, and no stack in proportion to its depth. */
-export function findJsonFault(json: string): JsonFault | undefined {
+/**
+ * The first fault of a valid JSON text, or the first of one kind. Takes time in proportion to the text, and no stack in
+ * proportion to its depth.
+ */
+export function findJsonFault(json: string, only?: JsonFault['kind']): JsonFault | undefined {
   const levels: Level[] = []
   const fault = (kind: keyof typeof problems, at: number): JsonFault => ({
     line: json.slice(0, at).split('\n').length,
-    path: levels.map(({ place }) => place),
+    path: levels.map(({ place }) => place!),
     kind,
     problem: problems[kind],
   })
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at]
     const level = levels.at(-1)
-    if (character === '{') levels.push({ keys: new Set(), place: '' })
-    else if (character === '[') levels.push({ place: 0 })
+    if (character === '{') levels.push({ isObject: true })
+    else if (character === '[') levels.push({ isObject: false, place: 0 })
     else if (character === '}' || character === ']') levels.pop()
-    else if (character === ',' && typeof level?.place === 'number') level.place += 1
+    else if (character === ',' && level?.isObject === false) level.place = Number(level.place) + 1
     else if (character === '"') {
       const start = at
       at = endOfString(json, start)
       const text = textOf(json.slice(start, at + 1))
-      const isKey = level?.keys !== undefined && isFollowedByColon(json, at + 1)
+      const isKey = level?.isObject === true && isFollowedByColon(json, at + 1)
+      const before = level?.place
       if (isKey) level.place = text
-      if (!text.isWellFormed()) return fault('half a character', start)
-      if (!isKey) continue
+      if (only !== 'repeated' && !text.isWellFormed()) return fault('half a character', start)
+      if (!isKey || only === 'half a character' || before === undefined) continue
+      level.keys ??= new Set([before])
       if (level.keys.has(text)) return fault('repeated', start)
       level.keys.add(text)
     }

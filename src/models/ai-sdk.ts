@@ -1,12 +1,12 @@
-import type { JSONValue } from '@ai-sdk/provider'
+import type { APICallError, JSONValue } from '@ai-sdk/provider'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
 import { askInTime } from './deadline.ts'
 import { failureOfStatus } from './failure.ts'
-import { readErrorBody } from './openai-wire.ts'
+import { finishOf, readErrorBody } from './openai-wire.ts'
 import { ReplyWarnings } from './reply-warnings.ts'
 import { redactLikelyKeys } from './secret.ts'
-import { checkUsage, type UsageReading } from './usage.ts'
+import { checkUsage } from './usage.ts'
 
 /** What we use of a language model of the AI SDK; `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` all have it. */
 export interface LanguageModel {
@@ -35,25 +35,17 @@ interface GenerateResult {
   readonly response?: { readonly modelId?: string }
 }
 
-/** A number in version 2; since then an object that splits it. */
-type TokenCount =
-  | number
-  | undefined
-  | {
-      readonly total?: number | undefined
-      readonly cacheRead?: number | undefined
-      readonly reasoning?: number | undefined
-    }
+/** A number in version 2, which has its parts beside it; since then an object that splits it. */
+type TokenCount = number | undefined | Readonly<{ total?: number; cacheRead?: number; reasoning?: number }>
 
-export interface LanguageModelOptions {
-  /** Passed on unchanged. Models before version 4 have no other switch for thinking. */
-  readonly providerOptions?: JsonObject
-  readonly deadlineMs?: number
-}
-
-/** Makes any AI SDK language model a chat model. `doGenerate` is below the SDK's own retries, so there are none. */
-export function fromLanguageModel(model: LanguageModel, options: LanguageModelOptions = {}): ChatModel {
-  const { providerOptions, deadlineMs = 120_000 } = options
+/**
+ * Makes any AI SDK language model a chat model. `doGenerate` is below the SDK's own retries, so there are none.
+ * `providerOptions` are passed on unchanged: models before version 4 have no other switch for thinking.
+ */
+export function fromLanguageModel(
+  model: LanguageModel,
+  { providerOptions, deadlineMs = 120_000 }: { providerOptions?: JsonObject; deadlineMs?: number } = {},
+): ChatModel {
   const identity: ModelIdentity = {
     provider: model.provider,
     model: model.modelId,
@@ -90,14 +82,12 @@ function readResult(request: ChatRequest, result: GenerateResult, warnings: Repl
   const { content, finishReason, response } = result
   const said = (type: string) =>
     content.flatMap((part) => (part.type === type ? [(part as { text?: string }).text ?? ''] : [])).join('')
-  const thinking =
-    said('reasoning').trim() !== '' ||
-    reasoningTokens(result) > 0 ||
-    said('text').trimStart().startsWith('<think>')
-  const usage = readUsage(result)
+  const { reasoning, ...usage } = readUsage(result.usage)
+  const text = said('text')
+  const thinking = said('reasoning').trim() !== '' || reasoning > 0 || text.trimStart().startsWith('<think>')
   return {
     ok: true,
-    text: said('text'),
+    text,
     finish: finishOf(typeof finishReason === 'string' ? finishReason : finishReason.unified),
     warnings: warnings.of(request, usage, thinking),
     durationMs: 0,
@@ -106,39 +96,23 @@ function readResult(request: ChatRequest, result: GenerateResult, warnings: Repl
   }
 }
 
-function readUsage({ usage }: GenerateResult): UsageReading {
+function readUsage(usage: GenerateResult['usage']) {
   const { inputTokens, outputTokens } = usage
-  const total = (count: TokenCount) => (typeof count === 'object' ? count.total : count)
-  const cached =
+  const beside = usage as { cachedInputTokens?: number; reasoningTokens?: number }
+  const input =
     typeof inputTokens === 'object'
-      ? inputTokens.cacheRead
-      : (usage as { cachedInputTokens?: number }).cachedInputTokens
-  return checkUsage(total(inputTokens), cached, total(outputTokens))
-}
-
-function reasoningTokens({ usage }: GenerateResult): number {
-  const { outputTokens } = usage
-  const tokens =
+      ? inputTokens
+      : { total: inputTokens, cacheRead: beside.cachedInputTokens }
+  const output =
     typeof outputTokens === 'object'
-      ? outputTokens.reasoning
-      : (usage as { reasoningTokens?: number }).reasoningTokens
-  return tokens ?? 0
-}
-
-function finishOf(reason: string): 'stop' | 'length' | 'filter' | 'other' {
-  if (reason === 'stop' || reason === 'length') return reason
-  return reason === 'content-filter' ? 'filter' : 'other'
+      ? outputTokens
+      : { total: outputTokens, reasoning: beside.reasoningTokens }
+  return { ...checkUsage(input.total, input.cacheRead, output.total), reasoning: output.reasoning ?? 0 }
 }
 
 /** The SDK's `APICallError` carries the HTTP status; anything else is a failed connection. */
 function readError(error: unknown): ChatFailure {
-  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as {
-    name?: string
-    message?: string
-    statusCode?: number
-    responseBody?: string
-    responseHeaders?: Record<string, string>
-  }
+  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as Partial<APICallError>
   // The key is the SDK's, so it cannot be struck out by name.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
   // A missing key does not pass by itself: no call can succeed before a person has acted.

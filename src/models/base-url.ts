@@ -6,33 +6,27 @@ import { Problem } from '../problem.ts'
  * which anyone on the way can read, and link-local addresses, where clouds keep their credentials.
  */
 export function checkBaseURL(text: string, allowUnsafe = false): URL {
-  if (!URL.canParse(text)) throw unusable(undefined, 'it is not a URL, such as https://host/v1')
+  if (!URL.canParse(text))
+    throw new Problem('The base URL cannot be used: it is not a URL, such as https://host/v1.')
   const url = new URL(text)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw unusable(undefined, 'it is neither https: nor http:')
-  if (url.username !== '' || url.password !== '')
-    throw unusable(url, 'it holds credentials; give the key by environment variable or file')
-  if (url.search !== '' || url.hash !== '')
-    throw unusable(
-      url,
-      'it has a query or a fragment; give a key by environment variable or file, and leave out the rest',
-    )
-  if (allowUnsafe) return url
-  if (isLinkLocal(url.hostname))
-    throw unusable(url, 'its address is link-local; set allowUnsafeBaseURL if that is meant')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw unusable(
-      url,
-      'http: sends the key and every text in the clear; use https:, or set allowUnsafeBaseURL if that is meant',
-    )
-  return url
+  const problem = problemWith(url, allowUnsafe)
+  if (problem === undefined) return url
+  // Names only the origin: people put keys into the other parts.
+  const place = url.protocol.startsWith('http') ? ` at ${url.origin}` : ''
+  throw new Problem(`The base URL${place} cannot be used: ${problem}.`)
 }
 
-/** Names only the origin: people put keys into the other parts. */
-function unusable(url: URL | undefined, problem: string): Problem {
-  return new Problem(
-    `The base URL${url === undefined ? '' : ` at ${url.origin}`} cannot be used: ${problem}.`,
-  )
+function problemWith(url: URL, allowUnsafe: boolean): string | undefined {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'it is neither https: nor http:'
+  if (url.username !== '' || url.password !== '')
+    return 'it holds credentials; give the key by environment variable or file'
+  if (url.search !== '' || url.hash !== '')
+    return 'it has a query or a fragment; give a key by environment variable or file, and leave out the rest'
+  if (allowUnsafe) return undefined
+  if (isLinkLocal(url.hostname)) return 'its address is link-local; set allowUnsafeBaseURL if that is meant'
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    return 'http: sends the key and every text in the clear; use https:, or set allowUnsafeBaseURL if that is meant'
+  return undefined
 }
 
 /** `URL` has already turned odd spellings (0x7f.1, 2130706433) into dotted ones. */

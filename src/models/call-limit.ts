@@ -1,40 +1,29 @@
+/** Calls in flight in the paper's experiments. */
+export const paperConcurrency = 8
+
 /** Gives the slot back. Calling it twice does no harm. */
 export type Release = () => void
 
 interface Waiting {
   readonly priority: number
-  readonly order: number
   start(release: Release): void
-  abandoned: boolean
 }
-
-/** Calls in flight in the paper's experiments. */
-export const paperConcurrency = 8
 
 /**
  * A limit on calls in flight. When all slots are taken, the caller with the highest priority goes next (for a node: its
  * longest remaining path), and among equals the one that came first.
  */
 export class CallLimit {
-  #limit: number
+  readonly limit: number
   #inFlight = 0
-  #waiting = 0
-  #arrivals = 0
   #handingOn = false
-  /** The next one last. Those who gave up stay until their turn comes. */
+  /** The next one first. */
   readonly #queue: Waiting[] = []
 
   constructor(limit = paperConcurrency) {
-    this.#limit = checked(limit)
-  }
-
-  get limit(): number {
-    return this.#limit
-  }
-
-  set limit(limit: number) {
-    this.#limit = checked(limit)
-    this.#startNext()
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new RangeError(`A call limit is a whole number of at least 1, not ${limit}.`)
+    this.limit = limit
   }
 
   get inFlight(): number {
@@ -42,44 +31,25 @@ export class CallLimit {
   }
 
   get waiting(): number {
-    return this.#waiting
+    return this.#queue.length
   }
 
   /** Resolves when a slot is free, or to nothing when the signal is aborted first. */
-  acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
-    if (signal?.aborted === true) return Promise.resolve(undefined)
-    if (this.#inFlight < this.#limit && this.#waiting === 0) return Promise.resolve(this.#take())
-    return new Promise((resolve) => {
-      const giveUp = () => {
-        entry.abandoned = true
-        this.#waiting -= 1
-        resolve(undefined)
-      }
-      const entry: Waiting = {
-        priority,
-        order: this.#arrivals,
-        abandoned: false,
-        start: (release) => {
-          signal?.removeEventListener('abort', giveUp)
-          this.#waiting -= 1
-          resolve(release)
-        },
-      }
-      this.#arrivals += 1
-      this.#waiting += 1
-      signal?.addEventListener('abort', giveUp, { once: true })
-      this.#enqueue(entry)
-    })
-  }
-
-  #enqueue(entry: Waiting): void {
-    let [low, high] = [0, this.#queue.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (isAfter(this.#queue[middle]!, entry)) low = middle + 1
-      else high = middle
+  async acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
+    if (signal?.aborted === true) return undefined
+    if (this.#inFlight < this.limit && this.#queue.length === 0) return this.#take()
+    const { promise, resolve } = Promise.withResolvers<Release | undefined>()
+    const entry: Waiting = { priority, start: resolve }
+    const giveUp = () => {
+      const place = this.#queue.indexOf(entry)
+      if (place >= 0) this.#queue.splice(place, 1)
+      resolve(undefined)
     }
-    this.#queue.splice(low, 0, entry)
+    signal?.addEventListener('abort', giveUp, { once: true })
+    this.#queue.splice(this.#queue.findLastIndex((other) => other.priority >= priority) + 1, 0, entry)
+    const release = await promise
+    signal?.removeEventListener('abort', giveUp)
+    return release
   }
 
   #take(): Release {
@@ -98,33 +68,14 @@ export class CallLimit {
    * more urgent than any that waits already.
    */
   #handOn(): void {
-    if (this.#handingOn || this.#waiting === 0) return
+    if (this.#handingOn || this.#queue.length === 0) return
     this.#handingOn = true
     setImmediate(() => {
       this.#handingOn = false
-      this.#startNext()
+      while (this.#inFlight < this.limit && this.#queue.length > 0) this.#queue.shift()!.start(this.#take())
     })
-  }
-
-  #startNext(): void {
-    while (this.#inFlight < this.#limit) {
-      const next = this.#queue.pop()
-      if (next === undefined) return
-      if (!next.abandoned) next.start(this.#take())
-    }
   }
 }
 
 /** The limit that everything in this process shares unless it is given another. */
 export const processCallLimit = new CallLimit()
-
-function checked(limit: number): number {
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new RangeError(`A call limit is a whole number of at least 1, not ${limit}.`)
-  return limit
-}
-
-/** Whether `a` goes after `b`. */
-function isAfter(a: Waiting, b: Waiting): boolean {
-  return a.priority === b.priority ? a.order > b.order : a.priority < b.priority
-}

@@ -20,29 +20,29 @@ const asking = (user: string): ChatRequest => ({ system: 's', user, decoding: pa
 class Endpoint implements ChatModel {
   readonly identity = { provider: 'p', model: 'm', options: {} }
   readonly asked: string[] = []
+  readonly controls: string[] = []
   readonly #says: (user: string, number: number) => FailureKind | undefined
 
   constructor(says: (user: string, number: number) => FailureKind | undefined) {
     this.#says = says
   }
 
-  async ask({ user }: ChatRequest): Promise<ChatReply> {
+  async ask({ user, isControl }: ChatRequest): Promise<ChatReply> {
     this.asked.push(user)
+    if (isControl === true) this.controls.push(user)
     await new Promise(setImmediate)
     const kind = this.#says(user, this.asked.length - 1)
     return kind === undefined ? good : failure(kind)
   }
-
-  get controls(): string[] {
-    return this.asked.filter((user) => user !== user.trimEnd())
-  }
 }
 
-function caller(endpoint: Endpoint, canary = new Canary()) {
+function caller(endpoint: Endpoint, canary = new Canary(), others: readonly string[] = []) {
   const clock = new InstantClock()
+  const ordinary = others.map(asking)
   return async (user: string) => {
     const { reply, attempts } = await callModel(endpoint, asking(user), {
       canary,
+      ordinary,
       clock,
       limit: new CallLimit(4),
     })
@@ -57,7 +57,7 @@ describe('a rejection is believed', () => {
     const model: ChatModel = {
       identity: { provider: 'p', model: 'm', options: {} },
       ask: async ({ user }) => {
-        asked.push(user.trimEnd())
+        asked.push(user)
         return user.startsWith('too long') ? tooLong : good
       },
     }
@@ -73,10 +73,10 @@ describe('a rejection is believed', () => {
   test('where all attempts meet it and the longest request that was answered is answered again', async () => {
     const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
     const call = caller(endpoint)
-    await call('a longer one')
+    await call('a-longer-one')
     await call('short')
     expect(await call('refused content')).toEqual(['rejected', 8])
-    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a longer one', 'a longer one'])
+    expect(endpoint.controls).toEqual(['a-longer-one', 'a-longer-one'])
   })
 
   test('before anything was answered: where an ordinary request is', async () => {
@@ -116,8 +116,9 @@ describe('an endpoint that is gone', () => {
       return known.has(user) ? undefined : 'rejected'
     })
     const call = caller(endpoint)
-    for (const user of ['one', 'two', 'three']) await call(user)
-    expect(await call('four')).toEqual(['rejects_all', 1])
+    const question = 'How many of the old ferries cross the river in summer, and how many in winter, number'
+    for (const number of ['one', 'two', 'three']) await call(`${question} ${number}?`)
+    expect(await call(`${question} four?`)).toEqual(['rejects_all', 1])
   })
 
   test.each([
@@ -127,10 +128,32 @@ describe('an endpoint that is gone', () => {
     ['network', 'erratic'],
     ['bad_response', 'erratic'],
   ] as const)('fails the control call by %s: %s', async (kind, outcome) => {
-    const endpoint = new Endpoint((user) => (user === 'one' ? undefined : user === 'two' ? 'rejected' : kind))
+    const endpoint = new Endpoint((user, number) =>
+      number === 0 ? undefined : user === 'two' ? 'rejected' : kind,
+    )
     const call = caller(endpoint)
     await call('one')
     expect((await call('two'))[0]).toBe(outcome)
+  })
+})
+
+describe('an endpoint that answers control calls only', () => {
+  const others = Array.from({ length: 30 }, (_, index) => `other ${index}`)
+
+  test('rejects ordinary requests about other questions, too', async () => {
+    const endpoint = new Endpoint((user) => (user === 'one' ? undefined : 'rejected'))
+    const call = caller(endpoint, new Canary(), others)
+    await call('one')
+    expect(await call('two')).toEqual(['rejects_all', 1])
+    expect(endpoint.controls).toEqual(['one', ...others.slice(0, 20)])
+  })
+
+  test('is another than one that rejects many questions', async () => {
+    const endpoint = new Endpoint((user) => (user === 'one' || user === 'other 7' ? undefined : 'rejected'))
+    const call = caller(endpoint, new Canary(), others)
+    await call('one')
+    expect(await call('two')).toEqual(['rejected', 8])
+    expect(endpoint.controls.length).toBe(2 * 9)
   })
 })
 
@@ -192,10 +215,9 @@ test('concurrent rejections share control calls, but none that was begun before 
 
   // The control call that is under way was answered before the endpoint went; the one after it is not.
   let isGone = false
-  const going = new Endpoint((user) => {
-    const control = user !== user.trimEnd()
+  const going: Endpoint = new Endpoint((user) => {
     const kind = isGone || user.startsWith('refused') ? 'rejected' : undefined
-    if (control) isGone = true
+    if (going.controls.length > 0) isGone = true
     return kind
   })
   const late = caller(going)

@@ -2,40 +2,48 @@ import { randomInt } from 'node:crypto'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, Decoding } from './chat-model.ts'
 import { isRetryable } from './failure.ts'
 
+/** So many ordinary requests about other questions may be rejected before the endpoint is to blame. */
+const mostOrdinary = 20
+
+type Ask = (request: ChatRequest) => Promise<ChatReply>
+
 /**
  * Finds out whether the request or the endpoint is to blame for a rejection: a healthy endpoint still answers the longest
- * request that it answered before. All calls to one model share one canary.
+ * request that it answered before, and ordinary requests about other questions. All calls to one model share one canary.
  */
 export class Canary {
   #known: ChatRequest | undefined
   #isErratic = false
   #running: Promise<unknown> = Promise.resolve()
-  #next: Promise<ChatReply> | undefined
+  #next: Promise<Control> | undefined
 
-  /** The reply, or what it really means. `ask` makes the control call, without a slot of its own: the caller holds one. */
+  /**
+   * The reply, or what it really means. `ask` makes the control calls, without a slot of their own: the caller holds one.
+   * `ordinary` are requests like the rejected one, about other questions.
+   */
   async judge(
     request: ChatRequest,
     reply: ChatReply,
-    ask: (request: ChatRequest) => Promise<ChatReply>,
+    ask: Ask,
+    ordinary: Iterable<ChatRequest>,
     signal?: AbortSignal,
   ): Promise<ChatReply> {
-    if (reply.ok && lengthOf(request) > (this.#known === undefined ? 0 : lengthOf(this.#known)))
-      this.#known = request
+    if (reply.ok && lengthOf(request) > lengthOf(this.#known)) this.#known = request
     if (reply.ok || reply.kind !== 'rejected') return reply
     if (this.#isErratic) return erratic(reply)
-    let control: ChatReply
+    let control: Control
     do {
-      control = await this.#control(() => ask(withBlanks(this.#known ?? ordinaryRequest(request.decoding))))
+      control = await this.#shared(() => this.#control(ask, ordinary, request.decoding))
       // Whoever made the control call may have been cancelled; that tells us nothing.
-    } while (!control.ok && control.kind === 'cancelled' && signal?.aborted !== true)
-    if (control.ok) return reply
-    if (isRetryable(control.kind)) return erratic(reply)
-    if (control.kind !== 'rejected') return control
-    const what = this.#known === undefined ? 'an ordinary request' : 'a request that it answered before'
+    } while (!control.reply.ok && control.reply.kind === 'cancelled' && signal?.aborted !== true)
+    const { reply: said, of } = control
+    if (said.ok) return reply
+    if (isRetryable(said.kind)) return erratic(reply)
+    if (said.kind !== 'rejected') return said
     return {
       ...reply,
       kind: 'rejects_all',
-      message: `The endpoint now also rejects ${what} (${control.message}). First rejected: ${reply.message}`,
+      message: `The endpoint now also rejects ${of} (${said.message}). First rejected: ${reply.message}`,
     }
   }
 
@@ -44,16 +52,36 @@ export class Canary {
     this.#isErratic = true
   }
 
-  /** One control call serves all rejections that came before it started; an older result could be out of date. */
-  #control(ask: () => Promise<ChatReply>): Promise<ChatReply> {
+  /** Answered only if both kinds of control calls are. */
+  async #control(ask: Ask, ordinary: Iterable<ChatRequest>, decoding: Decoding): Promise<Control> {
+    const of = this.#known === undefined ? 'an ordinary request' : 'a request that it answered before'
+    let reply = await ask(withoutSomeWords(this.#known ?? ordinaryRequest(decoding)))
+    if (!reply.ok) return { reply, of }
+    let asked = 0
+    for (const request of ordinary) {
+      reply = await ask({ ...request, isControl: true })
+      asked += 1
+      if (reply.ok || reply.kind !== 'rejected' || asked === mostOrdinary) break
+    }
+    return { reply, of: `ordinary requests, about ${asked} other questions` }
+  }
+
+  /** One control serves all rejections that came before it started; an older result could be out of date. */
+  #shared(make: () => Promise<Control>): Promise<Control> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined
-      const control = ask()
+      const control = make()
       this.#running = control.catch(() => {})
       return control
     })
     return this.#next
   }
+}
+
+/** How the control calls ended, and what was asked last. */
+interface Control {
+  readonly reply: ChatReply
+  readonly of: string
 }
 
 const canaries = new WeakMap<ChatModel, Canary>()
@@ -69,11 +97,10 @@ export function erratic(rejection: ChatFailure): ChatFailure {
   return { ...rejection, kind: 'erratic' }
 }
 
-const filler = 'This sentence only makes the request as long as an ordinary one. '.repeat(60)
-
 /** A harmless request of ordinary length (about a thousand tokens), for an endpoint that has answered nothing yet. */
 export function ordinaryRequest(decoding: Decoding): ChatRequest {
   const task = 'Reply with {"analysis": "ready", "answer": null} and nothing else.'
+  const filler = 'This sentence only makes the request as long as an ordinary one. '.repeat(60)
   return {
     system: 'You check that a connection works. Reply in JSON.',
     user: JSON.stringify({ task, filler }),
@@ -81,12 +108,18 @@ export function ordinaryRequest(decoding: Decoding): ChatRequest {
   }
 }
 
-/** The same to a model, but not to a cache on the way, which would answer for an endpoint that is gone. */
-function withBlanks(request: ChatRequest): ChatRequest {
-  const blanks = Array.from({ length: 48 }, () => (randomInt(2) === 0 ? ' ' : '\n')).join('')
-  return { ...request, user: request.user + blanks, isControl: true }
+/** Nearly the same to a model, but new to a cache on the way, which would answer for an endpoint that is gone. */
+function withoutSomeWords(request: ChatRequest): ChatRequest {
+  let { user } = request
+  for (let left = 5; left > 0; left -= 1) {
+    const words = [...user.matchAll(/ [A-Za-z]+(?= )/g)]
+    if (words.length === 0) break
+    const { 0: word, index } = words[randomInt(words.length)]!
+    user = user.slice(0, index) + user.slice(index + word.length)
+  }
+  return { ...request, user, isControl: true }
 }
 
-function lengthOf({ system, user }: ChatRequest): number {
-  return system.length + user.length
+function lengthOf(request: ChatRequest | undefined): number {
+  return request === undefined ? 0 : request.system.length + request.user.length
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../library/json-value.ts'
 import type { FailureKind } from './failure.ts'
 import type { TokenUsage } from './usage.ts'
@@ -64,7 +64,7 @@ export interface ChatFailure {
   readonly retryAfter?: string
   readonly usage?: TokenUsage
   /** No connection came about: the server has not seen the request. */
-  readonly unsent?: true
+  readonly unsent?: boolean
   /** A rejection in which the server names what is wrong with this request: it is too long, or its content refused. */
   readonly blamesRequest?: boolean
   readonly durationMs: number
@@ -84,16 +84,7 @@ export type ReplyWarning = 'usage_missing' | 'usage_invalid' | 'usage_constant' 
 export function requestDigest(identity: ModelIdentity, { system, user, decoding }: ChatRequest): string {
   const { temperature, maxOutputTokens, thinking, json } = decoding
   const { provider, model, options } = identity
-  const all = [
-    provider,
-    model,
-    canonicalJson(options),
-    temperature,
-    maxOutputTokens,
-    thinking,
-    json,
-    system,
-    user,
-  ]
-  return createHash('sha256').update(JSON.stringify(all)).digest('hex')
+  const who = [provider, model, canonicalJson(options)]
+  const what = [temperature, maxOutputTokens, thinking, json, system, user]
+  return hash('sha256', JSON.stringify([...who, ...what]), 'hex')
 }

@@ -47,7 +47,10 @@ export function stopsRun(kind: FailureKind): boolean {
  * The server may have done the work and charge for it although no usage came back. An HTTP error is not charged, nor is a
  * request that never left.
  */
-export function mayHaveBeenCharged(failure: { readonly kind: FailureKind; readonly unsent?: true }): boolean {
+export function mayHaveBeenCharged(failure: {
+  readonly kind: FailureKind
+  readonly unsent?: boolean
+}): boolean {
   return failure.unsent !== true && maybeCharged.has(failure.kind)
 }
 
@@ -85,12 +88,10 @@ const requestFaultWords =
 /** The server says that this very request is at fault, so that asking again cannot help. */
 export function blamesRequest({ code, type, message }: ServerError): boolean {
   return (
-    requestFaultCodes.test(code ?? '') ||
-    requestFaultCodes.test(type ?? '') ||
-    requestFaultWords.test(message ?? '')
+    [code, type].some((name) => requestFaultCodes.test(name ?? '')) || requestFaultWords.test(message ?? '')
   )
 }
 
 function isSpent({ code, type, message }: ServerError): boolean {
-  return spentCodes.test(code ?? '') || spentCodes.test(type ?? '') || spentMessages.test(message ?? '')
+  return [code, type].some((name) => spentCodes.test(name ?? '')) || spentMessages.test(message ?? '')
 }

@@ -1,6 +1,8 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
+import type { ChatFailure } from './chat-model.ts'
+import { withDeadline } from './deadline.ts'
 
 /** An HTTP answer. A 2xx body is complete; another may be cut off. */
 export interface HttpAnswer {
@@ -10,13 +12,7 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-export interface HttpFailure {
-  readonly kind: 'network' | 'timeout' | 'bad_response' | 'cancelled'
-  readonly message: string
-  readonly status?: number
-  /** No connection came about: the server has not seen the request. */
-  readonly unsent?: true
-}
+type HttpFailure = Pick<ChatFailure, 'kind' | 'message' | 'status' | 'unsent'>
 
 export interface ExchangeLimits {
   /** From the first step of connecting to the last byte of the body. */
@@ -24,17 +20,8 @@ export interface ExchangeLimits {
   readonly maxBodyBytes: number
 }
 
-const cancelled: HttpFailure = { kind: 'cancelled', message: 'The call was cancelled.' }
-
 /** What a connection fails with before anything can be sent over it. */
-const notConnected = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
+const notConnected = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 /** Enough for any error message. */
 const maxErrorBytes = 64 * 1024
@@ -51,52 +38,54 @@ export async function post(
   { deadlineMs, maxBodyBytes }: ExchangeLimits,
   signal?: AbortSignal,
 ): Promise<HttpAnswer | HttpFailure> {
-  if (signal?.aborted) return { ...cancelled, unsent: true }
-  const abort = new AbortController()
-  let ended: HttpFailure | undefined
-  const end = (how: HttpFailure) => {
-    ended ??= how
-    abort.abort()
-  }
-  const timedOut: HttpFailure = {
-    kind: 'timeout',
-    message: `No complete answer within ${deadlineMs / 1000} s.`,
-  }
-  const timer = setTimeout(() => end(timedOut), deadlineMs)
-  const cancel = () => end(cancelled)
-  signal?.addEventListener('abort', cancel, { once: true })
-  try {
+  let refused: HttpAnswer | undefined
+  const exchange = async (until: AbortSignal) => {
     const response = await pool.request({
       path,
       method: 'POST',
       headers: { ...headers, 'accept-encoding': 'identity' },
       body,
-      signal: abort.signal,
+      signal: until,
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    return await receive(response, maxBodyBytes)
+    const answer: HttpAnswer = {
+      status: response.statusCode,
+      contentType: header(response, 'content-type') ?? '',
+      retryAfter: header(response, 'retry-after'),
+      body: '',
+    }
+    if (!isSuccess(answer)) refused = answer
+    return await receive(response, answer, maxBodyBytes)
+  }
+  const unsent = signal?.aborted || undefined
+  try {
+    const answer = await withDeadline(deadlineMs, signal, exchange)
+    if (typeof answer === 'string' && refused !== undefined) return refused
+    if (answer === 'aborted') return { kind: 'cancelled', message: 'The call was cancelled.', unsent }
+    if (answer !== 'timeout') return answer
+    return { kind: 'timeout', message: `No complete answer within ${deadlineMs / 1000} s.` }
   } catch (error) {
-    if (ended !== undefined) return ended
-    const unsent = notConnected.has((error as NodeJS.ErrnoException).code ?? '') ? true : undefined
-    return { kind: 'network', message: messageOf(error), unsent }
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', cancel)
+    const { code, message } = error as NodeJS.ErrnoException
+    return {
+      kind: 'network',
+      message: code === undefined ? message : `${message} (${code})`,
+      unsent: notConnected.test(code ?? '') || undefined,
+    }
   }
 }
 
+function isSuccess({ status }: HttpAnswer): boolean {
+  return status >= 200 && status < 300
+}
+
+/** The answer with its body. */
 async function receive(
   response: Dispatcher.ResponseData,
+  answer: HttpAnswer,
   maxBytes: number,
 ): Promise<HttpAnswer | HttpFailure> {
-  const status = response.statusCode
-  const success = status >= 200 && status < 300
-  const answer = {
-    status,
-    contentType: header(response, 'content-type') ?? '',
-    retryAfter: header(response, 'retry-after'),
-  }
+  const success = isSuccess(answer)
   try {
     const bytes = await collect(response, success ? maxBytes : maxErrorBytes)
     const plain = await decompress(bytes, header(response, 'content-encoding'), maxBytes)
@@ -104,10 +93,11 @@ async function receive(
     return { ...answer, body: new TextDecoder('utf-8', { fatal: success }).decode(plain) }
   } catch (error) {
     // The status of a failed call says more than the state of its body.
-    if (!success) return { ...answer, body: '' }
-    if (error instanceof UnreadableBody) return { kind: 'bad_response', message: error.message, status }
-    if (error instanceof TypeError) return { kind: 'bad_response', message: 'The body is not UTF-8.', status }
-    throw error
+    if (!success) return answer
+    const isBinary = error instanceof TypeError
+    if (!isBinary && !(error instanceof UnreadableBody)) throw error
+    const message = isBinary ? 'The body is not UTF-8.' : (error as Error).message
+    return { kind: 'bad_response', message, status: answer.status }
   }
 }
 
@@ -149,10 +139,4 @@ async function decompress(bytes: Buffer, encoding: string | undefined, maxBytes:
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name]
   return Array.isArray(value) ? value[0] : value
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'The connection failed.'
-  const { code } = error as NodeJS.ErrnoException
-  return code === undefined ? error.message : `${error.message} (${code})`
 }

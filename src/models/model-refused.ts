@@ -4,10 +4,13 @@ import { type FailureKind, isRefusal } from './failure.ts'
 import { ModelUnreachableError } from './model-unreachable.ts'
 
 /** The error for a failure that stops a run. */
-export function stopError({ kind, message }: ChatFailure): ModelRefusedError | ModelUnreachableError {
+export function stopError(
+  { kind, message }: ChatFailure,
+  hasBegun = true,
+): ModelRefusedError | ModelUnreachableError {
   return isRefusal(kind)
     ? new ModelRefusedError(kind, message)
-    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`)
+    : new ModelUnreachableError(`The model is gone (${kind}): ${message}`, hasBegun)
 }
 
 /** The model refuses every call until a person has acted, so the run ends at once. */
@@ -17,27 +20,18 @@ export class ModelRefusedError extends Problem {
   /** `message` is the failed call's. */
   constructor(kind: FailureKind, message: string) {
     super(
-      `The model refuses further calls (${kind}): ${endedSentence(message)} ${remedyOf(kind)}, then try again; nothing that was done is lost.`,
+      `The model refuses further calls (${kind}): ${message.replace(/[.!?]?$/, '.')} ${remedies[kind] ?? 'Look closer with `magic doctor`'}, then try again; nothing that was done is lost.`,
       { exitCode: exitCode.refused },
     )
     this.kind = kind
   }
 }
 
-function remedyOf(kind: FailureKind): string {
-  switch (kind) {
-    case 'unauthorized':
-      return 'Check the API key'
-    case 'payment_required':
-    case 'quota_exhausted':
-      return 'Top up the balance or raise the quota'
-    case 'forbidden':
-      return 'Get access to this model or choose another'
-    default:
-      return 'Look closer with `magic doctor`'
-  }
-}
+const payment = 'Top up the balance or raise the quota'
 
-function endedSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
+const remedies: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'Check the API key',
+  payment_required: payment,
+  quota_exhausted: payment,
+  forbidden: 'Get access to this model or choose another',
 }

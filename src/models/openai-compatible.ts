@@ -2,13 +2,7 @@ import { Pool } from 'undici'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
 import { blamesRequest, type FailureKind, failureOfStatus } from './failure.ts'
 import { type ExchangeLimits, type HttpAnswer, post } from './http-exchange.ts'
-import {
-  type Completion,
-  completionBody,
-  type Dialect,
-  readCompletion,
-  readErrorBody,
-} from './openai-wire.ts'
+import { completionBody, type Dialect, readCompletion, readErrorBody } from './openai-wire.ts'
 import { ReplyWarnings } from './reply-warnings.ts'
 import type { ApiKey } from './secret.ts'
 
@@ -61,27 +55,24 @@ export class OpenAICompatibleModel implements ChatModel {
     if ('kind' in answer)
       return { ...this.#failure(answer.kind, answer.message, answer.status), unsent: answer.unsent }
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
-    const reading = readCompletion(answer.body)
+    const { completion, usage, problem, error } = readCompletion(answer.body)
     // The content type does not matter: a completion that was paid for is an answer.
-    if (!('problem' in reading)) return this.#completed(request, reading)
+    if (completion !== undefined)
+      return {
+        ok: true,
+        // A server that repeats the key would otherwise put it into traces and recordings.
+        text: this.#clean(completion.text),
+        finish: completion.finish,
+        warnings: this.#warnings.of(request, usage, completion.thinking),
+        durationMs: 0,
+        usage: usage.usage,
+        servedModel: this.#clean(completion.servedModel ?? '').slice(0, maxModelName) || undefined,
+      }
     // An error behind a 200 counts like a 503, unless it says that the quota is spent.
-    const spent = reading.error && failureOfStatus(429, reading.error, this.#settings.quotaIsRate)
+    const spent = error && failureOfStatus(429, error, this.#settings.quotaIsRate)
     const kind = spent === 'quota_exhausted' ? spent : 'bad_response'
-    const problem = `${reading.problem} (${answer.contentType || 'untyped'})`
-    return { ...this.#failure(kind, problem, answer.status), usage: reading.usage.usage }
-  }
-
-  #completed(request: ChatRequest, { text, finish, thinking, usage, servedModel }: Completion): ChatReply {
-    return {
-      ok: true,
-      // A server that repeats the key would otherwise put it into traces and recordings.
-      text: this.#clean(text),
-      finish,
-      warnings: this.#warnings.of(request, usage, thinking),
-      durationMs: 0,
-      usage: usage.usage,
-      servedModel: this.#clean(servedModel ?? '').slice(0, maxModelName) || undefined,
-    }
+    const what = `${problem} (${answer.contentType || 'untyped'})`
+    return { ...this.#failure(kind, what, answer.status), usage: usage.usage }
   }
 
   /** A status other than 2xx. */
@@ -92,11 +83,10 @@ export class OpenAICompatibleModel implements ChatModel {
       kind === 'redirected'
         ? 'The server redirects, which is not followed: check the base URL.'
         : error.message
-    const failure = this.#failure(kind, `HTTP ${status}${said === undefined ? '' : `: ${said}`}`, status)
     return {
-      ...failure,
+      ...this.#failure(kind, `HTTP ${status}${said === undefined ? '' : `: ${said}`}`, status),
       retryAfter: retryAfter && this.#clean(retryAfter).slice(0, maxRetryAfter),
-      blamesRequest: kind === 'rejected' && blamesRequest(error) ? true : undefined,
+      blamesRequest: (kind === 'rejected' && blamesRequest(error)) || undefined,
     }
   }
 

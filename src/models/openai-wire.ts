@@ -7,7 +7,8 @@ import { checkUsage, type UsageReading } from './usage.ts'
 export interface Dialect {
   /** Request fields that switch thinking off. */
   readonly thinkingOff: JsonObject
-  readonly outputLimit: 'max_tokens' | 'max_completion_tokens'
+  /** `max_tokens` by default. */
+  readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'
   /** Any other request fields, from the user's settings. */
   readonly extraBody?: JsonObject
 }
@@ -28,22 +29,18 @@ export function completionBody(
       { role: 'user', content: user },
     ],
     temperature: decoding.temperature,
-    [dialect.outputLimit]: decoding.maxOutputTokens,
+    [dialect.outputLimit ?? 'max_tokens']: decoding.maxOutputTokens,
     stream: false,
   })
 }
 
-export interface Completion {
-  readonly text: string
-  readonly finish: ChatAnswer['finish']
-  readonly servedModel?: string
-  readonly thinking: boolean
+/** What a 2xx body holds: a completion, or why it is none. */
+export interface CompletionReading {
   readonly usage: UsageReading
+  readonly completion?: Pick<ChatAnswer, 'text' | 'finish' | 'servedModel'> & { readonly thinking: boolean }
+  readonly problem?: string
+  readonly error?: ServerError
 }
-
-export type CompletionReading =
-  | Completion
-  | { readonly problem: string; readonly error?: ServerError; readonly usage: UsageReading }
 
 /** Reads the body of a 2xx answer, which may yet hold an error or be no completion at all. Never throws. */
 export function readCompletion(body: string): CompletionReading {
@@ -51,7 +48,8 @@ export function readCompletion(body: string): CompletionReading {
   const usage = readUsage(field(json, 'usage'))
   const error = readError(json)
   if (error !== undefined) return { problem: error.message ?? 'an error without a message', error, usage }
-  const choice = element(field(json, 'choices'))
+  const choices = field(json, 'choices')
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   const message = field(choice, 'message')
   const content = field(message, 'content')
   if (field(choice, 'finish_reason') === 'error')
@@ -61,33 +59,29 @@ export function readCompletion(body: string): CompletionReading {
     return { problem: 'The body is no chat completion.', usage }
   const text = content ?? ''
   const servedModel = field(json, 'model')
-  return {
+  const completion = {
     text,
     finish: finishOf(field(choice, 'finish_reason')),
     servedModel: typeof servedModel === 'string' ? servedModel : undefined,
     thinking: showsThinking(message, text, field(json, 'usage')),
-    usage,
   }
+  return { completion, usage }
 }
 
-/** The error in a body, if there is one: `{error: {message, code, type}}`, `{error: "text"}` or `{message, code}`. */
+/**
+ * The error in a body, if there is one: `{error: {message, code, type}}`, `{error: "text"}`, `{message, code}` or
+ * `{detail}`. Some servers and most proxies answer in plain words, or in a page whose words are between tags.
+ */
 export function readErrorBody(body: string): ServerError {
   const json = parse(body)
-  if (json === undefined) return plainText(body)
+  if (json === undefined) {
+    const page = body.slice(0, 4000).replace(/<[^<>]*>/g, ' ')
+    return { message: page.replace(/\s+/g, ' ').trim() || undefined }
+  }
   const error = readError(json) ?? strings(json)
   const detail = field(json, 'detail')
   if (error.message !== undefined || detail === undefined) return error
   return { ...error, message: typeof detail === 'string' ? detail : JSON.stringify(detail) }
-}
-
-/** Some servers and most proxies answer in plain words, or in a page whose words are between tags. */
-function plainText(body: string): ServerError {
-  const words = body
-    .slice(0, 4000)
-    .replace(/<[^<>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return words === '' ? {} : { message: words }
 }
 
 function readError(json: unknown): ServerError | undefined {
@@ -97,17 +91,17 @@ function readError(json: unknown): ServerError | undefined {
 }
 
 function strings(error: unknown): ServerError {
-  const found: Record<string, string> = {}
-  for (const name of ['message', 'code', 'type']) {
+  const text = (name: string) => {
     const value = field(error, name)
-    if (typeof value === 'string') found[name] = value
+    return typeof value === 'string' ? value : undefined
   }
-  return found
+  return { message: text('message'), code: text('code'), type: text('type') }
 }
 
-function finishOf(reason: unknown): ChatAnswer['finish'] {
+/** `content_filter` is OpenAI's word, `content-filter` the AI SDK's. */
+export function finishOf(reason: unknown): ChatAnswer['finish'] {
   if (reason === 'stop' || reason === 'length') return reason
-  return reason === 'content_filter' ? 'filter' : 'other'
+  return reason === 'content_filter' || reason === 'content-filter' ? 'filter' : 'other'
 }
 
 function showsThinking(message: unknown, text: string, usage: unknown): boolean {
@@ -139,8 +133,4 @@ function parse(body: string): unknown {
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, unknown>)[name]
-}
-
-function element(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : undefined
 }

@@ -64,8 +64,7 @@ export const publishedPrices: PriceTable = {
 /** The user's price where there is one, else the published one, else none. */
 export function priceOf({ provider, model }: ModelIdentity, own: PriceTable = {}): Price | undefined {
   const key = `${provider}/${model}`
-  for (const table of [own, publishedPrices]) if (Object.hasOwn(table, key)) return table[key]
-  return undefined
+  return [own, publishedPrices].find((table) => Object.hasOwn(table, key))?.[key]
 }
 
 /** An unknown price is `unpriced`, never 0. */
@@ -76,10 +75,8 @@ export function costOf(tokens: TokenUsage, price: Price | undefined, at: Date): 
   if (price === undefined) return 'unpriced'
   const { input, cachedInput, output } = tokens
   const plain = (input - cachedInput) * price.input + cachedInput * price.cachedInput + output * price.output
-  return {
-    amount: (plain * (isPeak(price, at) ? price.peak!.factor : 1)) / 1_000_000,
-    currency: price.currency,
-  }
+  const factor = isPeak(price, at) ? price.peak!.factor : 1
+  return { amount: (plain * factor) / 1_000_000, currency: price.currency }
 }
 
 /** Unpriced if either part is: a sum that leaves something out is no cost. */

@@ -21,7 +21,6 @@ export const providers = {
     needsKey: true,
     model: 'deepseek-v4-flash',
     thinkingOff: { thinking: { type: 'disabled' } },
-    outputLimit: 'max_tokens',
   },
   alibaba: {
     baseURL: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
@@ -29,7 +28,6 @@ export const providers = {
     needsKey: true,
     model: 'qwen-flash',
     thinkingOff: { enable_thinking: false },
-    outputLimit: 'max_tokens',
     // "Allocated quota exceeded" means the tokens of this minute; an account without money gets 400 Arrearage.
     quotaIsRate: true,
   },
@@ -46,21 +44,18 @@ export const providers = {
     apiKeyEnv: 'OLLAMA_API_KEY',
     needsKey: false,
     thinkingOff: { reasoning_effort: 'none' },
-    outputLimit: 'max_tokens',
   },
   vllm: {
     baseURL: 'http://127.0.0.1:8000/v1',
     apiKeyEnv: 'VLLM_API_KEY',
     needsKey: false,
     thinkingOff: templateSwitch,
-    outputLimit: 'max_tokens',
   },
   'llama.cpp': {
     baseURL: 'http://127.0.0.1:8080/v1',
     apiKeyEnv: 'LLAMA_API_KEY',
     needsKey: false,
     thinkingOff: templateSwitch,
-    outputLimit: 'max_tokens',
   },
 } as const satisfies Record<string, Provider>
 

@@ -1,22 +1,24 @@
 import { type CallLimit, processCallLimit } from './call-limit.ts'
 import { type Canary, erratic } from './canary.ts'
-import {
-  type ChatFailure,
-  type ChatModel,
-  type ChatReply,
-  type ChatRequest,
-  cancelled,
-} from './chat-model.ts'
+import { type ChatModel, type ChatReply, type ChatRequest, cancelled } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { askInTime } from './deadline.ts'
 import { isRetryable } from './failure.ts'
-import { type Usage, usageOfCall } from './usage.ts'
+import { noUsage, type Usage, usageOfCall } from './usage.ts'
 
 /** The paper's: at most four attempts, 1, 2 and 4 s apart. */
-const paperWaits: readonly number[] = [1000, 2000, 4000]
+const waits: readonly number[] = [1000, 2000, 4000]
+
+/** Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free. */
+const confirmations = 8
 
 /** A longer `Retry-After` is taken for a mistake. */
 const maxRetryAfter = 60_000
+
+/** Is told of every attempt before it is made, and of its reply when it has ended. */
+export interface Meter {
+  reserve(request: ChatRequest): (reply: ChatReply) => void
+}
 
 export interface CallOptions {
   readonly limit?: CallLimit
@@ -26,22 +28,24 @@ export interface CallOptions {
   readonly clock?: Clock
   /** Ends an attempt even if the model's client waits for ever. The time in the queue does not count. */
   readonly attemptMs?: number
-  readonly waits?: readonly number[]
+  readonly meter?: Meter
   /** With it, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
+  /** Requests of the same kind about other questions, for the canary. */
+  readonly ordinary?: Iterable<ChatRequest>
 }
 
 /** A call with all its attempts. `reply` is the last one's. */
 export interface Call {
   readonly reply: ChatReply
-  readonly attempts: readonly Attempt[]
+  /** Starts are milliseconds since 1970. */
+  readonly attempts: readonly { readonly reply: ChatReply; readonly startedAt: number }[]
   readonly usage: Usage
 }
 
-interface Attempt {
-  readonly reply: ChatReply
-  /** Milliseconds since 1970. */
-  readonly startedAt: number
+/** A call that was not made, because its reply is known. */
+export function withoutAttempts(reply: ChatReply): Call {
+  return { reply, attempts: [], usage: noUsage }
 }
 
 /**
@@ -53,15 +57,9 @@ export async function callModel(
   request: ChatRequest,
   options: CallOptions = {},
 ): Promise<Call> {
-  const { limit = processCallLimit, priority = 0, signal, clock = systemClock, waits = paperWaits } = options
-  const { canary, attemptMs } = options
-  // Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free.
-  const confirmations = 2 * (waits.length + 1)
-  const ask = (asked: ChatRequest) =>
-    attemptMs === undefined
-      ? model.ask(asked, signal)
-      : askInTime(attemptMs, signal, (until) => model.ask(asked, until), clock)
-  const attempts: Attempt[] = []
+  const { limit = processCallLimit, priority, signal, clock = systemClock, canary, ordinary = [] } = options
+  const ask = (asked: ChatRequest) => askMetered(model, asked, options)
+  const attempts: Call['attempts'][number][] = []
   const done = (reply: ChatReply): Call => ({
     reply,
     attempts,
@@ -71,30 +69,47 @@ export async function callModel(
     const release = await limit.acquire(priority, signal)
     if (release === undefined) return done(cancelled)
     const startedAt = clock.now()
-    const wasRejected = attempts.some(isRejected)
+    const wasRejected = attempts.some(({ reply }) => isRejected(reply))
     const isLastConfirmation = attempts.length + 1 === confirmations
     let reply: ChatReply
     try {
       reply = await ask(request)
       if (canary !== undefined && (!wasRejected || isLastConfirmation))
-        reply = await canary.judge(request, reply, ask, signal)
+        reply = await canary.judge(request, reply, ask, ordinary, signal)
     } finally {
       release()
     }
     attempts.push({ reply, startedAt })
     if (reply.ok && wasRejected) canary?.doubt()
-    const wait = waits[attempts.length - 1]
-    if (canary !== undefined && isRejected({ reply })) {
-      if (attempts.length < confirmations && !(reply as ChatFailure).blamesRequest) continue
-      return done(attempts.every(isRejected) ? reply : erratic(reply as ChatFailure))
+    if (reply.ok) return done(reply)
+    if (canary !== undefined && reply.kind === 'rejected') {
+      if (attempts.length < confirmations && !reply.blamesRequest) continue
+      return done(attempts.every((attempt) => isRejected(attempt.reply)) ? reply : erratic(reply))
     }
-    if (reply.ok || wait === undefined || !isRetryable(reply.kind)) return done(reply)
+    const wait = waits[attempts.length - 1]
+    if (wait === undefined || !isRetryable(reply.kind)) return done(reply)
     await clock.sleep(readRetryAfter(reply.retryAfter, clock.now()) ?? wait, signal)
     if (signal?.aborted === true) return done(cancelled)
   }
 }
 
-function isRejected({ reply }: Pick<Attempt, 'reply'>): boolean {
+/** One attempt, noted by the meter before and after it, within its time. */
+function askMetered(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
+  const { meter, signal, attemptMs, clock } = options
+  const ask = async (until: AbortSignal | undefined) => {
+    const settle = meter?.reserve(request)
+    let reply: ChatReply = { ...cancelled, message: 'The client failed.' }
+    try {
+      reply = await model.ask(request, until)
+      return reply
+    } finally {
+      settle?.(reply)
+    }
+  }
+  return attemptMs === undefined ? ask(signal) : askInTime(attemptMs, signal, ask, clock)
+}
+
+function isRejected(reply: ChatReply): boolean {
   return !reply.ok && reply.kind === 'rejected'
 }
 

@@ -37,28 +37,21 @@ export function addUsage(...parts: readonly Usage[]): Usage {
 
 /** One call, made of these attempts. A call that was cancelled before its first attempt used nothing. */
 export function usageOfCall(attempts: readonly ChatReply[]): Usage {
-  const sum = { ...noUsage, calls: attempts.length === 0 ? 0 : 1 }
-  for (const reply of attempts) {
-    const told = reply.usage
-    sum.attempts += 1
-    if (!reply.ok) sum.failedAttempts += 1
-    if (told === undefined) {
-      if (reply.ok || mayHaveBeenCharged(reply)) sum.unknown += 1
-      continue
-    }
-    sum.input += told.input
-    sum.cachedInput += told.cachedInput
-    sum.output += told.output
-  }
-  return sum
+  const each = attempts.map((reply): Usage => {
+    const mayCost = reply.ok || mayHaveBeenCharged(reply)
+    const unknown = reply.usage === undefined && mayCost ? 1 : 0
+    return { ...noUsage, ...reply.usage, attempts: 1, failedAttempts: reply.ok ? 0 : 1, unknown }
+  })
+  return { ...addUsage(...each), calls: attempts.length === 0 ? 0 : 1 }
 }
 
 /** More tokens than any model takes in one call. */
 const absurd = 10_000_000
 
-export type UsageReading =
-  | { readonly usage: TokenUsage; readonly warning?: never }
-  | { readonly usage?: never; readonly warning: 'usage_missing' | 'usage_invalid' }
+export interface UsageReading {
+  readonly usage?: TokenUsage
+  readonly warning?: 'usage_missing' | 'usage_invalid'
+}
 
 /** Accepts only counts that are whole, not negative and not absurd. */
 export function checkUsage(input: unknown, cachedInput: unknown, output: unknown): UsageReading {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { ChatReply, ChatRequest } from '../models/chat-model.ts'
 import { paperDecoding } from '../models/chat-model.ts'
 import type { Price } from '../models/prices.ts'
+import { callModel } from '../models/retry.ts'
 import { Budget } from './budget.ts'
-import { MeteredModel } from './metered-model.ts'
 
 const price: Price = {
   currency: 'EUR',
@@ -100,14 +100,11 @@ test('a refusal by HTTP costs nothing; a failure that tells its usage counts as 
 
 test('a client that throws gives its reservation back', async () => {
   const budget = new Budget({ tokens: 1000 }, undefined)
-  const model = new MeteredModel(
-    {
-      identity: { provider: 'p', model: 'm', options: {} },
-      ask: () => Promise.reject(new Error('a mistake in a client')),
-    },
-    budget,
-  )
-  await expect(model.ask(request)).rejects.toThrow('a mistake in a client')
+  const model = {
+    identity: { provider: 'p', model: 'm', options: {} },
+    ask: () => Promise.reject(new Error('a mistake in a client')),
+  }
+  await expect(callModel(model, request, { meter: budget })).rejects.toThrow('a mistake in a client')
   expect(budget.spent).toMatchObject({ calls: 0, unknown: 1 })
   // Ten more of the kind would fit: nothing is reserved any more.
   expect(budget.exhausted()).toBe(false)

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Execution, ExecutionOptions } from '../execution/execution.ts'
+import { randomInt } from 'node:crypto'
+import type { Execution, ExecutionOptions, OtherTask } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import type { Toolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
@@ -9,6 +10,7 @@ import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
+import type { Meter } from '../models/retry.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
@@ -23,6 +25,8 @@ export interface ExecutorParts {
   readonly limit: CallLimit
   /** Time as retries and deadlines see it, so that tests need not wait. */
   readonly clock?: Clock
+  /** Notes every attempt to call the model. */
+  readonly meter?: Meter
 }
 
 /** How graphs are run on the tasks of a set, and their answers scored. Runs nothing itself: `executeGraph` does. */
@@ -57,10 +61,12 @@ export class TaskExecutor {
 
   /** What `executeGraph` takes besides a graph. */
   optionsFor(task: Task): Omit<ExecutionOptions, 'graph'> {
-    const { set, model, settings, limit, clock } = this.parts
+    const { set, model, settings, limit, clock, meter } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
-    return { task, library, profile, contract, model, tools: this.#tools, settings, limit, clock }
+    const others = { [Symbol.iterator]: () => this.#others(task) }
+    const means = { model, tools: this.#tools, settings, limit, clock, meter, others }
+    return { task, library, profile, contract, ...means }
   }
 
   /** Throws a `Problem` if a tool's sandbox fails meanwhile: an answer without the tool is another one. */
@@ -92,6 +98,17 @@ export class TaskExecutor {
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,
     )
+  }
+
+  /** The other questions of a task's split, in random order. */
+  *#others(task: Task): Generator<OtherTask> {
+    const { set } = this.parts
+    const tasks = Object.values(set.splits).find((split) => split.tasks.includes(task))?.tasks ?? []
+    const left = tasks.filter((other) => other !== task)
+    while (left.length > 0) {
+      const [other] = left.splice(randomInt(left.length), 1) as [Task]
+      yield { task: other, contract: set.contractOf(other) }
+    }
   }
 }
 

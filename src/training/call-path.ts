@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '../execution/trace/events.ts'
 
-/** What a node asked for, by the digests of its requests, and the nodes it had to wait for. */
+/** What a node asked for, by the digests of its requests, and whom it had to hear first. */
 interface AskingNode {
   readonly node: string
   readonly predecessors: readonly string[]
@@ -68,9 +68,5 @@ export class CallPaths {
 
   get workMs(): number {
     return [...this.#made.values()].reduce((sum, ms) => sum + ms, 0)
-  }
-
-  boundMs(concurrency: number): number {
-    return Math.max(this.criticalMs, this.workMs / concurrency)
   }
 }

@@ -151,15 +151,16 @@ export function checkPrice(
 }
 
 async function checkModel(
-  { model, settings: { decoding }, clock }: ExecutorParts,
+  { model, settings: { decoding }, clock, meter }: ExecutorParts,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const { reply } = await callModel(model, ordinaryRequest(decoding), { signal, clock })
+  const { reply } = await callModel(model, ordinaryRequest(decoding), { signal, clock, meter })
   if (reply.ok)
     return `${reply.servedModel ?? model.identity.model} answered in ${Math.round(reply.durationMs)} ms`
   if (reply.kind === 'cancelled') throw signal?.reason ?? new Error(reply.message)
-  if (stopsRun(reply.kind)) throw stopError(reply)
+  if (stopsRun(reply.kind)) throw stopError(reply, false)
   throw new ModelUnreachableError(
     `The model does not answer (${reply.kind}: ${reply.message.replace(/[.!?]$/, '')})`,
+    false,
   )
 }

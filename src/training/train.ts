@@ -3,7 +3,6 @@ import { NonFiniteError } from '../learning/finite.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
 import { updatePolicy } from '../learning/update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
-import { MeteredModel } from '../store/metered-model.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
@@ -42,8 +41,7 @@ async function checkRun(
   { signal, onEvent }: TrainOptions,
 ): Promise<Spent> {
   const meter = new Budget({}, price)
-  const metered = { ...parts, model: new MeteredModel(parts.model, meter) }
-  for await (const check of selfCheck({ parts: metered, budget, signal }))
+  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal }))
     onEvent?.({ type: 'check', ...check })
   return meter.spent
 }
@@ -62,7 +60,7 @@ async function trainRun(
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
   const evaluator = openEvaluator({
-    parts: { ...parts, model: new MeteredModel(parts.model, budget) },
+    parts: { ...parts, meter: budget },
     ledger: files.ledger,
     requestReuse: settings.requestReuse,
     signal: grace.signal,

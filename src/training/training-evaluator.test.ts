@@ -88,15 +88,15 @@ test('one that is spoiled again and again ends with what to do', async () => {
   const evaluated = evaluator.evaluate(AgentGraph.empty, 'shelf-0')
   await expect(evaluated).rejects.toThrow(ModelUnreachableError)
   await expect(evaluated).rejects.toThrow(/about task 'shelf-0'.*network: x.*resume/)
-  // Five rounds of four attempts.
-  expect(model.calls).toBe(20)
-  expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 5, replies: 0 })
+  // Three rounds of four attempts.
+  expect(model.calls).toBe(12)
+  expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 3, replies: 0 })
 })
 
 test('graphs that share a rejected request all have their result, and it counts the same for all', async () => {
   const model = modelAround(async (request, signal) => {
     await new Promise(setImmediate)
-    return request.user.includes('"part":"finalizer"') || request.user !== request.user.trimEnd()
+    return request.user.includes('"part":"finalizer"') || request.isControl === true
       ? tinyModel.ask(request, signal)
       : failure('rejected')
   })
@@ -106,6 +106,15 @@ test('graphs that share a rejected request all have their result, and it counts 
   const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
   expect(new Set(evaluated.map(({ usage }) => usage!.calls))).toEqual(new Set([3]))
   expect(await ledger.size()).toMatchObject({ evaluations: graphs.length, traces: graphs.length })
+})
+
+test('a question that is refused is a result, even if nothing else was ever asked', async () => {
+  const model = modelAround(async (request, signal) =>
+    request.user.includes('shelf') ? failure('rejected') : tinyModel.ask(request, signal),
+  )
+  const { evaluator, ledger } = evaluatorOn(model)
+  expect((await evaluator.evaluate(two, 'shelf-0')).score).toBe(0)
+  expect(await ledger.size()).toMatchObject({ evaluations: 1, replies: 0 })
 })
 
 test('an endpoint that rejects everything stops everything, and nothing of it is stored', async () => {

@@ -20,7 +20,7 @@ import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
 
 /** Executions at most for one evaluation. Answers that a run keeps are not asked for again in the next one. */
-const rounds = 5
+const rounds = 3
 
 /**
  * Runs a graph on a task and scores it. What a network or an overloaded server did is no answer, not even a wrong one: an
@@ -51,7 +51,10 @@ export async function evaluateGraph(
       return { evaluation: evaluationOf(execution, score), trace }
     }
     if (status === 'timed_out' || round === rounds)
-      throw ModelUnreachableError.afterRetries(task.id, failures.find(({ reason }) => reason)?.reason)
+      throw ModelUnreachableError.afterRetries(
+        task.id,
+        failures.find(({ status }) => status === 'model_failure')?.reason,
+      )
   }
 }
 
@@ -151,7 +154,7 @@ export function openEvaluator(options: {
         usage: addUsage(...executions.map(({ usage }) => usage)),
         reused: addUsage(...executions.map(({ reused }) => reused)),
         cost: first === undefined ? 'unpriced' : others.reduce(addCosts, first),
-        boundMs: paths.boundMs(parts.limit.limit),
+        boundMs: Math.max(paths.criticalMs, paths.workMs / parts.limit.limit),
       }
       paths = new CallPaths()
       executions = []

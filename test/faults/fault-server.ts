@@ -122,6 +122,15 @@ const faults = {
   '413': ({ response }) => sendError(response, 413, 'too long'),
   '418': ({ response }) => sendError(response, 418, 'I am a teapot'),
   '422': ({ response }) => sendError(response, 422, 'invalid parameter'),
+  too_long_400: ({ response }) =>
+    sendError(
+      response,
+      400,
+      "This model's maximum context length is 64 tokens",
+      {},
+      'context_length_exceeded',
+    ),
+  refused_422: ({ response }) => sendError(response, 422, 'inappropriate content', {}, 'content_filter'),
   '429': ({ response }) => sendError(response, 429, 'slow down'),
   '500': ({ response }) => sendError(response, 500, 'internal error'),
   '503': ({ response }) => response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Busy</h1>'),

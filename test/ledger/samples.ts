@@ -35,6 +35,8 @@ export function sampleTrace(number: number, text = 'x'): Trace {
     startedAt: '2026-01-01T00:00:00.000Z',
     durationMs,
     status,
+    answer: undefined,
+    stop: undefined,
     task: `task-${number}`,
     graph: { units: [] },
     library: 'library',

@@ -1,6 +1,6 @@
 import type { NodePart } from '../../src/execution/packet.ts'
 import { protocolVersion } from '../../src/execution/protocol/response.ts'
-import { taskView } from '../../src/execution/task-text.ts'
+import { taskView } from '../../src/execution/text.ts'
 import type { AnswerContract } from '../../src/library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../../src/library/json-value.ts'
 import type { Task } from '../../src/library/task.ts'

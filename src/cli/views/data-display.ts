@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-import { taskView } from '../../execution/task-text.ts'
+import { taskView } from '../../execution/text.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
 import type { CatalogueEntry } from '../../tasks/data/catalogue.ts'

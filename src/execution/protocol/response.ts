@@ -1,7 +1,6 @@
 import type { AnswerContract, AnswerFault } from '../../library/answer-contract.ts'
+import { findJsonFault } from '../../library/json-fault.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
-import { readJson } from './json-reader.ts'
-import { toStorable } from './storable.ts'
 
 /** Part of an executor's fingerprint: another protocol gives other answers. */
 export const protocolVersion = 'analysis-answer-v2'
@@ -56,10 +55,15 @@ export function parseFinalResponse(text: string, contract: AnswerContract): Excl
 }
 
 function readObject(text: string): { readonly object: JsonObject } | FormatFailure {
-  const reading = readJson(text)
-  if (!reading.valid) return failure('invalid_json')
-  if (reading.duplicateKey) return failure('duplicate_key')
-  return isObject(reading.value) ? { object: reading.value } : failure('not_an_object')
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return failure('invalid_json')
+  }
+  // `JSON.parse` would silently drop the first of two.
+  if (findJsonFault(text, 'repeated') !== undefined) return failure('duplicate_key')
+  return isObject(value) ? { object: value } : failure('not_an_object')
 }
 
 function readContent(content: JsonObject, contract: AnswerContract): Exclude<Response, ToolRequest> {
@@ -106,4 +110,30 @@ function field(object: JsonObject, name: string): JsonValue | undefined {
 
 function failure(reason: FormatReason): FormatFailure {
   return { class: 'format_failure', reason }
+}
+
+/** Deeper than any answer or payload is meant to be, and shallow enough for every JSON writer and schema library. */
+export const keptDepth = 100
+
+/**
+ * What is kept of a response, in a form that can be stored and passed on: well-formed Unicode (U+FFFD for a lone surrogate),
+ * in objects without a prototype, so that a key such as `__proto__` is only a key. It is not `whole` when something
+ * lay deeper than `keptDepth`; `null` stands in its place.
+ */
+export function toStorable(json: JsonValue): { readonly value: JsonValue; readonly whole: boolean } {
+  let whole = true
+  const copy = (part: JsonValue, depth: number): JsonValue => {
+    if (typeof part === 'string') return part.toWellFormed()
+    if (typeof part !== 'object' || part === null) return part
+    const entries = Object.entries(part)
+    if (depth >= keptDepth && entries.length > 0) {
+      whole = false
+      return null
+    }
+    if (Array.isArray(part)) return part.map((element: JsonValue) => copy(element, depth + 1))
+    const object = Object.create(null) as Record<string, JsonValue>
+    for (const [key, value] of entries) object[key.toWellFormed()] = copy(value, depth + 1)
+    return object
+  }
+  return { value: copy(json, 0), whole }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProgramInterface, ProgramTest } from '../../library/task.ts'
+import type { ProgramTest } from '../../library/task.ts'
 import { parsePythonJson } from '../../python/json.ts'
 import { paperLimits } from '../../sandbox/limits.ts'
 import { functionInterface } from '../../sandbox/program/function-interface.ts'
@@ -26,45 +26,32 @@ export const publicCode: Tool<z.infer<typeof payload>> = {
     if (program === undefined) return toolError('failed', 'The answer to this task is not a program.')
     if (sandbox?.pool === undefined)
       return toolError('unavailable', 'Programs can only be tested with bubblewrap.')
-    const own = added.map((test) => ({ ...test, testtype: testTypes[program.mode] }))
+    const testtype = program.mode === 'function' ? 'functional' : 'stdin'
+    const own = added.map((test) => ({ ...test, testtype }) as const)
     const wrong = program.mode === 'function' ? own.findIndex((test) => !isFunctional(test)) : -1
     if (wrong >= 0) return toolError('bad_payload', `tests[${wrong}]: input and output must be JSON.`)
 
     return sandbox.pool.job(signal, async (job) => {
       const opened = await job.open()
-      const syntax = await checkSyntax(opened, source, paperLimits)
-      if (syntax.status !== 'passed') {
-        return {
-          status: 'ok',
-          result: { compiles: false, status: syntax.status, error: cut(syntax.report.stderr) },
-        }
-      }
+      const { status, report } = await checkSyntax(opened, source, paperLimits)
+      if (status !== 'passed')
+        return { status: 'ok', result: { compiles: false, status, error: cut(report.stderr) } }
       const tests = [...publicTests, ...own]
       const shown: object[] = []
-      const asFunction = functionInterface(program)
-      for await (const result of runTests(opened, {
-        program: source,
-        tests,
-        asFunction,
-        limits: paperLimits,
-      })) {
+      const run = { program: source, tests, asFunction: functionInterface(program), limits: paperLimits }
+      for await (const result of runTests(opened, run)) {
         const origin = shown.length < publicTests.length ? 'public' : 'own'
         shown.push({ origin, ...show(tests[shown.length]!, result) })
       }
       const passed = shown.filter((test) => 'status' in test && test.status === 'passed').length
-      const result = { compiles: true, passed, total: tests.length, tests: shown }
+      const note = tests.length > 0 ? {} : { note: 'This task has no public tests.' }
       return {
         status: 'ok',
-        result: tests.length > 0 ? result : { ...result, note: 'This task has no public tests.' },
+        result: { compiles: true, passed, total: tests.length, tests: shown, ...note },
       }
     })
   },
 }
-
-const testTypes = { stdin: 'stdin', function: 'functional' } as const satisfies Record<
-  ProgramInterface['mode'],
-  string
->
 
 function isFunctional({ input, output }: ProgramTest): boolean {
   return [...input.split('\n').filter((line) => line.trim() !== ''), output].every(

@@ -7,6 +7,14 @@ const payload = z.object({
   stdin: z.string().max(1_000_000).default(''),
 })
 
+const endings: Partial<Record<CaseReport['end'], string>> = {
+  exit: 'exited',
+  cpu: 'stopped: limit of processor time',
+  wall: 'stopped: limit of time',
+  late: 'stopped: limit of time',
+  output: 'stopped: limit of output',
+}
+
 export const pythonExec: Tool<z.infer<typeof payload>> = {
   name: 'python_exec',
   description:
@@ -16,39 +24,10 @@ export const pythonExec: Tool<z.infer<typeof payload>> = {
   payload,
   async run({ source, stdin }, { sandbox }, signal) {
     if (sandbox === undefined) return toolError('unavailable', 'There is no sandbox to run programs in.')
-    const report = await sandbox.run(source, stdin, signal)
-    return {
-      status: 'ok',
-      result: {
-        ended: ending(report),
-        exit_status: exitStatus(report),
-        stdout: report.stdout,
-        stderr: report.stderr,
-      },
-    }
+    const { end, code, stdout, stderr } = await sandbox.run(source, stdin, signal)
+    const ended = end === 'signal' ? `killed by signal ${code}` : (endings[end] ?? 'stopped')
+    // As a shell has it: a signal counts from 128 on.
+    const exitStatus = end === 'exit' ? code : end === 'signal' ? 128 + code : null
+    return { status: 'ok', result: { ended, exit_status: exitStatus, stdout, stderr } }
   },
-}
-
-function ending({ end, code }: CaseReport): string {
-  switch (end) {
-    case 'exit':
-      return 'exited'
-    case 'signal':
-      return `killed by signal ${code}`
-    case 'cpu':
-      return 'stopped: limit of processor time'
-    case 'wall':
-    case 'late':
-      return 'stopped: limit of time'
-    case 'output':
-      return 'stopped: limit of output'
-    default:
-      return 'stopped'
-  }
-}
-
-/** As a shell has it: a signal counts from 128 on. */
-function exitStatus({ end, code }: CaseReport): number | null {
-  if (end === 'exit') return code
-  return end === 'signal' ? 128 + code : null
 }

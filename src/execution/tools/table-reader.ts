@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import type { Table } from '../../library/task.ts'
-import { cellNumber } from './cell-number.ts'
 import { type Tool, type ToolObservation, toolError } from './tool.ts'
 
 const place = z.union([z.string(), z.int().nonnegative()])
 const columns = z.array(place).min(1).max(50).optional()
 const comparisons = ['=', '!=', '<', '<=', '>', '>=', 'contains'] as const
+const orders: Partial<Record<(typeof comparisons)[number], (a: number, b: number) => boolean>> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+}
 
 const payload = z.discriminatedUnion('operation', [
   z.object({ operation: z.literal('list') }),
@@ -56,45 +61,30 @@ type Result = Extract<ToolObservation, { status: 'ok' }>['result']
 
 function read(request: Request, tables: readonly Table[]): Result {
   if (request.operation === 'list') return { tables: tables.map(describe) }
-  const index = find(
-    request.table,
-    tables.map((table) => table.name),
-    'table',
-  )
-  const table = tables[index]!
-  switch (request.operation) {
-    case 'slice':
-      return show(table, rowNumbers(table).slice(request.from, request.to), request.columns)
-    case 'lookup':
-      return lookUp(table, request)
-    case 'filter':
-      return filter(table, request)
-  }
+  const names = tables.map((table) => table.name)
+  const table = tables[find(request.table, names, 'table')]!
+  if (request.operation === 'slice')
+    return show(table, rowNumbers(table).slice(request.from, request.to), request.columns)
+  return request.operation === 'lookup' ? lookUp(table, request) : filter(table, request)
 }
 
 function describe(table: Table, number: number): Result {
   const { name, caption, header, rows } = table
-  const firstCells = rows.slice(0, mostRowsListed).map((row) => row[0] ?? '')
-  return {
-    number,
-    name,
-    ...(caption && { caption }),
-    header: header ?? null,
-    rows: rows.length,
-    first_cells: firstCells,
-  }
+  const shown = { number, name, ...(caption && { caption }), header: header ?? null }
+  return { ...shown, rows: rows.length, first_cells: firstCells(table) }
+}
+
+function firstCells({ rows }: Table): string[] {
+  return rows.slice(0, mostRowsListed).map((row) => row[0] ?? '')
 }
 
 function lookUp(table: Table, { row, column }: Of<'lookup'>): Result {
-  const found =
-    typeof row === 'number'
-      ? rowNumbers(table).filter((number) => number === row)
-      : rowNumbers(table).filter((number) => sameText(table.rows[number]![0] ?? '', row))
+  const found = rowNumbers(table).filter((number) =>
+    typeof row === 'number' ? number === row : sameText(table.rows[number]![0] ?? '', row),
+  )
   if (found.length === 0) {
-    const known = table.rows.slice(0, mostRowsListed).map((cells) => cells[0] ?? '')
-    throw new NotThere(
-      `No row '${row}'. There are ${table.rows.length} rows; first cells: ${known.join(' | ')}`,
-    )
+    const known = firstCells(table).join(' | ')
+    throw new NotThere(`No row '${row}'. There are ${table.rows.length} rows; first cells: ${known}`)
   }
   return show(table, found, column === undefined ? undefined : [column])
 }
@@ -114,17 +104,7 @@ function agrees(cell: string, compare: Of<'filter'>['compare'], value: string | 
     const same = numeric ? left === right : sameText(cell, String(value))
     return same === (compare === '=')
   }
-  if (!numeric) return false
-  switch (compare) {
-    case '<':
-      return left < right
-    case '<=':
-      return left <= right
-    case '>':
-      return left > right
-    case '>=':
-      return left >= right
-  }
+  return numeric && orders[compare]!(left, right)
 }
 
 const mostRowsListed = 30
@@ -132,15 +112,8 @@ const mostCells = 400
 const longestCell = 300
 
 /** Rows with their numbers, so that a later request can name them. Long results are cut, and say so. */
-function show(
-  table: Table,
-  numbers: readonly number[],
-  wanted: readonly (string | number)[] | undefined,
-): Result {
-  const width = table.rows.reduce(
-    (most, row) => Math.max(most, row.length),
-    Math.max(1, table.header?.length ?? 0),
-  )
+function show(table: Table, numbers: readonly number[], wanted?: readonly (string | number)[]): Result {
+  const width = table.rows.reduce((most, row) => Math.max(most, row.length), table.header?.length || 1)
   const indexes = wanted?.map((column) => columnIndex(table, column)) ?? [...Array(width).keys()]
   const room = Math.max(1, Math.floor(mostCells / indexes.length))
   const cut = (cell: string) => (cell.length > longestCell ? `${cell.slice(0, longestCell)} … [cut]` : cell)
@@ -181,4 +154,20 @@ function sameText(a: string, b: string): boolean {
 
 function normal(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase()
+}
+
+const plainNumber = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?$/
+
+/** The number that a cell shows: `$1,234.5`, `12 %`, `(3.2)` for a negative one, `−5`. Undefined for other text. */
+export function cellNumber(cell: string): number | undefined {
+  const text = cell.trim()
+  if (text.length > 40) return undefined
+  const [, inner] = /^\((.*)\)$/.exec(text) ?? []
+  const bare = (inner ?? text)
+    .replace(/[−–]/, '-')
+    .replace(/[$€£¥%]/g, '')
+    .replace(/\s+/g, '')
+  if (!/\d/.test(bare) || !plainNumber.test(bare)) return undefined
+  const value = Number(bare.replaceAll(',', ''))
+  return inner === undefined ? value : -Math.abs(value)
 }

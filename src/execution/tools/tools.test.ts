@@ -5,7 +5,7 @@ import { SandboxPool } from '../../sandbox/pool.ts'
 import { BubblewrapPrograms, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import type { Reference } from '../../tasks/scoring/reference.ts'
-import { cellNumber } from './cell-number.ts'
+import { cellNumber } from './table-reader.ts'
 import { type ToolContext, useTool } from './tool.ts'
 import { tools } from './tools.ts'
 

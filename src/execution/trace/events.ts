@@ -1,52 +1,37 @@
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Cost } from '../../models/prices.ts'
 import type { Usage } from '../../models/usage.ts'
-import type { NodePart, NodeStatus } from '../packet.ts'
+import type { NodeStatus, Packet } from '../packet.ts'
 import type { ToolObservation } from '../tools/tool.ts'
 
 /** Events of an execution, for a live view. They hold no text of tasks, models or tools except the answer. */
-export type ExecutionEvent = { readonly execution: string } & (
-  | { readonly type: 'execution-start'; readonly task: string; readonly nodes: readonly AnnouncedNode[] }
-  | { readonly type: 'node-start'; readonly node: string }
-  | {
-      readonly type: 'call-end'
-      readonly node: string
-      readonly ok: boolean
-      readonly reused: boolean
-      /** The request's, where a cache is in use. */
-      readonly digest?: string
-      readonly usage: Usage
-      readonly durationMs: number
-    }
-  | {
-      readonly type: 'tool-end'
-      readonly node: string
-      readonly tool: string
-      readonly status: ToolObservation['status']
-      readonly durationMs: number
-    }
-  | {
-      readonly type: 'node-end'
-      readonly node: string
-      readonly status: NodeStatus
-      readonly reason?: string
-      readonly durationMs: number
-    }
-  | {
-      readonly type: 'execution-end'
-      readonly status: ExecutionStatus
-      readonly answer?: JsonValue
-      readonly usage: Usage
-      readonly cost: Cost
-      readonly durationMs: number
-    }
-)
+export type ExecutionEvent = Readonly<{ execution: string } & EventBody>
 
-interface AnnouncedNode {
-  readonly node: string
-  readonly role: string
-  readonly executor: string
-  readonly part: NodePart
+export type EventBody =
+  | { type: 'execution-start'; task: string; nodes: readonly AnnouncedNode[] }
+  | { type: 'node-start'; node: string }
+  /** `digest` is the request's, where a cache is in use. */
+  | {
+      type: 'call-end'
+      node: string
+      ok: boolean
+      reused: boolean
+      digest?: string
+      usage: Usage
+      durationMs: number
+    }
+  | { type: 'tool-end'; node: string; tool: string; status: ToolObservation['status']; durationMs: number }
+  | { type: 'node-end'; node: string; status: NodeStatus; reason?: string; durationMs: number }
+  | {
+      type: 'execution-end'
+      status: ExecutionStatus
+      answer?: JsonValue
+      usage: Usage
+      cost: Cost
+      durationMs: number
+    }
+
+interface AnnouncedNode extends Pick<Packet, 'node' | 'role' | 'executor' | 'part'> {
   readonly predecessors: readonly string[]
 }
 
@@ -56,33 +41,17 @@ interface AnnouncedNode {
  */
 export type ExecutionStatus = 'answered' | 'unanswered' | 'stopped' | 'timed_out' | 'aborted'
 
-/** An event without the execution's id, which the execution adds. */
-export type EventBody = ExecutionEvent extends infer Event
-  ? Event extends ExecutionEvent
-    ? Omit<Event, 'execution'>
-    : never
-  : never
-
-/** Calls a listener. One that throws is dropped: a bug in a view must not change an execution. */
-export class Announcer {
-  readonly #execution: string
-  #listener: ((event: ExecutionEvent) => void) | undefined
-
-  constructor(execution: string, listener: ((event: ExecutionEvent) => void) | undefined) {
-    this.#execution = execution
-    this.#listener = listener
-  }
-
-  get listening(): boolean {
-    return this.#listener !== undefined
-  }
-
-  tell(event: EventBody): void {
-    if (this.#listener === undefined) return
+/** Tells a listener of one execution's events. A listener that throws is dropped: a bug in a view must not change anything. */
+export function announcer(
+  execution: string,
+  listener: ((event: ExecutionEvent) => void) | undefined,
+): (event: EventBody) => void {
+  let current = listener
+  return (event) => {
     try {
-      this.#listener({ execution: this.#execution, ...event } as ExecutionEvent)
+      current?.({ execution, ...event })
     } catch (error) {
-      this.#listener = undefined
+      current = undefined
       process.emitWarning(`A listener to execution events failed and was dropped: ${String(error)}`)
     }
   }

@@ -14,7 +14,7 @@ import { freeText } from '../../library/answer-contract.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { executeGraph } from '../execute-graph.ts'
 import { openToolbox } from '../toolbox.ts'
-import { schemaUrl } from './genai-conventions.ts'
+import { schemaUrl } from './telemetry.ts'
 
 /** What an SDK would export, as far as it matters here. */
 interface Recorded {

@@ -11,14 +11,17 @@ import {
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
 import type { Usage } from '../../models/usage.ts'
-import type { Asked } from '../ask-once.ts'
-import { isFailure, type NodeStatus } from '../packet.ts'
+import type { Asked } from '../node.ts'
 import type { PlannedNode } from '../plan.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ExecutionStatus } from './events.ts'
-import { attributes as named, operations, ownAttributes as own, schemaUrl } from './genai-conventions.ts'
 
-export interface TelemetryOptions {
+// Spans follow OpenTelemetry's conventions for generative AI, which are in development and live in
+// open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md, gen-ai-agent-spans.md). This file is the only
+// place to change when they do. What they have no name for is under `magic`.
+
+export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev'
+
+interface TracedWorkflow {
   readonly execution: string
   readonly workflow: string
   readonly task: string
@@ -27,18 +30,31 @@ export interface TelemetryOptions {
   readonly content: boolean
 }
 
-/** A span that has started, and its children. */
-class OpenSpan {
-  protected readonly options: TelemetryOptions
-  protected readonly span: Span
+/** A span that has started: of an execution (a workflow), of one of its nodes (an agent), of a call or of a tool. */
+export class OpenSpan {
+  readonly #of: TracedWorkflow
   readonly #tracer: Tracer
+  readonly #span: Span
   readonly #context: Context
 
-  constructor(options: TelemetryOptions, tracer: Tracer, span: Span, parent: Context) {
-    this.options = options
-    this.span = span
+  private constructor(of: TracedWorkflow, tracer: Tracer, span: Span, parent: Context) {
+    this.#of = of
     this.#tracer = tracer
+    this.#span = span
     this.#context = trace.setSpan(parent, span)
+  }
+
+  /** Nothing where nobody records: checked once per execution, so that telemetry that is off costs nothing per node. */
+  static start(of: TracedWorkflow): OpenSpan | undefined {
+    const tracer = trace.getTracerProvider().getTracer('magic-agents', undefined, { schemaUrl })
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.workflow.name': of.workflow,
+      'magic.execution.id': of.execution,
+      'magic.task.id': of.task,
+    }
+    const span = tracer.startSpan(`invoke_workflow ${of.workflow}`, { kind: SpanKind.INTERNAL, attributes })
+    return span.isRecording() ? new OpenSpan(of, tracer, span, context.active()) : undefined
   }
 
   /** So that spans of an instrumented HTTP client become children of this one. */
@@ -46,129 +62,95 @@ class OpenSpan {
     return context.with(this.#context, work)
   }
 
-  protected startChild<Child extends OpenSpan>(
-    Kind: new (...given: ConstructorParameters<typeof OpenSpan>) => Child,
-    operation: string,
-    name: string,
-    attributes: Attributes,
-    kind = SpanKind.INTERNAL,
-  ): Child {
-    const all = { [named.operation]: operation, ...attributes }
-    const span = this.#tracer.startSpan(`${operation} ${name}`, { kind, attributes: all }, this.#context)
-    return new Kind(this.options, this.#tracer, span, this.#context)
-  }
-
-  protected finish(error: string | undefined, attributes: Attributes): void {
-    this.span.setAttributes(attributes)
-    if (error !== undefined) {
-      this.span.setAttribute(named.errorType, error)
-      this.span.setStatus({ code: SpanStatusCode.ERROR })
-    }
-    this.span.end()
-  }
-}
-
-/** The spans of one execution: the workflow, its agents, their calls and tools. */
-export class ExecutionTelemetry extends OpenSpan {
-  /** Nothing where nobody records: checked once per execution, so that telemetry that is off costs nothing per node. */
-  static start(options: TelemetryOptions): ExecutionTelemetry | undefined {
-    const { execution, workflow, task } = options
-    const tracer = trace.getTracerProvider().getTracer('magic-agents', undefined, { schemaUrl })
-    const span = tracer.startSpan(`${operations.workflow} ${workflow}`, {
-      kind: SpanKind.INTERNAL,
-      attributes: {
-        [named.operation]: operations.workflow,
-        [named.workflowName]: workflow,
-        [own.execution]: execution,
-        [own.task]: task,
-      },
-    })
-    return span.isRecording() ? new ExecutionTelemetry(options, tracer, span, context.active()) : undefined
-  }
-
-  startNode({ executor, id, part, role }: PlannedNode): NodeTelemetry {
-    return this.startChild(NodeTelemetry, operations.agent, executor, {
-      [named.provider]: this.options.model.provider,
-      [named.requestModel]: this.options.model.model,
-      [named.agentName]: executor,
-      [named.agentId]: id,
-      [own.part]: part,
-      [own.role]: role,
+  startNode({ executor, id, part, role }: PlannedNode): OpenSpan {
+    return this.#child('invoke_agent', executor, {
+      ...this.#model,
+      'gen_ai.agent.name': executor,
+      'gen_ai.agent.id': id,
+      'magic.node.part': part,
+      'magic.node.role': role,
     })
   }
 
-  end(status: ExecutionStatus, usage: Usage): void {
-    this.finish(status === 'answered' ? undefined : status, { [own.status]: status, ...tokens(usage) })
-  }
-}
-
-export class NodeTelemetry extends OpenSpan {
-  startCall({ system, user, decoding }: ChatRequest): CallSpan {
-    const { model, content } = this.options
-    const attributes: Attributes = {
-      [named.provider]: model.provider,
-      [named.requestModel]: model.model,
-      [named.temperature]: decoding.temperature,
-      [named.maxTokens]: decoding.maxOutputTokens,
-      [named.outputType]: decoding.json ? 'json' : 'text',
+  startCall({ system, user, decoding }: ChatRequest): OpenSpan {
+    const attributes = {
+      ...this.#model,
+      'gen_ai.request.temperature': decoding.temperature,
+      'gen_ai.request.max_tokens': decoding.maxOutputTokens,
+      'gen_ai.output.type': decoding.json ? 'json' : 'text',
+      ...this.#content('gen_ai.system_instructions', [{ type: 'text', content: system }]),
+      ...this.#content('gen_ai.input.messages', [message('user', user)]),
     }
-    if (content) {
-      attributes[named.systemInstructions] = JSON.stringify([{ type: 'text', content: system }])
-      attributes[named.inputMessages] = JSON.stringify([said('user', user)])
-    }
-    return this.startChild(CallSpan, operations.chat, model.model, attributes, SpanKind.CLIENT)
+    return this.#child('chat', this.#of.model.model, attributes, SpanKind.CLIENT)
   }
 
-  startTool({ name, description }: Tool, payload: JsonValue | undefined): ToolSpan {
-    const attributes: Attributes = {
-      [named.toolName]: name,
-      [named.toolType]: 'function',
-      [named.toolDescription]: description,
-    }
-    if (this.options.content) attributes[named.toolArguments] = JSON.stringify(payload ?? null)
-    return this.startChild(ToolSpan, operations.tool, name, attributes)
+  startTool({ name, description }: Tool, payload: JsonValue | undefined): OpenSpan {
+    return this.#child('execute_tool', name, {
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.description': description,
+      ...this.#content('gen_ai.tool.call.arguments', payload ?? null),
+    })
   }
 
-  end(status: NodeStatus): void {
-    this.finish(isFailure(status) ? status : undefined, { [own.status]: status })
-  }
-}
-
-class ToolSpan extends OpenSpan {
-  end(error: string | undefined, result?: JsonValue): void {
-    const isKept = this.options.content && result !== undefined
-    this.finish(error, isKept ? { [named.toolResult]: JSON.stringify(result) } : {})
-  }
-}
-
-class CallSpan extends OpenSpan {
-  end({ call, reused }: Asked): void {
-    const { reply, attempts, usage } = call
+  endCall({ call: { reply, attempts, usage }, reused }: Asked): void {
     const attributes: Attributes = {
       ...tokens(usage),
-      [own.attempts]: attempts.length,
-      [own.reused]: reused,
+      'magic.call.attempts': attempts.length,
+      'magic.call.reused': reused,
     }
     if (reply.ok) {
-      attributes[named.finishReasons] = [reply.finish]
-      if (reply.servedModel !== undefined) attributes[named.responseModel] = reply.servedModel
-      if (this.options.content) {
-        const message = { ...said('assistant', reply.text), finish_reason: reply.finish }
-        attributes[named.outputMessages] = JSON.stringify([message])
-      }
+      const { text, finish, servedModel } = reply
+      attributes['gen_ai.response.finish_reasons'] = [finish]
+      if (servedModel !== undefined) attributes['gen_ai.response.model'] = servedModel
+      const said = { ...message('assistant', text), finish_reason: finish }
+      Object.assign(attributes, this.#content('gen_ai.output.messages', [said]))
     }
-    this.finish(reply.ok ? undefined : reply.kind, attributes)
+    this.end(reply.ok ? undefined : reply.kind, attributes)
+  }
+
+  endTool(error: string | undefined, result: JsonValue): void {
+    this.end(error, this.#content('gen_ai.tool.call.result', result))
+  }
+
+  /** For an execution or a node. */
+  endAs(status: string, hasFailed: boolean, usage?: Usage): void {
+    this.end(hasFailed ? status : undefined, { 'magic.status': status, ...(usage && tokens(usage)) })
+  }
+
+  end(error: string | undefined, attributes: Attributes = {}): void {
+    this.#span.setAttributes(attributes)
+    if (error !== undefined) {
+      this.#span.setAttribute('error.type', error)
+      this.#span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    this.#span.end()
+  }
+
+  #child(operation: string, name: string, more: Attributes, kind = SpanKind.INTERNAL): OpenSpan {
+    const attributes = { 'gen_ai.operation.name': operation, ...more }
+    const span = this.#tracer.startSpan(`${operation} ${name}`, { kind, attributes }, this.#context)
+    return new OpenSpan(this.#of, this.#tracer, span, this.#context)
+  }
+
+  get #model(): Attributes {
+    const { provider, model } = this.#of.model
+    return { 'gen_ai.provider.name': provider, 'gen_ai.request.model': model }
+  }
+
+  #content(name: string, value: JsonValue): Attributes {
+    return this.#of.content ? { [name]: JSON.stringify(value) } : {}
   }
 }
 
-function said(role: 'user' | 'assistant', text: string) {
+function message(role: 'user' | 'assistant', text: string) {
   return { role, parts: [{ type: 'text', content: text }] }
 }
 
 function tokens({ input, cachedInput, output }: Usage): Attributes {
   return {
-    [named.inputTokens]: input,
-    [named.cachedInputTokens]: cachedInput,
-    [named.outputTokens]: output,
+    'gen_ai.usage.input_tokens': input,
+    'gen_ai.usage.cache_read.input_tokens': cachedInput,
+    'gen_ai.usage.output_tokens': output,
   }
 }

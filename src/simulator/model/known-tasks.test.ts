@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { questions } from '../../../test/simulated/questions.ts'
-import { taskText } from '../../execution/task-text.ts'
+import { taskText } from '../../execution/text.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { hardnessOf, KnownTasks } from './known-tasks.ts'
 import { type AskedTask, askedTask } from './node-request.ts'

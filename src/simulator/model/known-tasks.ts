@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { taskView } from '../../execution/task-text.ts'
+import { taskView } from '../../execution/text.ts'
 import { canonicalJson, type JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
 import { deriveRandom } from '../../numerics/random.ts'

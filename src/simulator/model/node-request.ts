@@ -35,7 +35,7 @@ export function readNodeRequest(user: string) {
   }
 }
 
-/** The public task as `taskView` of task-text.ts writes it. */
+/** The public task as `taskView` of text.ts writes it. */
 export function askedTask(view: unknown) {
   const { question, options, context, tables, program } = fieldsOf(view)
   const shown = plain(tables) ?? ''

@@ -1,10 +1,9 @@
-import { withoutAttempts } from '../../execution/ask-once.ts'
 import { Once } from '../../execution/once.ts'
 import type { ToolObservation } from '../../execution/tools/tool.ts'
 import type { Trace } from '../../execution/trace/trace.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
-import type { Call } from '../../models/retry.ts'
+import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import type { EvaluationLedger } from './evaluation-ledger.ts'
 

@@ -16,9 +16,8 @@ import {
   type ChatRequest,
   paperDecoding,
   requestDigest,
-} from '../chat-model.ts'
-import { RecordingModel } from './recording.ts'
-import { ReplayModel } from './replay.ts'
+} from './chat-model.ts'
+import { RecordingModel, ReplayModel } from './recording.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'recording-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Packet } from './packet.ts'
-import { projectPacket, renamed } from './projection.ts'
+import { projectPacket, renamed } from './packet.ts'
 
 const packet: Packet = {
   node: 'u1.aggregator',

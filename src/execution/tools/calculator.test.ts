@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluateExpression, longestExpression } from './arithmetic.ts'
+import { evaluateExpression, longestExpression } from './calculator.ts'
 
 describe('arithmetic', () => {
   test.each([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { optionLabel, valuesAndScale } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { codePoints } from './length-budget.ts'
-import { requirementText, taskText } from './task-text.ts'
+import { requirementText, taskText } from './text.ts'
 
 function read(task: Task, budget = 100_000): unknown {
   return (JSON.parse(`{"a":1${taskText(task, budget).text}}`) as { task: unknown }).task
