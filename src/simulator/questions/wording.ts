@@ -12,6 +12,11 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** A text with its `{places}` filled. */
+export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+}
+
 /** The entries of a text such as `apple, pear, plum`. */
 export function entries(text: string): string[] {
   return text.trim().split(/,\s+/)
