@@ -88,7 +88,7 @@ function logOdds(situation: Situation, suit: number): number {
 
 const withoutOptions = -0.6
 
-function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions = false }: RoleProfile): number {
+function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions }: RoleProfile): number {
   return needsOptions && !hasOptions ? withoutOptions : suits[kind]
 }
 

@@ -2,6 +2,7 @@ import type { Dice } from './dice.ts'
 import { drawTable, type Measure, ranked, type StatisticsTable, total } from './statistics-table.ts'
 import { type Calculation, numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { capital, listed } from './wording.ts'
+import { worded } from './world-facts.ts'
 
 const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) => Calculation>> = {
   spread(dice, { member, rows, measures }) {
@@ -156,12 +157,8 @@ export const tableArithmeticQuestions: readonly QuestionMaker[] = Object.values(
   (exercise) => (dice: Dice) => {
     const table = drawTable(dice)
     const calculation = exercise(dice, table)
-    const opening = dice.pick([
-      `The table lists figures for ${table.about}.`,
-      `Use the table on ${table.about}.`,
-      `Look up what you need in the table about ${table.about}.`,
-    ])
-    return numberQuestion({ ...calculation, text: `${opening} ${calculation.text}` }, [table.table])
+    const text = worded(dice, 'tableExercise', { about: table.about, exercise: calculation.text })
+    return numberQuestion({ ...calculation, text }, [table.table])
   },
 )
 

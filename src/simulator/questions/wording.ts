@@ -12,9 +12,11 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A text with its `{places}` filled. */
+/** A text with its `{places}` filled; `{Place}` begins with a capital. */
 export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+  return text.replace(/\{(\w+)\}/g, (_, name: string) =>
+    name in values ? String(values[name]) : capital(String(values[name.toLowerCase()])),
+  )
 }
 
 /** The entries of a text such as `apple, pear, plum`. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { cells } from './wording.ts'
+import type { Dice } from './dice.ts'
+import { cells, filled, people, towns } from './wording.ts'
 
 /** `world-facts.yaml`, which explains each list. */
 interface WorldFacts {
@@ -16,6 +17,7 @@ interface WorldFacts {
   readonly features: Readonly<Record<string, string>>
   readonly things: Readonly<Record<string, readonly string[]>>
   readonly tables: readonly TableTheme[]
+  readonly wordings: Readonly<Record<string, readonly string[]>>
 }
 
 interface TableTheme {
@@ -35,4 +37,15 @@ export const countries = Object.entries(facts.countries).flatMap(([continent, te
   cells(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
 )
 export const elements = cells(facts.elements)
-export const books = cells(facts.books)
+export const books = cells(facts.books).map(([title, author]) => [`“${title}”`, author])
+
+/** One of the ways to put a question. All of them name the same person. */
+export function worded(dice: Dice, key: string, values: Readonly<Record<string, string>>): string {
+  const wordings = facts.wordings[key]
+  const person = wordings.some((text) => text.includes('{name}')) && !('name' in values) && dice.pick(people)
+  const texts = wordings.map((text) => {
+    const town = text.includes('{town}') && { town: dice.pick(towns) }
+    return filled(text, { ...person, ...town, ...values })
+  })
+  return texts.length === 1 ? texts[0] : dice.pick(texts)
+}
