@@ -14,7 +14,7 @@ import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
-import { SimulatedModel } from '../simulator/model/simulated-model.ts'
+import { SimulatedModel } from '../simulator/model/simulator.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 

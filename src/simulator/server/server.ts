@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type SimulatedCompletion, Simulator, type SimulatorSettings } from '../model/simulator.ts'
+import { type SimulatedCompletion, SimulatedModel, type SimulatorSettings } from '../model/simulator.ts'
 import { AttemptCounter, checkFaultRates, type FaultKind, type FaultRates, faultOf } from './faults.ts'
 import { completionJson, errorJson, modelsJson, readBody } from './wire.ts'
 
@@ -21,7 +21,7 @@ const json = { 'content-type': 'application/json' }
 
 /** The simulated model as an OpenAI-compatible server. Listens on loopback only; anybody on this machine may ask it. */
 export class SimulatedServer {
-  readonly simulator: Simulator
+  readonly simulator: SimulatedModel
   readonly #faults: FaultRates
   readonly #attempts = new AttemptCounter()
   readonly #server: Server
@@ -35,7 +35,7 @@ export class SimulatedServer {
     const { faults = {} } = settings
     checkFaultRates(faults)
     this.#faults = faults
-    this.simulator = new Simulator(settings)
+    this.simulator = new SimulatedModel(settings)
     this.#server = createServer((request, response) => {
       this.#handle(request, response).catch(() => response.destroy())
     })
