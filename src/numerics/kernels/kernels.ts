@@ -9,15 +9,6 @@ type PickedRows = [data: Pointer, index: Pointer]
 /** A list of row numbers for each row of the result. */
 type Lists = [offsets: Pointer, members: Pointer]
 type Moments = [first: Pointer, second: Pointer]
-type AdamStep = [
-  beta1: number,
-  oneMinusBeta1: number,
-  beta2: number,
-  oneMinusBeta2: number,
-  stepSize: number,
-  rootCorrection: number,
-  epsilon: number,
-]
 /** What attention pooling reads, and the weights that it leaves for its gradient. */
 type Attention = [
   ...sizes: Rows,
@@ -66,11 +57,11 @@ export interface Kernels {
   ): void
   attentionPool(...call: [...Attention, out: Pointer]): void
   attentionPoolGradient(...call: [...Attention, dout: Pointer, dstates: Pointer, dkeys: Pointer]): void
-  adam(...call: [n: number, parameters: Pointer, gradients: Pointer, ...Moments, ...AdamStep]): void
+  adam(...call: [n: number, parameters: Pointer, gradients: Pointer, ...Moments, constants: Pointer]): void
   outerAdam(
     ...call: [
       ...[count: number, terms: Pointer, n: number, k: number, parameters: Pointer],
-      ...[...Moments, scratch: Pointer, ...AdamStep],
+      ...[...Moments, scratch: Pointer, constants: Pointer],
     ]
   ): void
   largest(m: number, k: number, x: Pointer, ld: number): number
