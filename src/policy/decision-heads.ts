@@ -4,6 +4,13 @@ import type { EncodedUnits } from './edge-aware-gru.ts'
 import type { ContextHead, NetworkWeights } from './network-weights.ts'
 import type { SemanticTables } from './semantic-tables.ts'
 
+/** A decision, a role's realization, and the existing units that it may listen to. */
+interface EdgeBranch {
+  readonly decision: number
+  readonly branch: number
+  readonly units: readonly number[]
+}
+
 interface DecisionNetwork {
   readonly workspace: Workspace
   readonly weights: NetworkWeights
@@ -61,35 +68,23 @@ export class DecisionBatch {
     return this.#branchLogits(granularity, this.#tables.granularity, decisions, roles)
   }
 
-  /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), one per triple (decision, branch, existing unit). */
-  edgeLogits(decisions: readonly number[], branches: readonly number[], units: readonly number[]): Tensor {
+  /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), for each existing unit j of each pair in turn. */
+  edgeLogits(pairs: readonly EdgeBranch[]): Tensor {
     const { edge, edgeQuery, edgeKey } = this.#weights
     const tape = this.#tape
-    // v_{r,z} = W [c; e_role; e_realization] + b, once for all units of a decision.
-    const pairs = new Map<number, number>()
-    const pairDecisions: number[] = []
-    const pairBranches: number[] = []
-    const pairOf = decisions.map((decision, position) => {
-      const key = decision * this.#tables.edgeQuery.rows + branches[position]!
-      let pair = pairs.get(key)
-      if (pair === undefined) {
-        pair = pairs.size
-        pairs.set(key, pair)
-        pairDecisions.push(decision)
-        pairBranches.push(branches[position]!)
-      }
-      return pair
-    })
+    const perUnit = (value: (pair: EdgeBranch, index: number) => number) =>
+      tape.indices(pairs.flatMap((pair, index) => pair.units.map(() => value(pair, index))))
+    // v_{r,z} = W [c; e_role; e_realization] + b, once for all units of a pair.
     const fromContext = tape.linear(this.context, edgeQuery.context)
-    const query = tape.zeros(pairs.size, fromContext.columns)
-    tape.gather(fromContext, tape.indices(pairDecisions), query)
-    tape.gather(this.#tables.edgeQuery, tape.indices(pairBranches), query)
+    const query = tape.zeros(pairs.length, fromContext.columns)
+    tape.gather(fromContext, tape.indices(pairs.map(({ decision }) => decision)), query)
+    tape.gather(this.#tables.edgeQuery, tape.indices(pairs.map(({ branch }) => branch)), query)
 
-    const pairRows = tape.indices(pairOf)
-    const decisionRows = tape.indices(decisions)
-    const branchRows = tape.indices(branches)
+    const pairRows = perUnit((_, index) => index)
+    const decisionRows = perUnit(({ decision }) => decision)
+    const branchRows = perUnit(({ branch }) => branch)
     const unitRows = tape.indices(
-      units.map((unit, position) => this.#units.rows[decisions[position]!]![unit]!),
+      pairs.flatMap(({ decision, units }) => units.map((unit) => this.#units.rows[decision]![unit]!)),
     )
     const { states } = this.#units
     const hidden = tape.linear(tape.multiplyRows(query, pairRows, states, unitRows), edge.product)
