@@ -22,14 +22,14 @@ const noTensor: Tensor = { data: 0, gradient: 0, rows: 0, columns: 0, stride: 0 
  * tensor: a sum is one buffer that its terms are added to, and each term finds the sum's whole gradient there.
  */
 export class Tape {
-  readonly #workspace: Workspace
+  readonly workspace: Workspace
   readonly #kernels: Kernels
   readonly #recording: boolean
   readonly #steps: (() => void)[] = []
   readonly #weights: WeightGradients
 
   constructor(workspace: Workspace, options: { recording: boolean }) {
-    this.#workspace = workspace
+    this.workspace = workspace
     this.#kernels = workspace.kernels
     this.#recording = options.recording
     this.#weights = new WeightGradients(workspace)
@@ -48,7 +48,7 @@ export class Tape {
   }
 
   indices(list: ArrayLike<number>): Indices {
-    return { pointer: this.#workspace.indices(list), length: list.length }
+    return { pointer: this.workspace.indices(list), length: list.length }
   }
 
   ragged(lists: readonly ArrayLike<number>[]): RaggedIndices {
@@ -62,7 +62,7 @@ export class Tape {
   }
 
   zeros(rows: number, columns: number): Tensor {
-    const data = this.#workspace.zeros(rows * columns)
+    const data = this.workspace.zeros(rows * columns)
     return this.#tensor(data, rows, columns)
   }
 
@@ -130,14 +130,14 @@ export class Tape {
   gelu(x: Tensor): Tensor {
     const n = x.rows * x.columns
     const y = this.#uninitialised(x.rows, x.columns)
-    const slope = this.#recording ? this.#workspace.allocate(n) : 0
+    const slope = this.#recording ? this.workspace.allocate(n) : 0
     this.#kernels.gelu(n, x.data, y.data, slope)
     this.#record(() => this.#kernels.multiplyAdd(n, y.gradient, slope, x.gradient))
     return y
   }
 
   layerNorm(x: Tensor, weight: Tensor, bias: Tensor, into = this.#uninitialised(x.rows, x.columns)): Tensor {
-    const stats = this.#workspace.allocate(x.rows * 3)
+    const stats = this.workspace.allocate(x.rows * 3)
     const operands = [x.rows, x.columns, x.data, weight.data] as const
     this.#kernels.layerNorm(...operands, bias.data, into.data, stats)
     this.#record(() => {
@@ -151,7 +151,7 @@ export class Tape {
   gru(input: Tensor, hidden: Tensor, previous = noTensor): Tensor {
     const sizes = [input.rows, input.columns / 3] as const
     const u = this.#uninitialised(...sizes)
-    const gates = this.#workspace.allocate(input.rows * input.columns)
+    const gates = this.workspace.allocate(input.rows * input.columns)
     this.#kernels.gruGates(...sizes, input.data, hidden.data, previous.data, u.data, gates)
     this.#record(() => {
       const gradients = [u.gradient, input.gradient, hidden.gradient, previous.gradient] as const
@@ -196,7 +196,7 @@ export class Tape {
     scale: number,
     into: Tensor,
   ): Tensor {
-    const weights = this.#workspace.allocate(lists.members.length)
+    const weights = this.workspace.allocate(lists.members.length)
     const operands = [
       ...[keyRows.length, states.columns, states.data],
       ...[lists.offsets.pointer, lists.members.pointer, keys.data, keyRows.pointer],
@@ -214,11 +214,11 @@ export class Tape {
   }
 
   #uninitialised(rows: number, columns: number): Tensor {
-    return this.#tensor(this.#workspace.allocate(rows * columns), rows, columns)
+    return this.#tensor(this.workspace.allocate(rows * columns), rows, columns)
   }
 
   #tensor(data: number, rows: number, columns: number): Tensor {
-    const gradient = this.#recording ? this.#workspace.zeros(rows * columns) : 0
+    const gradient = this.#recording ? this.workspace.zeros(rows * columns) : 0
     return { data, gradient, rows, columns, stride: columns }
   }
 }

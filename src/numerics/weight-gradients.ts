@@ -13,7 +13,7 @@ interface OuterProduct {
 const safelyFinite = 1e38
 
 /** Whether a matrix consists of columns of a weight. */
-export function isPart(matrix: Tensor, weight: Tensor): boolean {
+function isPart(matrix: Tensor, weight: Tensor): boolean {
   return matrix.data >= weight.data && matrix.data < weight.data + weight.rows * weight.stride * 4
 }
 

@@ -1,5 +1,5 @@
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import type { EncodedUnits } from './edge-aware-gru.ts'
 import type { ContextHead, NetworkWeights } from './network-weights.ts'
 import type { SemanticTables } from './semantic-tables.ts'
@@ -11,32 +11,25 @@ interface EdgeBranch {
   readonly units: readonly number[]
 }
 
-interface DecisionNetwork {
-  readonly workspace: Workspace
-  readonly weights: NetworkWeights
-}
-
 /** The contexts of several decisions, and the action heads, each evaluated only for the branches asked for. */
 export class DecisionBatch {
   /** c_t per decision. */
   readonly context: Tensor
-  readonly #workspace: Workspace
-  readonly #weights: NetworkWeights
   readonly #tape: Tape
+  readonly #weights: NetworkWeights
   readonly #tables: SemanticTables
   readonly #units: EncodedUnits
 
   constructor(
-    network: DecisionNetwork,
     tape: Tape,
+    weights: NetworkWeights,
     tables: SemanticTables,
     context: Tensor,
     units: EncodedUnits,
   ) {
     this.context = context
-    this.#workspace = network.workspace
-    this.#weights = network.weights
     this.#tape = tape
+    this.#weights = weights
     this.#tables = tables
     this.#units = units
   }
@@ -44,7 +37,7 @@ export class DecisionBatch {
   /** h_i of one decision's units, as copies. */
   nodeStates(decision: number): Float32Array[] {
     const { states, rows } = this.#units
-    const values = this.#workspace.values(states)
+    const values = this.#tape.workspace.values(states)
     return rows[decision]!.map((row) => values.slice(row * states.columns, (row + 1) * states.columns))
   }
 

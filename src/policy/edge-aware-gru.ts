@@ -1,7 +1,7 @@
 import { type AgentGraph, InvalidGraphError } from '../graph/agent-graph.ts'
-import { realizations } from '../library/role-space.ts'
+import { type RoleSpace, realizations } from '../library/role-space.ts'
 import type { RaggedIndices, Tape } from '../numerics/tape.ts'
-import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 import type { FoldedGates, UnitTable } from './semantic-tables.ts'
 
@@ -21,14 +21,11 @@ export interface EncodedUnits {
   readonly lists: RaggedIndices
 }
 
-export interface UnitEncoder {
-  readonly workspace: Workspace
+interface UnitEncoder {
   readonly weights: NetworkWeights
-  readonly hidden: number
-  readonly maxUnits: number
+  readonly roles: RoleSpace
   /** 1 / (1 − dropout rate): what a kept entry is multiplied by. */
   readonly dropoutScale: number
-  readonly roleIndex: (role: string) => number
 }
 
 /** Unit i of every graph that has one. Graphs are sorted by falling size, so each step's are a prefix of the last step's. */
@@ -45,12 +42,13 @@ interface Step {
  */
 export function encodeUnits(
   tape: Tape,
-  options: UnitEncoder,
+  { weights, roles, dropoutScale }: UnitEncoder,
   states: readonly NetworkState[],
   inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates },
 ): EncodedUnits {
-  const { weights, hidden } = options
-  for (const state of states) assertDropout(state, hidden, inputs.folded !== undefined)
+  const { folded } = inputs
+  const hidden = weights.gru.state.columns
+  for (const state of states) assertDropout(state, hidden, folded !== undefined)
   const steps = stepsOf(states)
   const rows = states.map(({ graph }) => new Array<number>(graph.size))
   for (const [step, { graphs, start }] of steps.entries()) {
@@ -60,8 +58,7 @@ export function encodeUnits(
   const encoded = { states: tape.zeros(total, hidden), rows, lists: tape.ragged(rows) }
   if (total === 0) return encoded
 
-  const { folded } = inputs
-  const terms = unitTerms(options, states, steps, inputs.units)
+  const terms = unitTerms(roles, states, steps, inputs.units)
   const [unitInputs, queryInputs] = folded
     ? [folded.units, folded.queries]
     : [inputs.units.inputs, inputs.queries]
@@ -76,9 +73,10 @@ export function encodeUnits(
     const predecessorRows = graphs.map((graph) =>
       states[graph]!.graph.units[step]!.predecessors.map((predecessor) => rows[graph]![predecessor]!),
     )
+    const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
     const fromInput = folded
       ? addPredecessors(tape, weights, encoded.states, predecessorRows, input)
-      : projectInput(tape, options, encoded.states, predecessorRows, input, states, graphs, step)
+      : projectInput(tape, weights, encoded.states, predecessorRows, input, keeps, dropoutScale)
     const before: Tensor | undefined = previous && rowsOf(previous, 0, count)
     const fromState = before ? tape.linear(before, weights.gru.state) : tape.zeros(count, hidden * 3)
     previous = tape.gru(fromInput, tape.bias(weights.gru.stateBias, fromState), before)
@@ -101,11 +99,12 @@ function stepsOf(states: readonly NetworkState[]): Step[] {
 
 /** x_i = W_s e_i + e_z + e_pos + e_deg− + e_deg+ as table rows to add up, and the row of the query, in step order. */
 function unitTerms(
-  { maxUnits, roleIndex }: UnitEncoder,
+  roles: RoleSpace,
   states: readonly NetworkState[],
   steps: readonly Step[],
   table: UnitTable,
 ): { units: number[][]; queries: number[] } {
+  const maxUnits = (table.outdegree - table.position) / 2
   const outdegrees = states.map(({ graph }) => graph.outdegrees)
   const units: number[][] = [[], [], [], [], []]
   const queries: number[] = []
@@ -113,7 +112,7 @@ function unitTerms(
     for (const graph of graphs) {
       const unit = states[graph]!.graph.units[step]!
       const z = realizations.indexOf(unit.realization)
-      const branch = table.branch.get(roleIndex(unit.role) * 2 + z)
+      const branch = table.branch.get(roles.indexOf(unit.role) * 2 + z)
       if (branch === undefined) {
         throw new InvalidGraphError(step, `the role ${unit.role} has no ${unit.realization} realization`)
       }
@@ -131,19 +130,17 @@ function unitTerms(
 /** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; `input` already holds the first two terms. */
 function projectInput(
   tape: Tape,
-  { workspace, weights, dropoutScale }: UnitEncoder,
+  weights: NetworkWeights,
   encoded: Tensor,
   predecessorRows: readonly (readonly number[])[],
   input: Tensor,
-  states: readonly NetworkState[],
-  graphs: readonly number[],
-  step: number,
+  keeps: readonly (Uint8Array | undefined)[],
+  dropoutScale: number,
 ): Tensor {
   if (predecessorRows.some((list) => list.length > 0)) {
     tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), weights.predecessor, input)
   }
-  const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
-  const dropped = dropout(tape, workspace, input, keeps, dropoutScale)
+  const dropped = dropout(tape, input, keeps, dropoutScale)
   return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
 }
 
@@ -165,7 +162,6 @@ function addPredecessors(
 /** Inverted dropout; a row without a mask passes unchanged. */
 function dropout(
   tape: Tape,
-  workspace: Workspace,
   input: Tensor,
   keeps: readonly (Uint8Array | undefined)[],
   scale: number,
@@ -177,7 +173,7 @@ function dropout(
       factors[row * input.columns + column] = keep === undefined ? 1 : keep[column]! * scale
     }
   }
-  const constant = workspace.constant(factors, input.rows, input.columns)
+  const constant = tape.workspace.constant(factors, input.rows, input.columns)
   return tape.scale(input, constant, tape.zeros(input.rows, input.columns))
 }
 

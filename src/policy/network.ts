@@ -1,6 +1,6 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
 import { DecisionBatch } from './decision-heads.ts'
 import { encodeUnits, type NetworkState } from './edge-aware-gru.ts'
@@ -24,26 +24,20 @@ export interface QueryFeatures {
  */
 export class PolicyNetwork {
   readonly weights: NetworkWeights
-  readonly #space: RoleSpace
+  readonly roles: RoleSpace
+  readonly dropoutScale: number
   readonly #semantics: Semantics
-  readonly #parameters: PolicyParameters
-  readonly #dropoutScale: number
 
-  constructor(parameters: PolicyParameters, space: RoleSpace, semantics: Semantics, dropoutRate: number) {
+  constructor(parameters: PolicyParameters, roles: RoleSpace, semantics: Semantics, dropoutRate: number) {
     this.weights = nameWeights(parameters)
-    this.#parameters = parameters
-    this.#space = space
+    this.roles = roles
+    this.dropoutScale = 1 / (1 - dropoutRate)
     this.#semantics = semantics
-    this.#dropoutScale = 1 / (1 - dropoutRate)
-  }
-
-  get workspace(): Workspace {
-    return this.#parameters.workspace
   }
 
   /** `unitBranches`: the realizations of the units in the coming decisions. */
   tables(tape: Tape, unitBranches: Iterable<number>): SemanticTables {
-    const units = unitTable(tape, this.workspace, this.weights, this.#semantics, unitBranches)
+    const units = unitTable(tape, this.weights, this.#semantics, unitBranches)
     return { units, ...headTables(tape, this.weights, this.#semantics) }
   }
 
@@ -75,16 +69,13 @@ export class PolicyNetwork {
     states: readonly NetworkState[],
     folded?: FoldedGates,
   ): DecisionBatch {
-    const { weights, workspace } = this
-    const { hidden, maxUnits } = this.#parameters.dimensions
-    const roleIndex = (role: string) => this.#space.indexOf(role)
-    const encoder = { workspace, weights, hidden, maxUnits, dropoutScale: this.#dropoutScale, roleIndex }
-    const units = encodeUnits(tape, encoder, states, { units: tables.units, queries: queries.unit, folded })
+    const { weights } = this
+    const units = encodeUnits(tape, this, states, { units: tables.units, queries: queries.unit, folded })
 
     const queryRows = tape.indices(states.map((state) => state.query))
     const pooled = poolUnits(tape, weights, units, queries.poolingKeys, queryRows)
-    const progress = states.map(({ graph }) => graph.size / maxUnits)
-    const context = decisionContext(tape, workspace, weights, queries.context, queryRows, pooled, progress)
-    return new DecisionBatch(this, tape, tables, context, units)
+    const progress = states.map(({ graph }) => graph.size / weights.positionEmbedding.rows)
+    const context = decisionContext(tape, weights, queries.context, queryRows, pooled, progress)
+    return new DecisionBatch(tape, weights, tables, context, units)
   }
 }

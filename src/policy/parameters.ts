@@ -1,5 +1,4 @@
 import type { BlockParts } from '../numerics/adam.ts'
-import { isPart } from '../numerics/weight-gradients.ts'
 import type { Tensor, Workspace } from '../numerics/workspace.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
@@ -66,19 +65,14 @@ export class PolicyParameters {
     this.markChanged()
   }
 
-  /** Splits the tensors into weights that consist of the given parts, and all others. */
-  partition(parts: readonly Tensor[]): BlockParts {
-    const tensors = [...this.#tensors.values()]
-    const matrices = tensors.filter((tensor) => parts.some((part) => isPart(part, tensor)))
-    const others = tensors.filter((tensor) => !matrices.includes(tensor))
-    const size = (group: readonly Tensor[]) =>
-      group.reduce((sum, { rows, columns }) => sum + rows * columns, 0)
-    if (size(parts) !== size(matrices)) {
-      throw new Error(
-        `The parts have ${size(parts)} entries, but the weights that they belong to ${size(matrices)}.`,
-      )
-    }
-    return { matrices, others }
+  /** The weight matrices, which only ever multiply, and everything else: embeddings, norms and biases. */
+  get parts(): BlockParts {
+    const isMatrix = (name: string) => this.#shapes.get(name)!.length === 2 && !name.includes('_emb.')
+    const { matrices = [], others = [] } = Object.groupBy(this.#tensors, ([name]) =>
+      isMatrix(name) ? 'matrices' : 'others',
+    )
+    const tensors = (group: readonly (readonly [string, Tensor])[]) => group.map(([, tensor]) => tensor)
+    return { matrices: tensors(matrices), others: tensors(others) }
   }
 
   /** Call it after writing to the block directly, as the optimizer does. */

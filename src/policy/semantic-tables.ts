@@ -1,6 +1,6 @@
 import { realizations } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 import type { Semantics } from './semantics.ts'
 
@@ -62,14 +62,13 @@ export function headTables(
 /** W_x is linear, so it is applied to each term once instead of to every unit's sum of terms. */
 export function unitTable(
   tape: Tape,
-  workspace: Workspace,
   weights: NetworkWeights,
   { branches }: Semantics,
   unitBranches: Iterable<number>,
 ): UnitTable {
   const used = [...new Set(unitBranches)]
   const vectors = new Float32Array(used.length * branches.columns)
-  const chosen = workspace.constant(vectors, used.length, branches.columns)
+  const chosen = tape.workspace.constant(vectors, used.length, branches.columns)
   tape.gather(branches, tape.indices(used), chosen)
   const maxUnits = weights.positionEmbedding.rows
   const granularity = used.length
