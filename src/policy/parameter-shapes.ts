@@ -55,6 +55,11 @@ export function parameterShapes({
   ])
 }
 
+/** How many values a tensor of this shape has. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, extent) => product * extent, 1)
+}
+
 /** Refuses parameters that are not exactly those of a network of these dimensions. */
 export function assertParameters(
   parameters: ReadonlyMap<string, { shape: readonly number[]; data: ArrayLike<number> }>,
@@ -70,10 +75,8 @@ export function assertParameters(
     if (tensor.shape.join() !== shape.join()) {
       throw unusable(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
     }
-    const size = shape.reduce((product, extent) => product * extent, 1)
-    if (tensor.data.length !== size) {
-      throw unusable(name, `it has ${tensor.data.length} values, but ${size} are needed`)
-    }
+    if (tensor.data.length !== sizeOf(shape))
+      throw unusable(name, `it has ${tensor.data.length} values, but ${sizeOf(shape)} are needed`)
   }
 }
 

@@ -1,12 +1,14 @@
 import type { BlockParts } from '../numerics/adam.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
-import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
+import { columnsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { assertParameters, type PolicyDimensions, parameterShapes, sizeOf } from './parameter-shapes.ts'
 
 /** Values of every tensor by its PyTorch name, outside any workspace. */
 export type ParameterValues = ReadonlyMap<
   string,
   { readonly shape: readonly number[]; readonly data: ArrayLike<number> }
 >
+
+type Float32Parameters = Map<string, { shape: readonly number[]; data: Float32Array }>
 
 /**
  * The weights of one policy in a workspace: one block, so that an optimizer step is one pass over it, with a tensor view
@@ -25,24 +27,15 @@ export class PolicyParameters {
     this.workspace = workspace
     this.dimensions = dimensions
     this.#shapes = parameterShapes(dimensions)
-    const sizes = [...this.#shapes.values()].map((shape) => shape.reduce((size, extent) => size * extent, 1))
-    const columns = sizes.reduce((sum, size) => sum + size, 0)
-    const data = workspace.zeros(columns)
-    const gradient = options.frozen ? 0 : workspace.zeros(columns)
+    const columns = [...this.#shapes.values()].reduce((sum, shape) => sum + sizeOf(shape), 0)
+    const [data, gradient] = [workspace.zeros(columns), options.frozen ? 0 : workspace.zeros(columns)]
     this.block = { data, gradient, rows: 1, columns, stride: columns }
     let offset = 0
-    for (const [index, [name, shape]] of [...this.#shapes].entries()) {
-      const width = shape.at(-1)!
-      const view = (base: number) => (base === 0 ? 0 : base + offset * 4)
-      const rows = sizes[index]! / width
-      this.#tensors.set(name, {
-        data: view(data),
-        gradient: view(gradient),
-        rows,
-        columns: width,
-        stride: width,
-      })
-      offset += sizes[index]!
+    for (const [name, shape] of this.#shapes) {
+      const [size, width] = [sizeOf(shape), shape.at(-1)!]
+      const place = columnsOf(this.block, offset, size)
+      this.#tensors.set(name, { ...place, rows: size / width, columns: width, stride: width })
+      offset += size
     }
   }
 
@@ -81,23 +74,20 @@ export class PolicyParameters {
   }
 
   /** Copies of all values. */
-  read(): Map<string, { shape: readonly number[]; data: Float32Array }> {
+  read(): Float32Parameters {
     return this.#copy((tensor) => this.workspace.values(tensor))
   }
 
   /** Copies of all gradients. */
-  readGradients(): Map<string, { shape: readonly number[]; data: Float32Array }> {
+  readGradients(): Float32Parameters {
     return this.#copy((tensor) => this.workspace.gradients(tensor))
   }
 
-  #copy(
-    view: (tensor: Tensor) => Float32Array,
-  ): Map<string, { shape: readonly number[]; data: Float32Array }> {
-    return new Map(
-      [...this.#tensors].map(([name, tensor]) => [
-        name,
-        { shape: this.#shapes.get(name)!, data: view(tensor).slice() },
-      ]),
-    )
+  #copy(view: (tensor: Tensor) => Float32Array): Float32Parameters {
+    const copies = [...this.#tensors].map(([name, tensor]) => {
+      const copy = { shape: this.#shapes.get(name)!, data: view(tensor).slice() }
+      return [name, copy] as const
+    })
+    return new Map(copies)
   }
 }

@@ -35,9 +35,9 @@ export class ConstructionPolicy {
   readonly workspace: Workspace
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
-  readonly #allBranches: readonly number[]
-  readonly #tables: Rebuilt<SemanticTables>
-  readonly #foldedUnits: Rebuilt<Tensor>
+  /** Where in the workspace the derived values lie. */
+  readonly #place: number
+  #derived: DerivedValues
 
   constructor(
     options: PolicyOptions,
@@ -58,12 +58,8 @@ export class ConstructionPolicy {
       options.dimensions.semantic,
     )
     this.network = new PolicyNetwork(this.parameters, options.roles, semantics, this.dropoutRate)
-    this.#allBranches = options.roles.roles.flatMap((role, index) =>
-      realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
-    )
-    const { network } = this
-    this.#tables = new Rebuilt(this.parameters, (tape) => network.tables(tape, this.#allBranches))
-    this.#foldedUnits = new Rebuilt(this.parameters, (tape) => network.foldedUnits(tape, this.tables()))
+    this.#place = this.workspace.mark()
+    this.#derived = this.#derive()
   }
 
   /** An untrained policy. */
@@ -81,9 +77,24 @@ export class ConstructionPolicy {
     return { roles: this.options.roles, restriction, maxUnits, maxDepth }
   }
 
-  /** The semantic tables of the current parameters. */
-  tables(): SemanticTables {
-    return this.#tables.current()
+  #derive(): DerivedValues {
+    const tape = new Tape(this.workspace, { recording: false })
+    const branches = this.options.roles.roles.flatMap((role, index) =>
+      realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
+    )
+    const tables = this.network.tables(tape, branches)
+    const foldedUnits = this.network.foldedUnits(tape, tables)
+    return { tables, foldedUnits, version: this.parameters.version }
+  }
+
+  /** The values derived from the current parameters, recomputed in the same memory after a change. */
+  #current(): DerivedValues {
+    if (this.#derived.version === this.parameters.version) return this.#derived
+    const top = this.workspace.mark()
+    this.workspace.release(this.#place)
+    this.#derived = this.#derive()
+    this.workspace.release(top)
+    return this.#derived
   }
 
   /** Runs `pass` and then frees everything it allocated. */
@@ -118,10 +129,11 @@ export class ConstructionPolicy {
   /** Decision contexts under the current parameters, without recording gradients. */
   decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
     const { features, folded } = queries
-    const gates = folded && { units: this.#foldedUnits.current(), queries: folded }
+    const { tables, foldedUnits } = this.#current()
+    const gates = folded && { units: foldedUnits, queries: folded }
     return this.network.decide(
       new Tape(this.workspace, { recording: false }),
-      this.tables(),
+      tables,
       features,
       states,
       gates,
@@ -155,6 +167,13 @@ export class ConstructionPolicy {
   }
 }
 
+/** What follows from the parameters and the library alone. */
+interface DerivedValues {
+  readonly tables: SemanticTables
+  readonly foldedUnits: Tensor
+  readonly version: number
+}
+
 export interface PreparedQueries {
   readonly features: QueryFeatures
   /** Present only without dropout. */
@@ -167,32 +186,4 @@ export interface Inspection {
   readonly context: Float32Array
   readonly nodeStates: readonly Float32Array[]
   readonly distribution: ActionDistribution
-}
-
-/** A value derived from the parameters, recomputed in the same memory after they change. */
-class Rebuilt<T> {
-  readonly #parameters: PolicyParameters
-  readonly #build: (tape: Tape) => T
-  readonly #place: number
-  #current: T
-  #version: number
-
-  constructor(parameters: PolicyParameters, build: (tape: Tape) => T) {
-    this.#parameters = parameters
-    this.#build = build
-    this.#place = parameters.workspace.mark()
-    this.#current = build(new Tape(parameters.workspace, { recording: false }))
-    this.#version = parameters.version
-  }
-
-  current(): T {
-    const { workspace, version } = this.#parameters
-    if (this.#version === version) return this.#current
-    const top = workspace.mark()
-    workspace.release(this.#place)
-    this.#current = this.#build(new Tape(workspace, { recording: false }))
-    this.#version = version
-    workspace.release(top)
-    return this.#current
-  }
 }
