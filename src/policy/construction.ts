@@ -4,7 +4,8 @@ import type { Random } from '../numerics/random.ts'
 import { ActionDistribution } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
 import { LegalLogits } from './legal-logits.ts'
-import type { ConstructionPolicy, PreparedQueries } from './policy.ts'
+import type { QueryFeatures } from './network.ts'
+import type { ConstructionPolicy } from './policy.ts'
 
 /** One graph to build. */
 export interface ConstructionJob {
@@ -87,7 +88,7 @@ function constructTogether(
 /** One forward pass for all states. The lower heads are evaluated only for the drawn branches. */
 function sampleActions(
   policy: ConstructionPolicy,
-  queries: PreparedQueries,
+  queries: QueryFeatures,
   states: readonly (NetworkState & { readonly job: ConstructionJob })[],
 ): Action[] {
   if (states.length === 0) return []

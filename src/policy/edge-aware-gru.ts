@@ -3,7 +3,7 @@ import { type RoleSpace, realizations } from '../library/role-space.ts'
 import type { RaggedIndices, Tape } from '../numerics/tape.ts'
 import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
-import type { FoldedGates, UnitTable } from './semantic-tables.ts'
+import type { UnitTable } from './semantic-tables.ts'
 
 /** One state to decide in: the graph so far, the row of its query, and its dropout mask. */
 export interface NetworkState {
@@ -19,6 +19,14 @@ export interface EncodedUnits {
   /** Per graph, the rows of its units in construction order. */
   readonly rows: readonly (readonly number[])[]
   readonly lists: RaggedIndices
+}
+
+/** What the units read of the queries. */
+export interface UnitQueries {
+  /** W_q q. */
+  readonly unit: Tensor
+  /** W_ih W_q q + b_ih, on request. */
+  readonly folded: Tensor | undefined
 }
 
 interface UnitEncoder {
@@ -37,16 +45,17 @@ interface Step {
 
 /**
  * The edge-aware GRU: p_i = Mean_{j→i} h_j, v_i = W_x x_i + W_p p_i + W_q q, u_i = GRUCell(Dropout(v_i), u_{i−1}),
- * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. With `folded` gates, which require that there is no dropout,
- * the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
+ * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. Where table and queries are folded, which requires that there is
+ * no dropout, the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
  */
 export function encodeUnits(
   tape: Tape,
   { weights, roles, dropoutScale }: UnitEncoder,
   states: readonly NetworkState[],
-  inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates },
+  table: UnitTable,
+  queries: UnitQueries,
 ): EncodedUnits {
-  const { folded } = inputs
+  const folded = table.folded && queries.folded && ([table.folded, queries.folded] as const)
   const hidden = weights.gru.state.columns
   for (const state of states) assertDropout(state, hidden, folded !== undefined)
   const steps = stepsOf(states)
@@ -58,10 +67,8 @@ export function encodeUnits(
   const encoded = { states: tape.zeros(total, hidden), rows, lists: tape.ragged(rows) }
   if (total === 0) return encoded
 
-  const terms = unitTerms(roles, states, steps, inputs.units)
-  const [unitInputs, queryInputs] = folded
-    ? [folded.units, folded.queries]
-    : [inputs.units.inputs, inputs.queries]
+  const terms = unitTerms(roles, states, steps, table)
+  const [unitInputs, queryInputs] = folded ?? [table.inputs, queries.unit]
   const projected = tape.zeros(total, unitInputs.columns)
   for (const term of terms.units) tape.gather(unitInputs, tape.indices(term), projected)
   tape.gather(queryInputs, tape.indices(terms.queries), projected)

@@ -35,9 +35,10 @@ export class ConstructionPolicy {
   readonly workspace: Workspace
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
-  /** Where in the workspace the derived values lie. */
+  /** Where in the workspace the tables lie. */
   readonly #place: number
-  #derived: DerivedValues
+  #tables: SemanticTables
+  #tablesVersion: number
 
   constructor(
     options: PolicyOptions,
@@ -59,7 +60,8 @@ export class ConstructionPolicy {
     )
     this.network = new PolicyNetwork(this.parameters, options.roles, semantics, this.dropoutRate)
     this.#place = this.workspace.mark()
-    this.#derived = this.#derive()
+    this.#tables = this.#buildTables()
+    this.#tablesVersion = this.parameters.version
   }
 
   /** An untrained policy. */
@@ -77,24 +79,22 @@ export class ConstructionPolicy {
     return { roles: this.options.roles, restriction, maxUnits, maxDepth }
   }
 
-  #derive(): DerivedValues {
-    const tape = new Tape(this.workspace, { recording: false })
+  #buildTables(): SemanticTables {
     const branches = this.options.roles.roles.flatMap((role, index) =>
       realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
     )
-    const tables = this.network.tables(tape, branches)
-    const foldedUnits = this.network.foldedUnits(tape, tables)
-    return { tables, foldedUnits, version: this.parameters.version }
+    return this.network.tables(new Tape(this.workspace, { recording: false }), branches, true)
   }
 
-  /** The values derived from the current parameters, recomputed in the same memory after a change. */
-  #current(): DerivedValues {
-    if (this.#derived.version === this.parameters.version) return this.#derived
+  /** The tables of the current parameters, recomputed in the same memory after a change. */
+  #currentTables(): SemanticTables {
+    if (this.#tablesVersion === this.parameters.version) return this.#tables
     const top = this.workspace.mark()
     this.workspace.release(this.#place)
-    this.#derived = this.#derive()
+    this.#tables = this.#buildTables()
+    this.#tablesVersion = this.parameters.version
     this.workspace.release(top)
-    return this.#derived
+    return this.#tables
   }
 
   /** Runs `pass` and then frees everything it allocated. */
@@ -120,24 +120,15 @@ export class ConstructionPolicy {
   }
 
   /** Precomputes what depends on the queries alone. Without dropout this includes the GRU's input projection. */
-  prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): PreparedQueries {
+  prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): QueryFeatures {
     const tape = new Tape(this.workspace, { recording: false })
-    const features = this.network.queries(tape, this.placeQueries(queries))
-    return dropout ? { features } : { features, folded: this.network.foldedQueries(tape, features) }
+    return this.network.queries(tape, this.placeQueries(queries), !dropout)
   }
 
   /** Decision contexts under the current parameters, without recording gradients. */
-  decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
-    const { features, folded } = queries
-    const { tables, foldedUnits } = this.#current()
-    const gates = folded && { units: foldedUnits, queries: folded }
-    return this.network.decide(
-      new Tape(this.workspace, { recording: false }),
-      tables,
-      features,
-      states,
-      gates,
-    )
+  decide(queries: QueryFeatures, states: readonly NetworkState[]): DecisionBatch {
+    const tape = new Tape(this.workspace, { recording: false })
+    return this.network.decide(tape, this.#currentTables(), queries, states)
   }
 
   /** The whole distribution at one state, with its intermediate values. For inspection; not fast. */
@@ -165,19 +156,6 @@ export class ConstructionPolicy {
       }
     })
   }
-}
-
-/** What follows from the parameters and the library alone. */
-interface DerivedValues {
-  readonly tables: SemanticTables
-  readonly foldedUnits: Tensor
-  readonly version: number
-}
-
-export interface PreparedQueries {
-  readonly features: QueryFeatures
-  /** Present only without dropout. */
-  readonly folded?: Tensor
 }
 
 export interface Inspection {
