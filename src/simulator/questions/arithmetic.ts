@@ -3,7 +3,8 @@ import { parse } from 'yaml'
 import { evaluateExpression } from '../../execution/tools/arithmetic.ts'
 import type { Dice } from './dice.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
-import { entries, filled, people, towns } from './wording.ts'
+import { entries, filled } from './wording.ts'
+import { people, towns } from './world-facts.ts'
 
 /** An entry of `word-problems.yaml`, which explains the notation. */
 interface WordProblem {

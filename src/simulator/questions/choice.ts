@@ -1,6 +1,6 @@
 import type { Dice } from './dice.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
-import { capital, entries, listed, one, people } from './wording.ts'
+import { capital, entries, listed, one } from './wording.ts'
 import {
   animals,
   books,
@@ -9,6 +9,7 @@ import {
   events,
   features,
   instruments,
+  people,
   planetSizes,
   planets,
   terms,

@@ -1,7 +1,7 @@
 import type { Table } from '../../library/task.ts'
 import type { Dice } from './dice.ts'
-import { cells, entries, towns } from './wording.ts'
-import { tables } from './world-facts.ts'
+import { cells, entries } from './wording.ts'
+import { tables, towns } from './world-facts.ts'
 
 /** A made-up table of counts: who did how many of what, in one year. */
 export interface StatisticsTable {

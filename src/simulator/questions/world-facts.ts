@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Dice } from './dice.ts'
-import { cells, filled, people, towns } from './wording.ts'
+import { cells, entries, filled } from './wording.ts'
 
 /** `world-facts.yaml`, which explains each list. */
 interface WorldFacts {
+  readonly people: Readonly<Record<string, string>>
+  readonly towns: string
   readonly countries: Readonly<Record<string, string>>
   readonly elements: string
   readonly animals: Readonly<Record<string, readonly string[]>>
@@ -33,6 +35,11 @@ const facts: WorldFacts = parse(readFileSync(new URL('world-facts.yaml', import.
 
 export const { animals, instruments, planets, planetSizes, events, terms, features, things, tables } = facts
 
+export const people = Object.entries(facts.people).flatMap(([pronouns, names]) => {
+  const [they, their] = pronouns.split('/')
+  return entries(names).map((name) => ({ name, they, their }))
+})
+export const towns: readonly string[] = entries(facts.towns)
 export const countries = Object.entries(facts.countries).flatMap(([continent, text]) =>
   cells(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
 )
