@@ -28,8 +28,10 @@ export class SimulatedServer {
   /** Responses that a fault keeps open. Closing the server destroys them. */
   readonly #stuck = new Set<ServerResponse>()
   readonly #closing = new AbortController()
-  #url = ''
-  #requests = 0
+  /** To be used as the base URL of an OpenAI-compatible endpoint. */
+  url = ''
+  /** How many completions have been asked for. */
+  requests = 0
 
   private constructor(settings: ServerSettings) {
     const { faults = {} } = settings
@@ -49,18 +51,8 @@ export class SimulatedServer {
     const simulated = new SimulatedServer(settings)
     const server = simulated.#server.listen(settings.port ?? 0, '127.0.0.1')
     await once(server, 'listening')
-    simulated.#url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    simulated.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     return simulated
-  }
-
-  /** To be used as the base URL of an OpenAI-compatible endpoint. */
-  get url(): string {
-    return this.#url
-  }
-
-  /** How many completions have been asked for. */
-  get requests(): number {
-    return this.#requests
   }
 
   /** Answers at once what is under way, and takes nothing new. Slow clients are cut off. */
@@ -93,7 +85,7 @@ export class SimulatedServer {
   }
 
   async #complete(body: string, response: ServerResponse): Promise<void> {
-    this.#requests += 1
+    this.requests += 1
     const reading = readBody(body)
     if ('problem' in reading) return refuse(response, 400, reading.problem, reading.parameter)
     const digest = createHash('sha256').update(body).digest('hex')

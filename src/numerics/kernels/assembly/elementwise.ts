@@ -119,7 +119,7 @@ export function layerNormGradient(
 export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, u: usize, gates: usize): void {
   const row: usize = h << 2
   const one = f32x4.splat(1)
-  for (let i: i32 = 0; i < m; i++) {
+  for (let i: i32 = 0; i < m; i++, gi += 3 * row, gh += 3 * row, gates += 3 * row, u += row) {
     for (let c: i32 = 0; c < h; c += 4) {
       const o: usize = c << 2
       const count = h - c
@@ -133,10 +133,6 @@ export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, 
       storeLanes(gates + row + o, z, count)
       storeLanes(gates + 2 * row + o, n, count)
     }
-    gi += 3 * row
-    gh += 3 * row
-    gates += 3 * row
-    u += row
     if (previous) previous += row
   }
 }
