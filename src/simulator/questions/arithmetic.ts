@@ -30,8 +30,8 @@ export const arithmeticQuestions: readonly QuestionMaker[] = Object.values(probl
     const values = drawValues(dice, problem.draw)
     const text = filled(problem.text, values)
     if (/\d\.\d/.test(text)) return undefined
-    const [answer, ...slips] = [problem.answer, ...problem.slips].map((result) => calculate(result, values))
-    return numberQuestion({ text, answer, slips })
+    const slips = problem.slips.map((result) => calculate(result, values))
+    return numberQuestion([text, calculate(problem.answer, values), ...slips])
   },
 )
 

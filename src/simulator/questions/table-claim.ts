@@ -17,15 +17,7 @@ const shapes: Readonly<Record<string, ClaimShape>> = {
     const most = dice.pick([true, false])
     const fromTheEnd = most ? order : order.reverse()
     const named = rows[fromTheEnd[truth ? 0 : dice.integer(1, 2)]]
-    return most
-      ? dice.pick([
-          `${named} ${verb} the most ${items} of all the ${members}`,
-          `no other ${member} ${verb} as many ${items} as ${named}`,
-        ])
-      : dice.pick([
-          `${named} ${verb} the fewest ${items} of all the ${members}`,
-          `every other ${member} ${verb} more ${items} than ${named}`,
-        ])
+    return worded(dice, most ? 'most' : 'fewest', { named, verb, items, members, member })
   },
   comparison(dice, { rows, measures }, truth) {
     const { verb, items, values } = dice.pick(measures)
