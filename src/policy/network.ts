@@ -2,7 +2,7 @@ import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
 import type { Tensor } from '../numerics/workspace.ts'
 import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
-import { DecisionBatch } from './decision-heads.ts'
+import { type DecisionBatch, decisionHeads } from './decision-heads.ts'
 import { encodeUnits, type NetworkState, type UnitQueries } from './edge-aware-gru.ts'
 import { type NetworkWeights, nameWeights } from './network-weights.ts'
 import type { PolicyParameters } from './parameters.ts'
@@ -63,6 +63,6 @@ export class PolicyNetwork {
     const pooled = poolUnits(tape, weights, units, queries.poolingKeys, queryRows)
     const progress = states.map(({ graph }) => graph.size / weights.positionEmbedding.rows)
     const context = decisionContext(tape, weights, queries.context, queryRows, pooled, progress)
-    return new DecisionBatch(tape, weights, tables, context, units)
+    return decisionHeads(tape, weights, tables, context, units)
   }
 }
