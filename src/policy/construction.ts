@@ -3,7 +3,7 @@ import { type Action, legalityMasks, type Restriction } from '../graph/legality.
 import type { Random } from '../numerics/random.ts'
 import { ActionDistribution } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
-import { LegalLogits } from './legal-logits.ts'
+import { openLogits } from './legal-logits.ts'
 import type { QueryFeatures } from './network.ts'
 import type { ConstructionPolicy } from './policy.ts'
 
@@ -94,7 +94,7 @@ function sampleActions(
   if (states.length === 0) return []
   const { roles } = policy.options
   const masks = states.map(({ graph, job }) => legalityMasks(graph, policy.space(job.restriction)))
-  const logits = new LegalLogits(policy.decide(queries, states), masks, policy.workspace)
+  const logits = openLogits(policy.decide(queries, states), masks, policy.workspace)
   const choices = states.map(({ job: { temperature, random } }, decision) => ({
     distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature),
     random,

@@ -73,6 +73,11 @@ export function encodeUnits(
   for (const term of terms.units) tape.gather(unitInputs, tape.indices(term), projected)
   tape.gather(queryInputs, tape.indices(terms.queries), projected)
 
+  // W_ih·Dropout(v_i) + b_ih
+  const projectInput = (keeps: readonly (Uint8Array | undefined)[], input: Tensor) => {
+    const dropped = dropout(tape, input, keeps, dropoutScale)
+    return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
+  }
   let previous: Tensor | undefined
   for (const [step, { graphs, start }] of steps.entries()) {
     const count = graphs.length
@@ -80,10 +85,9 @@ export function encodeUnits(
     const predecessorRows = graphs.map((graph) =>
       states[graph]!.graph.units[step]!.predecessors.map((predecessor) => rows[graph]![predecessor]!),
     )
+    addPredecessors(tape, weights, encoded.states, predecessorRows, input, folded !== undefined)
     const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
-    const fromInput = folded
-      ? addPredecessors(tape, weights, encoded.states, predecessorRows, input)
-      : projectInput(tape, weights, encoded.states, predecessorRows, input, keeps, dropoutScale)
+    const fromInput = folded ? input : projectInput(keeps, input)
     const before: Tensor | undefined = previous && rowsOf(previous, 0, count)
     const fromState = before ? tape.linear(before, weights.gru.state) : tape.zeros(count, hidden * 3)
     previous = tape.gru(fromInput, tape.bias(weights.gru.stateBias, fromState), before)
@@ -134,36 +138,23 @@ function unitTerms(
   return { units, queries }
 }
 
-/** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; `input` already holds the first two terms. */
-function projectInput(
-  tape: Tape,
-  weights: NetworkWeights,
-  encoded: Tensor,
-  predecessorRows: readonly (readonly number[])[],
-  input: Tensor,
-  keeps: readonly (Uint8Array | undefined)[],
-  dropoutScale: number,
-): Tensor {
-  if (predecessorRows.some((list) => list.length > 0)) {
-    tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), weights.predecessor, input)
-  }
-  const dropped = dropout(tape, input, keeps, dropoutScale)
-  return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
-}
-
-/** Adds W_ih·W_p·p_i to the rows that have predecessors; `input` already holds the rest of the projection. */
+/** Adds W_p·p_i to v_i or, if that is folded, W_ih·W_p·p_i to the rows that have predecessors. */
 function addPredecessors(
   tape: Tape,
-  weights: NetworkWeights,
+  { predecessor, gru }: NetworkWeights,
   encoded: Tensor,
   predecessorRows: readonly (readonly number[])[],
   input: Tensor,
-): Tensor {
-  const rowsWithPredecessors = [...predecessorRows.keys()].filter((row) => predecessorRows[row]!.length > 0)
-  if (rowsWithPredecessors.length === 0) return input
-  const means = tape.meanRows(encoded, tape.ragged(rowsWithPredecessors.map((row) => predecessorRows[row]!)))
-  const added = tape.linear(tape.linear(means, weights.predecessor), weights.gru.input)
-  return tape.scatter(added, tape.indices(rowsWithPredecessors), input)
+  folded: boolean,
+): void {
+  const listening = [...predecessorRows.keys()].filter((row) => predecessorRows[row]!.length > 0)
+  if (listening.length === 0) return
+  if (!folded) {
+    tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), predecessor, input)
+    return
+  }
+  const means = tape.meanRows(encoded, tape.ragged(listening.map((row) => predecessorRows[row]!)))
+  tape.scatter(tape.linear(tape.linear(means, predecessor), gru.input), tape.indices(listening), input)
 }
 
 /** Inverted dropout; a row without a mask passes unchanged. */

@@ -11,79 +11,67 @@ interface Reading {
   readonly indices: readonly number[]
 }
 
+export type LegalLogits = ReturnType<typeof openLogits>
+
 /** The logits of several decisions, level by level as the heads are asked for them, and the way to send gradients back. */
-export class LegalLogits {
-  readonly values: readonly Logits[]
-  readonly #batch: DecisionBatch
-  readonly #masks: readonly LegalityMasks[]
-  readonly #workspace: Workspace
-  readonly #readings: Reading[] = []
-
-  constructor(batch: DecisionBatch, masks: readonly LegalityMasks[], workspace: Workspace) {
-    this.#batch = batch
-    this.#masks = masks
-    this.#workspace = workspace
-    this.values = masks.map((mask) => emptyLogits(mask.roles.length - 1, unitsOf(mask)))
-  }
-
-  /** STOP and every legal role of every decision. Gives the legal roles as parallel lists. */
-  readRoles(): { decisions: number[]; roles: number[] } {
-    const decisions: number[] = []
-    const roles: number[] = []
-    for (const [decision, mask] of this.#masks.entries()) {
-      for (let role = 0; role < mask.roles.length - 1; role += 1) {
-        if (!mask.roles[role]) continue
-        decisions.push(decision)
-        roles.push(role)
-      }
-    }
-    const stops = this.#masks.map((mask) => mask.roles.length - 1)
-    this.#read('roles', this.#batch.stopLogits(), [...stops.keys()], stops)
-    if (roles.length > 0) this.#read('roles', this.#batch.roleLogits(decisions, roles), decisions, roles)
-    return { decisions, roles }
-  }
-
-  /** Both realizations of these roles. */
-  readRealizations(decisions: readonly number[], roles: readonly number[]): void {
-    if (roles.length === 0) return
-    const both = decisions.flatMap((decision) => [decision, decision])
-    const indices = roles.flatMap((role) => [role * 2, role * 2 + 1])
-    this.#read('realizations', this.#batch.granularityLogits(decisions, roles), both, indices)
-  }
-
-  /** The legal edges of these branches. */
-  readEdges(decisions: readonly number[], branches: readonly number[]): void {
-    const pairs = decisions.map((decision, position) => {
-      const branch = branches[position]!
-      const mask = this.#masks[decision]!
-      const size = unitsOf(mask)
-      const units: number[] = []
-      for (let unit = 0; unit < size; unit += 1) if (mask.edges[branch * size + unit]) units.push(unit)
-      return { decision, branch, size, units }
-    })
-    const legal = pairs.filter(({ units }) => units.length > 0)
-    if (legal.length === 0) return
-    this.#read(
-      'edges',
-      this.#batch.edgeLogits(legal),
-      legal.flatMap(({ decision, units }) => units.map(() => decision)),
-      legal.flatMap(({ branch, size, units }) => units.map((unit) => branch * size + unit)),
-    )
-  }
-
-  /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
-  writeGradients(gradients: readonly Logits[]): void {
-    const { floats } = this.#workspace
-    for (const { head, level, decisions, indices } of this.#readings)
-      for (const [entry, decision] of decisions.entries())
-        floats[(head.gradient >> 2) + entry] = gradients[decision]![level][indices[entry]!]!
-  }
-
-  #read(level: keyof Logits, head: Tensor, decisions: readonly number[], indices: readonly number[]): void {
-    const { floats } = this.#workspace
+export function openLogits(batch: DecisionBatch, masks: readonly LegalityMasks[], workspace: Workspace) {
+  type List = readonly number[]
+  const values = masks.map((mask) => emptyLogits(mask.roles.length - 1, unitsOf(mask)))
+  const readings: Reading[] = []
+  const read = (level: keyof Logits, head: Tensor, decisions: List, indices: List): void => {
     for (const [entry, decision] of decisions.entries())
-      this.values[decision]![level][indices[entry]!] = floats[(head.data >> 2) + entry]!
-    this.#readings.push({ head, level, decisions, indices })
+      values[decision]![level][indices[entry]!] = workspace.floats[(head.data >> 2) + entry]!
+    readings.push({ head, level, decisions, indices })
+  }
+  return {
+    values,
+
+    /** STOP and every legal role of every decision. Gives the legal roles as parallel lists. */
+    readRoles(): { decisions: number[]; roles: number[] } {
+      const decisions: number[] = []
+      const roles: number[] = []
+      for (const [decision, mask] of masks.entries()) {
+        for (let role = 0; role < mask.roles.length - 1; role += 1) {
+          if (!mask.roles[role]) continue
+          decisions.push(decision)
+          roles.push(role)
+        }
+      }
+      const stops = masks.map((mask) => mask.roles.length - 1)
+      read('roles', batch.stopLogits(), [...stops.keys()], stops)
+      if (roles.length > 0) read('roles', batch.roleLogits(decisions, roles), decisions, roles)
+      return { decisions, roles }
+    },
+
+    /** Both realizations of these roles. */
+    readRealizations(decisions: List, roles: List): void {
+      if (roles.length === 0) return
+      const both = decisions.flatMap((decision) => [decision, decision])
+      const indices = roles.flatMap((role) => [role * 2, role * 2 + 1])
+      read('realizations', batch.granularityLogits(decisions, roles), both, indices)
+    },
+
+    /** The legal edges of these branches. */
+    readEdges(decisions: List, branches: List): void {
+      const pairs = decisions.map((decision, position) => {
+        const [branch, mask] = [branches[position]!, masks[decision]!]
+        const first = branch * unitsOf(mask)
+        const units = [...Array(unitsOf(mask)).keys()].filter((unit) => mask.edges[first + unit])
+        return { decision, branch, first, units }
+      })
+      const legal = pairs.filter(({ units }) => units.length > 0)
+      if (legal.length === 0) return
+      const ofUnits = legal.flatMap(({ decision, units }) => units.map(() => decision))
+      const indices = legal.flatMap(({ first, units }) => units.map((unit) => first + unit))
+      read('edges', batch.edgeLogits(legal), ofUnits, indices)
+    },
+
+    /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
+    writeGradients(gradients: readonly Logits[]): void {
+      for (const { head, level, decisions, indices } of readings)
+        for (const [entry, decision] of decisions.entries())
+          workspace.floats[(head.gradient >> 2) + entry] = gradients[decision]![level][indices[entry]!]!
+    },
   }
 }
 
@@ -93,7 +81,7 @@ export function legalLogits(
   masks: readonly LegalityMasks[],
   workspace: Workspace,
 ): LegalLogits {
-  const logits = new LegalLogits(batch, masks, workspace)
+  const logits = openLogits(batch, masks, workspace)
   const { decisions, roles } = logits.readRoles()
   logits.readRealizations(decisions, roles)
   const branches = masks.flatMap(({ realizations }, decision) =>
