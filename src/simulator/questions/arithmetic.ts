@@ -4,7 +4,7 @@ import { evaluateExpression } from '../../execution/tools/arithmetic.ts'
 import type { Dice } from './dice.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { entries, filled } from './wording.ts'
-import { people, towns } from './world-facts.ts'
+import { world } from './world-facts.ts'
 
 /** An entry of `word-problems.yaml`, which explains the notation. */
 interface WordProblem {
@@ -19,8 +19,8 @@ const problems: Readonly<Record<string, WordProblem>> = parse(
 )
 
 const lists: Readonly<Record<string, readonly string[]>> = {
-  people: people.map(({ name, they, their }) => `${name}/${they}/${their}`),
-  towns,
+  people: world.people.map(({ name, they, their }) => `${name}/${they}/${their}`),
+  towns: world.towns,
   money: entries('euros, dollars, pounds, crowns, francs'),
 }
 

@@ -1,21 +1,7 @@
 import type { Dice } from './dice.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
 import { capital, entries, listed, one } from './wording.ts'
-import {
-  animals,
-  books,
-  countries,
-  elements,
-  events,
-  features,
-  instruments,
-  people,
-  planetSizes,
-  planets,
-  terms,
-  things,
-  worded,
-} from './world-facts.ts'
+import { worded, world } from './world-facts.ts'
 
 /** A question with its right option and the wrong ones, the most tempting first. */
 interface Choice {
@@ -29,11 +15,11 @@ type Shape = (dice: Dice) => Choice | undefined
 const shapes: readonly Shape[] = [
   inOrder(
     'postcards',
-    countries.map(({ name, capital, city }) => [name, capital, city]),
+    world.countries.map(({ name, capital, city }) => [name, capital, city]),
   ),
   function quiz(dice) {
-    const players = dice.sample(people, 4).map(({ name }) => name)
-    const named = dice.sample(countries, 4)
+    const players = dice.sample(world.people, 4).map(({ name }) => name)
+    const named = dice.sample(world.countries, 4)
     const [right] = dice.shuffle([0, 1, 2, 3])
     const said = players.map((player, index) => {
       const { name, capital, city } = named[index]
@@ -45,17 +31,17 @@ const shapes: readonly Shape[] = [
   function continent(dice) {
     const home = dice.word('Europe, Africa, Asia, South America')
     const inside = dice.sample(
-      countries.filter(({ continent }) => continent === home),
+      world.countries.filter(({ continent }) => continent === home),
       4,
     )
-    const stranger = dice.pick(countries.filter(({ continent }) => continent !== home))
+    const stranger = dice.pick(world.countries.filter(({ continent }) => continent !== home))
     const shown = dice.shuffle([...inside, stranger]).map(({ name }) => name)
     const question = worded(dice, 'continent', { group: home, shown: listed(shown) })
     return { question, right: stranger.name, wrong: dice.shuffle(inside).map(({ name }) => name) }
   },
-  inOrder('jars', elements),
+  inOrder('jars', world.elements),
   function headings(dice) {
-    const [first, second] = dice.sample(terms, 2)
+    const [first, second] = dice.sample(world.terms, 2)
     const question = worded(dice, 'headings', { first: first[1], second: second[1] })
     if (new Set([first[0], first[2], second[0], second[2]]).size < 4) return undefined
     const wrong = [
@@ -66,43 +52,45 @@ const shapes: readonly Shape[] = [
     ]
     return { question, right: listed([first[0], second[0]]), wrong: dice.shuffle(wrong).map(listed) }
   },
-  inOrder('shelf', books),
+  inOrder('shelf', world.books),
   function timeline(dice) {
-    const moments = dice.sample([...events.keys()], 4)
+    const moments = dice.sample([...world.events.keys()], 4)
     const latest = dice.pick([true, false])
-    const shown = listed(moments.map((moment) => events[moment]))
+    const shown = listed(moments.map((moment) => world.events[moment]))
     const question = worded(dice, 'timeline', { shown, end: latest ? 'last' : 'first' })
-    const [right, ...wrong] = moments.sort((a, b) => (latest ? b - a : a - b)).map((moment) => events[moment])
+    const [right, ...wrong] = moments
+      .sort((a, b) => (latest ? b - a : a - b))
+      .map((moment) => world.events[moment])
     return { question, right, wrong }
   },
   function planetRank(dice) {
-    const shown = dice.sample([...planets.keys()], dice.integer(4, 5))
-    const { name } = dice.pick(people)
+    const shown = dice.sample([...world.planets.keys()], dice.integer(4, 5))
+    const { name } = dice.pick(world.people)
     const [superlative, rank] = dice.pick([
       ['is farthest from the sun', (planet: number) => -planet],
       ['comes closest to the sun', (planet: number) => planet],
-      ['has the largest diameter', (planet: number) => planetSizes[planet]],
-      ['has the smallest diameter', (planet: number) => -planetSizes[planet]],
+      ['has the largest diameter', (planet: number) => world.planetSizes[planet]],
+      ['has the smallest diameter', (planet: number) => -world.planetSizes[planet]],
     ] as const)
-    const names = listed(shown.map((planet) => planets[planet]))
+    const names = listed(shown.map((planet) => world.planets[planet]))
     const question = worded(dice, 'planets', { name, shown: names, superlative })
-    const [right, ...wrong] = shown.sort((a, b) => rank(a) - rank(b)).map((planet) => planets[planet])
+    const [right, ...wrong] = shown.sort((a, b) => rank(a) - rank(b)).map((planet) => world.planets[planet])
     return { question, right, wrong }
   },
-  oddOneOut('animals', animals),
-  oddOneOut('instruments', instruments),
+  oddOneOut('animals', world.animals),
+  oddOneOut('instruments', world.instruments),
   /** A definition with two conditions and an exception: one thing meets it, the others miss it. */
   function inventedWord(dice) {
     const word = dice.sample(syllables, 2).join('') + dice.pick(['', 'el', 'o', 'in'])
-    const [a, b, not] = dice.sample(Object.keys(features), 3)
+    const [a, b, not] = dice.sample(Object.keys(world.features), 3)
     const misses = (thing: string): number =>
-      [a, b].filter((feature) => !things[thing].includes(feature)).length +
-      (things[thing].includes(not) ? 1 : 0)
-    const all = dice.shuffle(Object.keys(things))
+      [a, b].filter((feature) => !world.things[thing].includes(feature)).length +
+      (world.things[thing].includes(not) ? 1 : 0)
+    const all = dice.shuffle(Object.keys(world.things))
     const right = all.find((thing) => misses(thing) === 0)
     if (right === undefined) return undefined
     const wrong = all.filter((thing) => misses(thing) > 0).sort((x, y) => misses(x) - misses(y))
-    const meaning = { one: features[a], two: features[b], not: features[not] }
+    const meaning = { one: world.features[a], two: world.features[b], not: world.features[not] }
     return { question: worded(dice, 'word', { word, aWord: one(word), ...meaning }), right, wrong }
   },
 ]

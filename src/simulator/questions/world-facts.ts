@@ -33,25 +33,27 @@ interface TableTheme {
 
 const facts: WorldFacts = parse(readFileSync(new URL('world-facts.yaml', import.meta.url), 'utf8'))
 
-export const { animals, instruments, planets, planetSizes, events, terms, features, things, tables } = facts
-
-export const people = Object.entries(facts.people).flatMap(([pronouns, names]) => {
-  const [they, their] = pronouns.split('/')
-  return entries(names).map((name) => ({ name, they, their }))
-})
-export const towns: readonly string[] = entries(facts.towns)
-export const countries = Object.entries(facts.countries).flatMap(([continent, text]) =>
-  cells(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
-)
-export const elements = cells(facts.elements)
-export const books = cells(facts.books).map(([title, author]) => [`“${title}”`, author])
+export const world = {
+  ...facts,
+  people: Object.entries(facts.people).flatMap(([pronouns, names]) => {
+    const [they, their] = pronouns.split('/')
+    return entries(names).map((name) => ({ name, they, their }))
+  }),
+  towns: entries(facts.towns),
+  countries: Object.entries(facts.countries).flatMap(([continent, text]) =>
+    cells(text).map(([name, capital, city]) => ({ name, capital, city, continent })),
+  ),
+  elements: cells(facts.elements),
+  books: cells(facts.books).map(([title, author]) => [`“${title}”`, author]),
+}
 
 /** One of the ways to put a question. All of them name the same person. */
 export function worded(dice: Dice, key: string, values: Readonly<Record<string, string>>): string {
-  const wordings = facts.wordings[key]
-  const person = wordings.some((text) => text.includes('{name}')) && !('name' in values) && dice.pick(people)
+  const wordings = world.wordings[key]
+  const person =
+    wordings.some((text) => text.includes('{name}')) && !('name' in values) && dice.pick(world.people)
   const texts = wordings.map((text) => {
-    const town = text.includes('{town}') && { town: dice.pick(towns) }
+    const town = text.includes('{town}') && { town: dice.pick(world.towns) }
     return filled(text, { ...person, ...town, ...values })
   })
   return texts.length === 1 ? texts[0] : dice.pick(texts)
