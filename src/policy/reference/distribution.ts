@@ -95,7 +95,7 @@ export class PlainDistribution {
       let inner = expected(branch.realizations.logs, other?.realizations.logs)
       for (const [z, edges] of branch.edges) {
         for (const [j, logit] of edges) {
-          const otherLogit = other?.edges.get(z)!.get(j)
+          const otherLogit = other?.edges.get(z)?.get(j)
           const edge = expected(outcomes(logit), otherLogit && outcomes(otherLogit))
           inner = add(inner, multiply(exp(logOf(branch.realizations, z)), edge))
         }
