@@ -129,7 +129,7 @@ export {
   trainingSettings,
 } from './settings/training.ts'
 export { type KnownTask, knownTasks } from './simulator/model/known-task.ts'
-export { SimulatedModel } from './simulator/model/simulated-model.ts'
+export { SimulatedModel } from './simulator/model/simulator.ts'
 export { type SyntheticOptions, syntheticTaskSet } from './simulator/questions/synthetic-task-set.ts'
 export { openSimulated } from './simulator/server/open-simulated.ts'
 export { SimulatedServer } from './simulator/server/server.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../src/models/chat-model.ts'
-import { Simulator, type SimulatorSettings } from '../../src/simulator/model/simulator.ts'
+import { SimulatedModel, type SimulatorSettings } from '../../src/simulator/model/simulator.ts'
 
 /** Waits so many milliseconds, or keeps account of them. */
 export type Wait = (ms: number) => unknown
@@ -11,12 +11,12 @@ export type Wait = (ms: number) => unknown
  */
 export class LatencyModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'simulated', model: 'bench', options: {} }
-  readonly #simulator: Simulator
+  readonly #simulator: SimulatedModel
   readonly #wait: Wait
   #calls = 0
 
   constructor(settings: SimulatorSettings, wait: Wait = (ms) => sleep(ms)) {
-    this.#simulator = new Simulator(settings)
+    this.#simulator = new SimulatedModel(settings)
     this.#wait = wait
   }
 

@@ -13,7 +13,6 @@ import type { Tensor } from '../numerics/workspace.ts'
 import { ActionDistribution, emptyLogits, type Logits } from '../policy/distribution.ts'
 import type { NetworkState } from '../policy/edge-aware-gru.ts'
 import { legalLogits } from '../policy/legal-logits.ts'
-import { weightMatrices } from '../policy/network-weights.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
 import { requireFinite } from './finite.ts'
 import {
@@ -40,7 +39,7 @@ export class PolicyLearner {
     this.reference = options.reference ?? policy.freeze()
     this.adam = new Adam(policy.workspace, policy.parameters.block, options.adam ?? paperAdam)
     this.weights = options.weights ?? paperLossWeights
-    this.#parts = policy.parameters.partition(weightMatrices(policy.network.weights))
+    this.#parts = policy.parameters.parts
   }
 
   /** One optimizer step on the loss of a group. A loss or gradient that is not finite is refused; no weight changes. */

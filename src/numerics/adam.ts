@@ -35,6 +35,7 @@ export class Adam {
   readonly #block: Tensor
   readonly #first: Tensor
   readonly #second: Tensor
+  readonly #constants: Tensor
   #step = 0
 
   constructor(workspace: Workspace, block: Tensor, settings: AdamSettings = paperAdam) {
@@ -43,11 +44,12 @@ export class Adam {
     this.#block = block
     this.#first = { ...block, data: workspace.zeros(block.columns), gradient: 0 }
     this.#second = { ...block, data: workspace.zeros(block.columns), gradient: 0 }
+    this.#constants = workspace.constant(new Float32Array(7), 1, 7)
   }
 
   /** One step over the block; sets its gradients to zero. */
   step(): void {
-    this.#step += 1
+    this.#begin()
     this.#move(this.#block)
   }
 
@@ -56,23 +58,23 @@ export class Adam {
    * gradients are in their buffers.
    */
   stepWith(gradients: WeightGradients, { matrices, others }: BlockParts): void {
-    this.#step += 1
+    this.#begin()
     const { kernels } = this.#workspace
     const scratch = this.#workspace.allocate(
       outerAdamRows * Math.max(...matrices.map(({ columns }) => columns)),
     )
     for (const matrix of matrices) {
       const { count, pointer } = gradients.terms(matrix)
-      const places = [...this.#places(matrix), scratch] as const
-      kernels.outerAdam(count, pointer, matrix.rows, matrix.columns, ...places, ...this.#constants())
+      const places = [...this.#places(matrix), scratch, this.#constants.data] as const
+      kernels.outerAdam(count, pointer, matrix.rows, matrix.columns, ...places)
     }
     for (const tensor of others) this.#move(tensor)
   }
 
   #move(tensor: Tensor): void {
-    const [parameters, first, second] = this.#places(tensor)
+    const [parameters, ...moments] = this.#places(tensor)
     const count = tensor.rows * tensor.columns
-    this.#workspace.kernels.adam(count, parameters, tensor.gradient, first, second, ...this.#constants())
+    this.#workspace.kernels.adam(count, parameters, tensor.gradient, ...moments, this.#constants.data)
   }
 
   /** Where a part of the block and its moments are. */
@@ -81,11 +83,14 @@ export class Adam {
     return [data, this.#first.data + offset, this.#second.data + offset]
   }
 
-  #constants(): [number, number, number, number, number, number, number] {
+  /** Counts the step and writes its constants where the kernels read them. */
+  #begin(): void {
+    this.#step += 1
     const { learningRate, beta1, beta2, epsilon } = this.settings
     const stepSize = learningRate / (1 - power(beta1, this.#step))
     const rootCorrection = 1 / Math.sqrt(1 - power(beta2, this.#step))
-    return [beta1, 1 - beta1, beta2, 1 - beta2, stepSize, rootCorrection, epsilon]
+    const constants = [beta1, 1 - beta1, beta2, 1 - beta2, stepSize, rootCorrection, epsilon]
+    this.#workspace.values(this.#constants).set(constants)
   }
 
   read(): AdamState {

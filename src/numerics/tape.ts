@@ -1,3 +1,4 @@
+import type { Kernels } from './kernels/kernels.ts'
 import { WeightGradients } from './weight-gradients.ts'
 import type { Tensor, Workspace } from './workspace.ts'
 
@@ -13,19 +14,23 @@ export interface RaggedIndices {
   readonly members: Indices
 }
 
+const noTensor: Tensor = { data: 0, gradient: 0, rows: 0, columns: 0, stride: 0 }
+
 /**
  * The operations of the network on float32 tensors, with their way back. A recording tape keeps what the gradient needs
  * and `backward` walks it in reverse; another runs forward only. Where an operation takes `into`, it adds to that
  * tensor: a sum is one buffer that its terms are added to, and each term finds the sum's whole gradient there.
  */
 export class Tape {
-  readonly #workspace: Workspace
+  readonly workspace: Workspace
+  readonly #kernels: Kernels
   readonly #recording: boolean
   readonly #steps: (() => void)[] = []
   readonly #weights: WeightGradients
 
   constructor(workspace: Workspace, options: { recording: boolean }) {
-    this.#workspace = workspace
+    this.workspace = workspace
+    this.#kernels = workspace.kernels
     this.#recording = options.recording
     this.#weights = new WeightGradients(workspace)
   }
@@ -43,7 +48,7 @@ export class Tape {
   }
 
   indices(list: ArrayLike<number>): Indices {
-    return { pointer: this.#workspace.indices(list), length: list.length }
+    return { pointer: this.workspace.indices(list), length: list.length }
   }
 
   ragged(lists: readonly ArrayLike<number>[]): RaggedIndices {
@@ -57,60 +62,54 @@ export class Tape {
   }
 
   zeros(rows: number, columns: number): Tensor {
-    const data = this.#workspace.zeros(rows * columns)
+    const data = this.workspace.zeros(rows * columns)
     return this.#tensor(data, rows, columns)
   }
 
   /** x · weightᵀ, as a linear layer with weight [out, in] computes it. */
   linear(x: Tensor, weight: Tensor, into?: Tensor): Tensor {
-    const { kernels } = this.#workspace
     const y = into ?? this.#uninitialised(x.rows, weight.rows)
-    const [m, n, k] = [x.rows, weight.rows, weight.columns]
-    kernels.linear(m, n, k, x.data, x.stride, weight.data, weight.stride, y.data, y.stride, into ? 1 : 0)
+    const { rows: n, columns: k, data: w, stride: ld } = weight
+    const m = x.rows
+    this.#kernels.linear(m, n, k, x.data, x.stride, w, ld, y.data, y.stride, into ? 1 : 0)
     this.#record(() => {
-      if (x.gradient)
-        kernels.product(m, n, k, y.gradient, y.stride, weight.data, weight.stride, x.gradient, x.stride)
-      if (weight.gradient) {
+      if (x.gradient) this.#kernels.product(m, n, k, y.gradient, y.stride, w, ld, x.gradient, x.stride)
+      if (weight.gradient)
         this.#weights.add(weight, { m, a: y.gradient, lda: y.stride, b: x.data, ldb: x.stride })
-      }
     })
     return y
   }
 
-  /** x · matrix, with matrix [in, out]. */
-  product(x: Tensor, matrix: Tensor): Tensor {
-    const { kernels } = this.#workspace
-    const y = this.zeros(x.rows, matrix.columns)
-    const [m, n, k] = [x.rows, matrix.rows, matrix.columns]
-    kernels.product(m, n, k, x.data, x.stride, matrix.data, matrix.stride, y.data, y.stride)
+  /** x · weight, with weight [in, out]. */
+  product(x: Tensor, weight: Tensor): Tensor {
+    const y = this.zeros(x.rows, weight.columns)
+    const { rows: n, columns: k, data: w, stride: ld } = weight
+    const m = x.rows
+    this.#kernels.product(m, n, k, x.data, x.stride, w, ld, y.data, y.stride)
     this.#record(() => {
-      if (x.gradient)
-        kernels.linear(m, n, k, y.gradient, y.stride, matrix.data, matrix.stride, x.gradient, x.stride, 1)
-      if (matrix.gradient) {
-        this.#weights.add(matrix, { m, a: x.data, lda: x.stride, b: y.gradient, ldb: y.stride })
-      }
+      if (x.gradient) this.#kernels.linear(m, n, k, y.gradient, y.stride, w, ld, x.gradient, x.stride, 1)
+      if (weight.gradient)
+        this.#weights.add(weight, { m, a: x.data, lda: x.stride, b: y.gradient, ldb: y.stride })
     })
     return y
   }
 
   /** Adds source[rows[p]] to row p. */
   gather(source: Tensor, rows: Indices, into: Tensor): Tensor {
-    const { kernels } = this.#workspace
-    kernels.gatherAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
+    this.#kernels.gatherAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
     this.#record(() => {
       if (source.gradient)
-        kernels.scatterAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
+        this.#kernels.scatterAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
     })
     return into
   }
 
   /** Adds row p to row rows[p]. */
   scatter(source: Tensor, rows: Indices, into: Tensor): Tensor {
-    const { kernels } = this.#workspace
-    kernels.scatterAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
+    this.#kernels.scatterAdd(rows.length, into.columns, source.data, rows.pointer, into.data)
     this.#record(() => {
       if (source.gradient)
-        kernels.gatherAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
+        this.#kernels.gatherAdd(rows.length, into.columns, into.gradient, rows.pointer, source.gradient)
     })
     return into
   }
@@ -122,102 +121,69 @@ export class Tape {
 
   /** Adds x ⊙ factors; the factors are constants. */
   scale(x: Tensor, factors: Tensor, into: Tensor): Tensor {
-    const { kernels } = this.#workspace
     const n = x.rows * x.columns
-    kernels.multiplyAdd(n, x.data, factors.data, into.data)
-    this.#record(() => kernels.multiplyAdd(n, into.gradient, factors.data, x.gradient))
+    this.#kernels.multiplyAdd(n, x.data, factors.data, into.data)
+    this.#record(() => this.#kernels.multiplyAdd(n, into.gradient, factors.data, x.gradient))
     return into
   }
 
   gelu(x: Tensor): Tensor {
-    const { kernels } = this.#workspace
     const n = x.rows * x.columns
     const y = this.#uninitialised(x.rows, x.columns)
-    const slope = this.#recording ? this.#workspace.allocate(n) : 0
-    kernels.gelu(n, x.data, y.data, slope)
-    this.#record(() => kernels.multiplyAdd(n, y.gradient, slope, x.gradient))
+    const slope = this.#recording ? this.workspace.allocate(n) : 0
+    this.#kernels.gelu(n, x.data, y.data, slope)
+    this.#record(() => this.#kernels.multiplyAdd(n, y.gradient, slope, x.gradient))
     return y
   }
 
   layerNorm(x: Tensor, weight: Tensor, bias: Tensor, into = this.#uninitialised(x.rows, x.columns)): Tensor {
-    const { kernels } = this.#workspace
-    const stats = this.#workspace.allocate(x.rows * 3)
-    kernels.layerNorm(x.rows, x.columns, x.data, weight.data, bias.data, into.data, stats)
-    this.#record(() =>
-      kernels.layerNormGradient(
-        x.rows,
-        x.columns,
-        x.data,
-        weight.data,
-        stats,
-        into.gradient,
-        x.gradient,
-        weight.gradient,
-        bias.gradient,
-      ),
-    )
+    const stats = this.workspace.allocate(x.rows * 3)
+    const operands = [x.rows, x.columns, x.data, weight.data] as const
+    this.#kernels.layerNorm(...operands, bias.data, into.data, stats)
+    this.#record(() => {
+      const gradients = [into.gradient, x.gradient, weight.gradient, bias.gradient] as const
+      this.#kernels.layerNormGradient(...operands, stats, ...gradients)
+    })
     return into
   }
 
   /** The gates of a GRUCell on its two projections; no previous state means a zero one. */
-  gru(input: Tensor, hidden: Tensor, previous: Tensor | undefined): Tensor {
-    const { kernels } = this.#workspace
-    const columns = input.columns / 3
-    const u = this.#uninitialised(input.rows, columns)
-    const gates = this.#workspace.allocate(input.rows * input.columns)
-    kernels.gruGates(input.rows, columns, input.data, hidden.data, previous?.data ?? 0, u.data, gates)
-    this.#record(() =>
-      kernels.gruGatesGradient(
-        input.rows,
-        columns,
-        hidden.data,
-        previous?.data ?? 0,
-        gates,
-        u.gradient,
-        input.gradient,
-        hidden.gradient,
-        previous?.gradient ?? 0,
-      ),
-    )
+  gru(input: Tensor, hidden: Tensor, previous = noTensor): Tensor {
+    const sizes = [input.rows, input.columns / 3] as const
+    const u = this.#uninitialised(...sizes)
+    const gates = this.workspace.allocate(input.rows * input.columns)
+    this.#kernels.gruGates(...sizes, input.data, hidden.data, previous.data, u.data, gates)
+    this.#record(() => {
+      const gradients = [u.gradient, input.gradient, hidden.gradient, previous.gradient] as const
+      this.#kernels.gruGatesGradient(...sizes, hidden.data, previous.data, gates, ...gradients)
+    })
     return u
   }
 
   /** Row p is the mean of the source rows in list p, or zero. */
-  meanRows(source: Tensor, lists: RaggedIndices): Tensor {
-    const { kernels } = this.#workspace
-    const rows = lists.offsets.length - 1
-    const out = this.#uninitialised(rows, source.columns)
-    const { offsets, members } = lists
-    kernels.meanRows(rows, source.columns, source.data, offsets.pointer, members.pointer, out.data)
-    this.#record(() =>
-      kernels.meanRowsGradient(
-        rows,
-        source.columns,
-        out.gradient,
-        offsets.pointer,
-        members.pointer,
-        source.gradient,
-      ),
-    )
+  meanRows(source: Tensor, { offsets, members }: RaggedIndices): Tensor {
+    const sizes = [offsets.length - 1, source.columns] as const
+    const lists = [offsets.pointer, members.pointer] as const
+    const out = this.#uninitialised(...sizes)
+    this.#kernels.meanRows(...sizes, source.data, ...lists, out.data)
+    this.#record(() => this.#kernels.meanRowsGradient(...sizes, out.gradient, ...lists, source.gradient))
     return out
   }
 
   /** Row p is a[aRows[p]] ⊙ b[bRows[p]]. */
   multiplyRows(a: Tensor, aRows: Indices, b: Tensor, bRows: Indices): Tensor {
-    const { kernels } = this.#workspace
     const out = this.#uninitialised(aRows.length, a.columns)
     const operands = [aRows.length, a.columns, a.data, aRows.pointer, b.data, bRows.pointer] as const
-    kernels.multiplyRows(...operands, out.data)
-    this.#record(() => kernels.multiplyRowsGradient(...operands, out.gradient, a.gradient, b.gradient))
+    this.#kernels.multiplyRows(...operands, out.data)
+    this.#record(() => this.#kernels.multiplyRowsGradient(...operands, out.gradient, a.gradient, b.gradient))
     return out
   }
 
   /** Adds a[aRows[p]] · b[bRows[p]] to row p of a one-column tensor. */
   dotRows(a: Tensor, aRows: Indices, b: Tensor, bRows: Indices, into: Tensor): Tensor {
-    const { kernels } = this.#workspace
     const operands = [aRows.length, a.columns, a.data, aRows.pointer, b.data, bRows.pointer] as const
-    kernels.dotRows(...operands, into.data)
-    this.#record(() => kernels.dotRowsGradient(...operands, into.gradient, a.gradient, b.gradient))
+    this.#kernels.dotRows(...operands, into.data)
+    this.#record(() => this.#kernels.dotRowsGradient(...operands, into.gradient, a.gradient, b.gradient))
     return into
   }
 
@@ -230,23 +196,15 @@ export class Tape {
     scale: number,
     into: Tensor,
   ): Tensor {
-    const { kernels } = this.#workspace
-    const { offsets, members } = lists
-    const weights = this.#workspace.allocate(members.length)
+    const weights = this.workspace.allocate(lists.members.length)
     const operands = [
-      keyRows.length,
-      states.columns,
-      states.data,
-      offsets.pointer,
-      members.pointer,
-      keys.data,
-      keyRows.pointer,
-      scale,
-      weights,
+      ...[keyRows.length, states.columns, states.data],
+      ...[lists.offsets.pointer, lists.members.pointer, keys.data, keyRows.pointer],
+      ...[scale, weights],
     ] as const
-    kernels.attentionPool(...operands, into.data)
+    this.#kernels.attentionPool(...operands, into.data)
     this.#record(() =>
-      kernels.attentionPoolGradient(...operands, into.gradient, states.gradient, keys.gradient),
+      this.#kernels.attentionPoolGradient(...operands, into.gradient, states.gradient, keys.gradient),
     )
     return into
   }
@@ -256,11 +214,11 @@ export class Tape {
   }
 
   #uninitialised(rows: number, columns: number): Tensor {
-    return this.#tensor(this.#workspace.allocate(rows * columns), rows, columns)
+    return this.#tensor(this.workspace.allocate(rows * columns), rows, columns)
   }
 
   #tensor(data: number, rows: number, columns: number): Tensor {
-    const gradient = this.#recording ? this.#workspace.zeros(rows * columns) : 0
+    const gradient = this.#recording ? this.workspace.zeros(rows * columns) : 0
     return { data, gradient, rows, columns, stride: columns }
   }
 }

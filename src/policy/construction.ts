@@ -1,10 +1,11 @@
 import { AgentGraph } from '../graph/agent-graph.ts'
-import { type Action, type LegalityMasks, legalityMasks, type Restriction } from '../graph/legality.ts'
+import { type Action, legalityMasks, type Restriction } from '../graph/legality.ts'
 import type { Random } from '../numerics/random.ts'
-import { ActionDistribution, emptyLogits } from './distribution.ts'
+import { ActionDistribution } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
-import { legalRoles } from './legal-logits.ts'
-import type { ConstructionPolicy, PreparedQueries } from './policy.ts'
+import { openLogits } from './legal-logits.ts'
+import type { QueryFeatures } from './network.ts'
+import type { ConstructionPolicy } from './policy.ts'
 
 /** One graph to build. */
 export interface ConstructionJob {
@@ -55,43 +56,29 @@ function constructTogether(
 ): Construction[] {
   if (jobs.length === 0) return []
   return policy.scratch(() => {
-    const queries = policy.prepareQueries(
-      jobs.map((job) => job.query),
-      { dropout },
-    )
+    const vectors = jobs.map((job) => job.query)
+    const queries = policy.prepareQueries(vectors, { dropout })
     const building = jobs.map((job, query) => ({
       job,
       query,
       graph: AgentGraph.empty,
       steps: [] as ConstructionStep[],
     }))
-    let open = building
-    while (open.length > 0) {
-      policy.scratch(() => {
-        const states = open.map(({ job, query, graph }) => {
-          const dropoutKeep = job.dropout ? drawDropout(policy, graph, job.random) : null
-          return { graph, query, dropoutKeep }
-        })
-        // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
-        const undecided = states.flatMap(({ graph }, position) =>
-          graph.size < policy.options.dimensions.maxUnits ? [position] : [],
-        )
-        const actions = new Array<Action>(states.length).fill({ type: 'stop' })
-        const jobsToAsk = undecided.map((position) => open[position]!.job)
-        const drawn = sampleActions(
-          policy,
-          queries,
-          undecided.map((position) => states[position]!),
-          jobsToAsk,
-        )
-        for (const [index, position] of undecided.entries()) actions[position] = drawn[index]!
-        for (const [position, entry] of open.entries()) {
-          const { graph, dropoutKeep } = states[position]!
-          const action = actions[position]!
-          entry.steps.push({ graph, action, dropoutKeep })
-          if (action.type === 'add') entry.graph = graph.add(action)
-        }
+    for (let open = building; open.length > 0; ) {
+      const states = open.map(({ job, query, graph }) => {
+        const dropoutKeep = dropout ? drawDropout(policy, graph, job.random) : null
+        return { job, query, graph, dropoutKeep }
       })
+      // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
+      const undecided = states.filter(({ graph }) => graph.size < policy.options.dimensions.maxUnits)
+      const actions = policy.scratch(() => sampleActions(policy, queries, undecided))
+      for (const [position, entry] of open.entries()) {
+        const state = states[position]!
+        const { graph, dropoutKeep } = state
+        const action = actions[undecided.indexOf(state)] ?? { type: 'stop' }
+        entry.steps.push({ graph, action, dropoutKeep })
+        if (action.type === 'add') entry.graph = graph.add(action)
+      }
       open = open.filter(({ steps }) => steps.at(-1)!.action.type === 'add')
     }
     return building.map(({ graph, steps }) => ({ graph, steps }))
@@ -101,78 +88,38 @@ function constructTogether(
 /** One forward pass for all states. The lower heads are evaluated only for the drawn branches. */
 function sampleActions(
   policy: ConstructionPolicy,
-  queries: PreparedQueries,
-  states: readonly NetworkState[],
-  jobs: readonly ConstructionJob[],
+  queries: QueryFeatures,
+  states: readonly (NetworkState & { readonly job: ConstructionJob })[],
 ): Action[] {
   if (states.length === 0) return []
-  const { workspace } = policy
   const { roles } = policy.options
-  const stopRole = roles.roles.length
-  const batch = policy.decide(queries, states)
-  const masks = states.map(({ graph }, decision) =>
-    legalityMasks(graph, policy.space(jobs[decision]!.restriction)),
-  )
-  const logits = states.map(({ graph }) => emptyLogits(stopRole, graph.size))
-  const distributions = logits.map(
-    (own, decision) => new ActionDistribution(roles, masks[decision]!, own, jobs[decision]!.temperature),
-  )
+  const masks = states.map(({ graph, job }) => legalityMasks(graph, policy.space(job.restriction)))
+  const logits = openLogits(policy.decide(queries, states), masks, policy.workspace)
+  const choices = states.map(({ job: { temperature, random } }, decision) => ({
+    distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature),
+    random,
+    role: 0,
+    branch: 0,
+  }))
 
-  const legal = legalRoles(masks)
-  const stop = batch.stopLogits().data >> 2
-  const role = batch.roleLogits(legal.decisions, legal.roles).data >> 2
-  for (const [decision, own] of logits.entries()) own.roles[stopRole] = workspace.floats[stop + decision]!
-  for (const [row, decision] of legal.decisions.entries())
-    logits[decision]!.roles[legal.roles[row]!] = workspace.floats[role + row]!
-  const drawnRoles = distributions.map((distribution, decision) =>
-    distribution.sampleRole(jobs[decision]!.random),
+  logits.readRoles()
+  for (const choice of choices) choice.role = choice.distribution.sampleRole(choice.random)
+
+  const adding = [...choices.keys()].filter((decision) => choices[decision]!.role < roles.roles.length)
+  const drawn = adding.map((decision) => choices[decision]!)
+  logits.readRealizations(
+    adding,
+    drawn.map(({ role }) => role),
   )
+  for (const choice of drawn) choice.branch = choice.distribution.sampleBranch(choice.role, choice.random)
 
-  const adding = [...states.keys()].filter((decision) => drawnRoles[decision]! < stopRole)
-  const branches = new Map<number, number>()
-  if (adding.length > 0) {
-    const addingRoles = adding.map((decision) => drawnRoles[decision]!)
-    const granularity = batch.granularityLogits(adding, addingRoles).data >> 2
-    for (const [row, decision] of adding.entries()) {
-      const drawn = drawnRoles[decision]!
-      for (let z = 0; z < 2; z += 1)
-        logits[decision]!.realizations[drawn * 2 + z] = workspace.floats[granularity + row * 2 + z]!
-      branches.set(decision, distributions[decision]!.sampleBranch(drawn, jobs[decision]!.random))
-    }
-    const edges = legalEdges(adding, branches, masks, states)
-    if (edges.units.length > 0) {
-      const edge = batch.edgeLogits(edges.decisions, edges.branches, edges.units).data >> 2
-      for (const [row, decision] of edges.decisions.entries()) {
-        const position = edges.branches[row]! * states[decision]!.graph.size + edges.units[row]!
-        logits[decision]!.edges[position] = workspace.floats[edge + row]!
-      }
-    }
-  }
-  return distributions.map((distribution, decision) => {
-    const branch = branches.get(decision)
-    return branch === undefined ? { type: 'stop' } : distribution.addition(branch, jobs[decision]!.random)
-  })
-}
-
-/** The legal predecessors of the drawn branches, as parallel lists. */
-function legalEdges(
-  decisions: readonly number[],
-  branches: ReadonlyMap<number, number>,
-  masks: readonly LegalityMasks[],
-  states: readonly NetworkState[],
-): { decisions: number[]; branches: number[]; units: number[] } {
-  const edges = { decisions: [] as number[], branches: [] as number[], units: [] as number[] }
-  for (const decision of decisions) {
-    const { size } = states[decision]!.graph
-    const branch = branches.get(decision)!
-    for (let unit = 0; unit < size; unit += 1) {
-      if (!masks[decision]!.edges[branch * size + unit]) continue
-      edges.decisions.push(decision)
-      edges.branches.push(branch)
-      edges.units.push(unit)
-    }
-  }
-  return edges
+  logits.readEdges(
+    adding,
+    drawn.map(({ branch }) => branch),
+  )
+  return choices.map(({ distribution, random, role, branch }) =>
+    role < roles.roles.length ? distribution.addition(branch, random) : { type: 'stop' },
+  )
 }
 
 function drawDropout(policy: ConstructionPolicy, graph: AgentGraph, random: Random): Uint8Array[] {

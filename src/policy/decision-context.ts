@@ -1,6 +1,6 @@
 // The decision context c_t, which all action heads read.
 import type { Indices, Tape } from '../numerics/tape.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 
 /** The part of both projections that depends on the query alone, computed once for all decisions about it. */
@@ -22,7 +22,6 @@ export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tenso
  */
 export function decisionContext(
   tape: Tape,
-  workspace: Workspace,
   weights: NetworkWeights,
   query: QueryContext,
   queryRows: Indices,
@@ -33,6 +32,6 @@ export function decisionContext(
   const graph = tape.layerNorm(projected, weights.graphNorm.weight, weights.graphNorm.bias)
   const mixed = tape.gather(query.context, queryRows, tape.linear(graph, weights.context.graph))
   const both = progress.flatMap((done) => [done, 1 - done])
-  tape.linear(workspace.constant(both, progress.length, 2), weights.context.progress, mixed)
+  tape.linear(tape.workspace.constant(both, progress.length, 2), weights.context.progress, mixed)
   return tape.layerNorm(tape.gelu(mixed), weights.contextNorm.weight, weights.contextNorm.bias)
 }

@@ -1,116 +1,83 @@
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import type { EncodedUnits } from './edge-aware-gru.ts'
 import type { ContextHead, NetworkWeights } from './network-weights.ts'
 import type { SemanticTables } from './semantic-tables.ts'
 
-interface DecisionNetwork {
-  readonly workspace: Workspace
-  readonly weights: NetworkWeights
+/** A decision, a role's realization, and the existing units that it may listen to. */
+interface EdgeBranch {
+  readonly decision: number
+  readonly branch: number
+  readonly units: readonly number[]
 }
 
-/** The contexts of several decisions, and the action heads, each evaluated only for the branches asked for. */
-export class DecisionBatch {
-  /** c_t per decision. */
-  readonly context: Tensor
-  readonly #workspace: Workspace
-  readonly #weights: NetworkWeights
-  readonly #tape: Tape
-  readonly #tables: SemanticTables
-  readonly #units: EncodedUnits
+export type DecisionBatch = ReturnType<typeof decisionHeads>
 
-  constructor(
-    network: DecisionNetwork,
-    tape: Tape,
-    tables: SemanticTables,
-    context: Tensor,
-    units: EncodedUnits,
-  ) {
-    this.context = context
-    this.#workspace = network.workspace
-    this.#weights = network.weights
-    this.#tape = tape
-    this.#tables = tables
-    this.#units = units
-  }
-
-  /** h_i of one decision's units, as copies. */
-  nodeStates(decision: number): Float32Array[] {
-    const { states, rows } = this.#units
-    const values = this.#workspace.values(states)
-    return rows[decision]!.map((row) => values.slice(row * states.columns, (row + 1) * states.columns))
-  }
-
-  /** One logit per decision. */
-  stopLogits(): Tensor {
-    const { stop } = this.#weights
-    const tape = this.#tape
-    const hidden = tape.gelu(tape.bias(stop.bias, tape.linear(this.context, stop.context)))
-    return tape.bias(stop.outputBias, tape.linear(hidden, stop.output))
-  }
-
-  /** One logit per pair (decision, role). */
-  roleLogits(decisions: ArrayLike<number>, roles: ArrayLike<number>): Tensor {
-    const { role } = this.#weights
-    return this.#branchLogits(role, this.#tables.role, decisions, roles)
-  }
-
-  /** Two logits, atomic and group, per pair (decision, role). */
-  granularityLogits(decisions: ArrayLike<number>, roles: ArrayLike<number>): Tensor {
-    const { granularity } = this.#weights
-    return this.#branchLogits(granularity, this.#tables.granularity, decisions, roles)
-  }
-
-  /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), one per triple (decision, branch, existing unit). */
-  edgeLogits(decisions: readonly number[], branches: readonly number[], units: readonly number[]): Tensor {
-    const { edge, edgeQuery, edgeKey } = this.#weights
-    const tape = this.#tape
-    // v_{r,z} = W [c; e_role; e_realization] + b, once for all units of a decision.
-    const pairs = new Map<number, number>()
-    const pairDecisions: number[] = []
-    const pairBranches: number[] = []
-    const pairOf = decisions.map((decision, position) => {
-      const key = decision * this.#tables.edgeQuery.rows + branches[position]!
-      let pair = pairs.get(key)
-      if (pair === undefined) {
-        pair = pairs.size
-        pairs.set(key, pair)
-        pairDecisions.push(decision)
-        pairBranches.push(branches[position]!)
-      }
-      return pair
-    })
-    const fromContext = tape.linear(this.context, edgeQuery.context)
-    const query = tape.zeros(pairs.size, fromContext.columns)
-    tape.gather(fromContext, tape.indices(pairDecisions), query)
-    tape.gather(this.#tables.edgeQuery, tape.indices(pairBranches), query)
-
-    const pairRows = tape.indices(pairOf)
-    const decisionRows = tape.indices(decisions)
-    const branchRows = tape.indices(branches)
-    const unitRows = tape.indices(
-      units.map((unit, position) => this.#units.rows[decisions[position]!]![unit]!),
-    )
-    const { states } = this.#units
-    const hidden = tape.linear(tape.multiplyRows(query, pairRows, states, unitRows), edge.product)
-    tape.gather(tape.linear(fromContext, edge.query), decisionRows, hidden)
-    tape.gather(this.#tables.edgeValue, branchRows, hidden)
-    tape.gather(tape.linear(states, edge.state), unitRows, hidden)
-    const logits = tape.bias(edge.outputBias, tape.linear(tape.gelu(hidden), edge.output))
-    return tape.dotRows(query, pairRows, tape.linear(states, edgeKey), unitRows, logits)
-  }
+/**
+ * The action heads on the contexts c_t of several decisions, each evaluated only for the branches asked for. Lists such as
+ * `decisions` and `roles` run in parallel.
+ */
+export function decisionHeads(
+  tape: Tape,
+  { stop, role, granularity, edge, edgeQuery, edgeKey }: NetworkWeights,
+  tables: SemanticTables,
+  context: Tensor,
+  { states, rows }: EncodedUnits,
+) {
+  type List = readonly number[]
 
   /** A head's first layer is its context part plus its constant part; then GELU and the second layer. */
-  #branchLogits(
-    head: ContextHead,
-    table: Tensor,
-    decisions: ArrayLike<number>,
-    roles: ArrayLike<number>,
-  ): Tensor {
-    const tape = this.#tape
+  const branchLogits = (head: ContextHead, table: Tensor, decisions: List, roles: List): Tensor => {
     const hidden = tape.zeros(decisions.length, table.columns)
-    tape.gather(tape.linear(this.context, head.context), tape.indices(decisions), hidden)
+    tape.gather(tape.linear(context, head.context), tape.indices(decisions), hidden)
     tape.gather(table, tape.indices(roles), hidden)
     return tape.bias(head.outputBias, tape.linear(tape.gelu(hidden), head.output))
+  }
+
+  return {
+    context,
+
+    /** h_i of one decision's units, as copies. */
+    nodeStates(decision: number): Float32Array[] {
+      const values = tape.workspace.values(states)
+      return rows[decision]!.map((row) => values.slice(row * states.columns, (row + 1) * states.columns))
+    },
+
+    /** One logit per decision. */
+    stopLogits(): Tensor {
+      const hidden = tape.gelu(tape.bias(stop.bias, tape.linear(context, stop.context)))
+      return tape.bias(stop.outputBias, tape.linear(hidden, stop.output))
+    },
+
+    /** One logit per pair of decision and role. */
+    roleLogits: (decisions: List, roles: List) => branchLogits(role, tables.role, decisions, roles),
+
+    /** Two logits, atomic and group, per pair of decision and role. */
+    granularityLogits: (decisions: List, roles: List) =>
+      branchLogits(granularity, tables.granularity, decisions, roles),
+
+    /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), for each existing unit j of each pair in turn. */
+    edgeLogits(pairs: readonly EdgeBranch[]): Tensor {
+      const perUnit = (value: (pair: EdgeBranch, index: number) => number) =>
+        tape.indices(pairs.flatMap((pair, index) => pair.units.map(() => value(pair, index))))
+      // v_{r,z} = W [c; e_role; e_realization] + b, once for all units of a pair.
+      const fromContext = tape.linear(context, edgeQuery.context)
+      const query = tape.zeros(pairs.length, fromContext.columns)
+      tape.gather(fromContext, tape.indices(pairs.map(({ decision }) => decision)), query)
+      tape.gather(tables.edgeQuery, tape.indices(pairs.map(({ branch }) => branch)), query)
+
+      const pairRows = perUnit((_, index) => index)
+      const decisionRows = perUnit(({ decision }) => decision)
+      const branchRows = perUnit(({ branch }) => branch)
+      const unitRows = tape.indices(
+        pairs.flatMap(({ decision, units }) => units.map((unit) => rows[decision]![unit]!)),
+      )
+      const hidden = tape.linear(tape.multiplyRows(query, pairRows, states, unitRows), edge.product)
+      tape.gather(tape.linear(fromContext, edge.query), decisionRows, hidden)
+      tape.gather(tables.edgeValue, branchRows, hidden)
+      tape.gather(tape.linear(states, edge.state), unitRows, hidden)
+      const logits = tape.bias(edge.outputBias, tape.linear(tape.gelu(hidden), edge.output))
+      return tape.dotRows(query, pairRows, tape.linear(states, edgeKey), unitRows, logits)
+    },
   }
 }

@@ -123,19 +123,25 @@ export class ActionDistribution {
 
   /** Adds to `into` the gradient of weight · log π(action) with respect to the tempered logits. */
   addLogProbabilityGradient(action: Action, weight: number, into: Logits): void {
-    const { roles, realizations: branches, edges, absentEdges } = this.logProbabilities()
+    const known = this.logProbabilities()
     const stop = this.#space.roles.length
+    const addOneHot = (level: 'roles' | 'realizations', from: number, to: number, chosen: number) => {
+      for (let i = from; i < to; i += 1) {
+        if (!this.masks[level][i]) continue
+        into[level][i]! += weight * ((i === chosen ? 1 : 0) - Math.exp(known[level][i]!))
+      }
+    }
     const role = action.type === 'stop' ? stop : this.#space.indexOf(action.role)
-    addOneHot(into.roles, roles, this.masks.roles, 0, stop + 1, role, weight)
+    addOneHot('roles', 0, stop + 1, role)
     if (action.type === 'stop') return
     const branch = role * 2 + realizations.indexOf(action.realization)
-    const { realizations: mask } = this.masks
-    addOneHot(into.realizations, branches, mask, role * 2, role * 2 + 2, branch, weight)
+    addOneHot('realizations', role * 2, role * 2 + 2, branch)
     const chosen = chosenUnits(action.predecessors, this.units)!
     for (let unit = 0; unit < this.units; unit += 1) {
       const edge = branch * this.units + unit
       if (!this.masks.edges[edge]) continue
-      into.edges[edge]! += weight * (chosen[unit] ? Math.exp(absentEdges[edge]!) : -Math.exp(edges[edge]!))
+      into.edges[edge]! +=
+        weight * (chosen[unit] ? Math.exp(known.absentEdges[edge]!) : -Math.exp(known.edges[edge]!))
     }
   }
 
@@ -150,34 +156,28 @@ export class ActionDistribution {
   }
 
   #roleLevel(): Float64Array {
-    if (!this.#rolesKnown) {
-      this.#rolesKnown = true
-      logSoftmax(
-        this.#logits.roles,
-        this.masks.roles,
-        0,
-        this.masks.roles.length,
-        this.temperature,
-        this.#known.roles,
-      )
-    }
+    if (!this.#rolesKnown) this.#softmax('roles', 0, this.masks.roles.length)
+    this.#rolesKnown = true
     return this.#known.roles
   }
 
   #realizationLevel(role: number): Float64Array {
-    if (!this.#realizationsKnown[role]) {
-      this.#realizationsKnown[role] = 1
-      const { realizations: mask } = this.masks
-      logSoftmax(
-        this.#logits.realizations,
-        mask,
-        role * 2,
-        role * 2 + 2,
-        this.temperature,
-        this.#known.realizations,
-      )
-    }
+    if (!this.#realizationsKnown[role]) this.#softmax('realizations', role * 2, role * 2 + 2)
+    this.#realizationsKnown[role] = 1
     return this.#known.realizations
+  }
+
+  /** Log-probabilities of the legal entries; the others get −∞. */
+  #softmax(level: 'roles' | 'realizations', from: number, to: number): void {
+    const [logits, mask, into] = [this.#logits[level], this.masks[level], this.#known[level]]
+    const { temperature } = this
+    let largest = Number.NEGATIVE_INFINITY
+    for (let i = from; i < to; i += 1) if (mask[i]) largest = Math.max(largest, logits[i]! / temperature)
+    let sum = 0
+    for (let i = from; i < to; i += 1) if (mask[i]) sum += Math.exp(logits[i]! / temperature - largest)
+    const shift = largest + Math.log(sum)
+    for (let i = from; i < to; i += 1)
+      into[i] = mask[i] ? logits[i]! / temperature - shift : Number.NEGATIVE_INFINITY
   }
 
   #edgeLevel(branch: number): Float64Array {
@@ -194,40 +194,8 @@ export class ActionDistribution {
   }
 }
 
-/** Log-probabilities of the legal entries; the others get −∞. */
-function logSoftmax(
-  logits: Float64Array,
-  mask: Uint8Array,
-  from: number,
-  to: number,
-  temperature: number,
-  into: Float64Array,
-): void {
-  let largest = Number.NEGATIVE_INFINITY
-  for (let i = from; i < to; i += 1) if (mask[i]) largest = Math.max(largest, logits[i]! / temperature)
-  let sum = 0
-  for (let i = from; i < to; i += 1) if (mask[i]) sum += Math.exp(logits[i]! / temperature - largest)
-  const shift = largest + Math.log(sum)
-  for (let i = from; i < to; i += 1)
-    into[i] = mask[i] ? logits[i]! / temperature - shift : Number.NEGATIVE_INFINITY
-}
-
 function logSigmoid(x: number): number {
   return Math.min(0, x) - Math.log1p(Math.exp(-Math.abs(x)))
-}
-
-function addOneHot(
-  into: Float64Array,
-  logProbabilities: Float64Array,
-  mask: Uint8Array,
-  from: number,
-  to: number,
-  chosen: number,
-  weight: number,
-): void {
-  for (let i = from; i < to; i += 1) {
-    if (mask[i]) into[i]! += weight * ((i === chosen ? 1 : 0) - Math.exp(logProbabilities[i]!))
-  }
 }
 
 /** The index whose cumulative probability first exceeds a uniform draw; masked entries have probability 0. */

@@ -1,9 +1,9 @@
 import { type AgentGraph, InvalidGraphError } from '../graph/agent-graph.ts'
-import { realizations } from '../library/role-space.ts'
+import { type RoleSpace, realizations } from '../library/role-space.ts'
 import type { RaggedIndices, Tape } from '../numerics/tape.ts'
-import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
-import type { FoldedGates, UnitTable } from './semantic-tables.ts'
+import type { UnitTable } from './semantic-tables.ts'
 
 /** One state to decide in: the graph so far, the row of its query, and its dropout mask. */
 export interface NetworkState {
@@ -21,14 +21,19 @@ export interface EncodedUnits {
   readonly lists: RaggedIndices
 }
 
-export interface UnitEncoder {
-  readonly workspace: Workspace
+/** What the units read of the queries. */
+export interface UnitQueries {
+  /** W_q q. */
+  readonly unit: Tensor
+  /** W_ih W_q q + b_ih, on request. */
+  readonly folded: Tensor | undefined
+}
+
+interface UnitEncoder {
   readonly weights: NetworkWeights
-  readonly hidden: number
-  readonly maxUnits: number
+  readonly roles: RoleSpace
   /** 1 / (1 − dropout rate): what a kept entry is multiplied by. */
   readonly dropoutScale: number
-  readonly roleIndex: (role: string) => number
 }
 
 /** Unit i of every graph that has one. Graphs are sorted by falling size, so each step's are a prefix of the last step's. */
@@ -40,17 +45,19 @@ interface Step {
 
 /**
  * The edge-aware GRU: p_i = Mean_{j→i} h_j, v_i = W_x x_i + W_p p_i + W_q q, u_i = GRUCell(Dropout(v_i), u_{i−1}),
- * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. With `folded` gates, which require that there is no dropout,
- * the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
+ * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. Where table and queries are folded, which requires that there is
+ * no dropout, the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
  */
 export function encodeUnits(
   tape: Tape,
-  options: UnitEncoder,
+  { weights, roles, dropoutScale }: UnitEncoder,
   states: readonly NetworkState[],
-  inputs: { readonly units: UnitTable; readonly queries: Tensor; readonly folded?: FoldedGates },
+  table: UnitTable,
+  queries: UnitQueries,
 ): EncodedUnits {
-  const { weights, hidden } = options
-  for (const state of states) assertDropout(state, hidden, inputs.folded !== undefined)
+  const folded = table.folded && queries.folded && ([table.folded, queries.folded] as const)
+  const hidden = weights.gru.state.columns
+  for (const state of states) assertDropout(state, hidden, folded !== undefined)
   const steps = stepsOf(states)
   const rows = states.map(({ graph }) => new Array<number>(graph.size))
   for (const [step, { graphs, start }] of steps.entries()) {
@@ -60,15 +67,17 @@ export function encodeUnits(
   const encoded = { states: tape.zeros(total, hidden), rows, lists: tape.ragged(rows) }
   if (total === 0) return encoded
 
-  const { folded } = inputs
-  const terms = unitTerms(options, states, steps, inputs.units)
-  const [unitInputs, queryInputs] = folded
-    ? [folded.units, folded.queries]
-    : [inputs.units.inputs, inputs.queries]
+  const terms = unitTerms(roles, states, steps, table)
+  const [unitInputs, queryInputs] = folded ?? [table.inputs, queries.unit]
   const projected = tape.zeros(total, unitInputs.columns)
   for (const term of terms.units) tape.gather(unitInputs, tape.indices(term), projected)
   tape.gather(queryInputs, tape.indices(terms.queries), projected)
 
+  // W_ih·Dropout(v_i) + b_ih
+  const projectInput = (keeps: readonly (Uint8Array | undefined)[], input: Tensor) => {
+    const dropped = dropout(tape, input, keeps, dropoutScale)
+    return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
+  }
   let previous: Tensor | undefined
   for (const [step, { graphs, start }] of steps.entries()) {
     const count = graphs.length
@@ -76,9 +85,9 @@ export function encodeUnits(
     const predecessorRows = graphs.map((graph) =>
       states[graph]!.graph.units[step]!.predecessors.map((predecessor) => rows[graph]![predecessor]!),
     )
-    const fromInput = folded
-      ? addPredecessors(tape, weights, encoded.states, predecessorRows, input)
-      : projectInput(tape, options, encoded.states, predecessorRows, input, states, graphs, step)
+    addPredecessors(tape, weights, encoded.states, predecessorRows, input, folded !== undefined)
+    const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
+    const fromInput = folded ? input : projectInput(keeps, input)
     const before: Tensor | undefined = previous && rowsOf(previous, 0, count)
     const fromState = before ? tape.linear(before, weights.gru.state) : tape.zeros(count, hidden * 3)
     previous = tape.gru(fromInput, tape.bias(weights.gru.stateBias, fromState), before)
@@ -101,11 +110,12 @@ function stepsOf(states: readonly NetworkState[]): Step[] {
 
 /** x_i = W_s e_i + e_z + e_pos + e_deg− + e_deg+ as table rows to add up, and the row of the query, in step order. */
 function unitTerms(
-  { maxUnits, roleIndex }: UnitEncoder,
+  roles: RoleSpace,
   states: readonly NetworkState[],
   steps: readonly Step[],
   table: UnitTable,
 ): { units: number[][]; queries: number[] } {
+  const maxUnits = (table.outdegree - table.position) / 2
   const outdegrees = states.map(({ graph }) => graph.outdegrees)
   const units: number[][] = [[], [], [], [], []]
   const queries: number[] = []
@@ -113,7 +123,7 @@ function unitTerms(
     for (const graph of graphs) {
       const unit = states[graph]!.graph.units[step]!
       const z = realizations.indexOf(unit.realization)
-      const branch = table.branch.get(roleIndex(unit.role) * 2 + z)
+      const branch = table.branch.get(roles.indexOf(unit.role) * 2 + z)
       if (branch === undefined) {
         throw new InvalidGraphError(step, `the role ${unit.role} has no ${unit.realization} realization`)
       }
@@ -128,44 +138,28 @@ function unitTerms(
   return { units, queries }
 }
 
-/** W_ih·dropout(v_i) + b_ih with v_i = W_x·x_i + W_q·q + W_p·p_i; `input` already holds the first two terms. */
-function projectInput(
-  tape: Tape,
-  { workspace, weights, dropoutScale }: UnitEncoder,
-  encoded: Tensor,
-  predecessorRows: readonly (readonly number[])[],
-  input: Tensor,
-  states: readonly NetworkState[],
-  graphs: readonly number[],
-  step: number,
-): Tensor {
-  if (predecessorRows.some((list) => list.length > 0)) {
-    tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), weights.predecessor, input)
-  }
-  const keeps = graphs.map((graph) => states[graph]!.dropoutKeep?.[step])
-  const dropped = dropout(tape, workspace, input, keeps, dropoutScale)
-  return tape.bias(weights.gru.inputBias, tape.linear(dropped, weights.gru.input))
-}
-
-/** Adds W_ih·W_p·p_i to the rows that have predecessors; `input` already holds the rest of the projection. */
+/** Adds W_p·p_i to v_i or, if that is folded, W_ih·W_p·p_i to the rows that have predecessors. */
 function addPredecessors(
   tape: Tape,
-  weights: NetworkWeights,
+  { predecessor, gru }: NetworkWeights,
   encoded: Tensor,
   predecessorRows: readonly (readonly number[])[],
   input: Tensor,
-): Tensor {
-  const rowsWithPredecessors = [...predecessorRows.keys()].filter((row) => predecessorRows[row]!.length > 0)
-  if (rowsWithPredecessors.length === 0) return input
-  const means = tape.meanRows(encoded, tape.ragged(rowsWithPredecessors.map((row) => predecessorRows[row]!)))
-  const added = tape.linear(tape.linear(means, weights.predecessor), weights.gru.input)
-  return tape.scatter(added, tape.indices(rowsWithPredecessors), input)
+  folded: boolean,
+): void {
+  const listening = [...predecessorRows.keys()].filter((row) => predecessorRows[row]!.length > 0)
+  if (listening.length === 0) return
+  if (!folded) {
+    tape.linear(tape.meanRows(encoded, tape.ragged(predecessorRows)), predecessor, input)
+    return
+  }
+  const means = tape.meanRows(encoded, tape.ragged(listening.map((row) => predecessorRows[row]!)))
+  tape.scatter(tape.linear(tape.linear(means, predecessor), gru.input), tape.indices(listening), input)
 }
 
 /** Inverted dropout; a row without a mask passes unchanged. */
 function dropout(
   tape: Tape,
-  workspace: Workspace,
   input: Tensor,
   keeps: readonly (Uint8Array | undefined)[],
   scale: number,
@@ -177,7 +171,7 @@ function dropout(
       factors[row * input.columns + column] = keep === undefined ? 1 : keep[column]! * scale
     }
   }
-  const constant = workspace.constant(factors, input.rows, input.columns)
+  const constant = tape.workspace.constant(factors, input.rows, input.columns)
   return tape.scale(input, constant, tape.zeros(input.rows, input.columns))
 }
 

@@ -1,5 +1,5 @@
 import { deriveRandom } from '../numerics/random.ts'
-import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
+import { type PolicyDimensions, parameterShapes, sizeOf } from './parameter-shapes.ts'
 import type { ParameterValues } from './parameters.ts'
 
 /**
@@ -12,8 +12,7 @@ export function initializeParameters(dimensions: PolicyDimensions, seed: number)
   const values = new Map<string, { shape: readonly number[]; data: Float32Array }>()
   for (const [name, shape] of shapes) {
     const random = deriveRandom(seed, 'initialization', name)
-    const size = shape.reduce((product, extent) => product * extent, 1)
-    const data = new Float32Array(size)
+    const data = new Float32Array(sizeOf(shape))
     if (name.includes('_norm.')) data.fill(name.endsWith('weight') ? 1 : 0)
     else if (name === 'empty_graph') fill(data, () => 0.02 * random.normal())
     else if (name.includes('_emb.')) fill(data, () => random.normal())

@@ -3,102 +3,95 @@ import type { Tensor, Workspace } from '../numerics/workspace.ts'
 import type { DecisionBatch } from './decision-heads.ts'
 import { emptyLogits, type Logits } from './distribution.ts'
 
-/** The logits of every legal branch of several decisions, and the way to send gradients back into them. */
-export interface LegalLogits {
-  readonly values: readonly Logits[]
-  /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
-  writeGradients(gradients: readonly Logits[]): void
-}
-
-/** Which entry of a head's output is which logit. */
-interface Place {
-  readonly decision: number
-  readonly level: keyof Logits
-  readonly index: number
+/** Output i of a head is the logit `indices[i]` of decision `decisions[i]`. */
+interface Reading {
   readonly head: Tensor
-  readonly entry: number
+  readonly level: keyof Logits
+  readonly decisions: readonly number[]
+  readonly indices: readonly number[]
 }
 
-/** Asks all three heads for every legal branch. */
+export type LegalLogits = ReturnType<typeof openLogits>
+
+/** The logits of several decisions, level by level as the heads are asked for them, and the way to send gradients back. */
+export function openLogits(batch: DecisionBatch, masks: readonly LegalityMasks[], workspace: Workspace) {
+  type List = readonly number[]
+  const values = masks.map((mask) => emptyLogits(mask.roles.length - 1, unitsOf(mask)))
+  const readings: Reading[] = []
+  const read = (level: keyof Logits, head: Tensor, decisions: List, indices: List): void => {
+    for (const [entry, decision] of decisions.entries())
+      values[decision]![level][indices[entry]!] = workspace.floats[(head.data >> 2) + entry]!
+    readings.push({ head, level, decisions, indices })
+  }
+  return {
+    values,
+
+    /** STOP and every legal role of every decision. Gives the legal roles as parallel lists. */
+    readRoles(): { decisions: number[]; roles: number[] } {
+      const decisions: number[] = []
+      const roles: number[] = []
+      for (const [decision, mask] of masks.entries()) {
+        for (let role = 0; role < mask.roles.length - 1; role += 1) {
+          if (!mask.roles[role]) continue
+          decisions.push(decision)
+          roles.push(role)
+        }
+      }
+      const stops = masks.map((mask) => mask.roles.length - 1)
+      read('roles', batch.stopLogits(), [...stops.keys()], stops)
+      if (roles.length > 0) read('roles', batch.roleLogits(decisions, roles), decisions, roles)
+      return { decisions, roles }
+    },
+
+    /** Both realizations of these roles. */
+    readRealizations(decisions: List, roles: List): void {
+      if (roles.length === 0) return
+      const both = decisions.flatMap((decision) => [decision, decision])
+      const indices = roles.flatMap((role) => [role * 2, role * 2 + 1])
+      read('realizations', batch.granularityLogits(decisions, roles), both, indices)
+    },
+
+    /** The legal edges of these branches. */
+    readEdges(decisions: List, branches: List): void {
+      const pairs = decisions.map((decision, position) => {
+        const [branch, mask] = [branches[position]!, masks[decision]!]
+        const first = branch * unitsOf(mask)
+        const units = [...Array(unitsOf(mask)).keys()].filter((unit) => mask.edges[first + unit])
+        return { decision, branch, first, units }
+      })
+      const legal = pairs.filter(({ units }) => units.length > 0)
+      if (legal.length === 0) return
+      const ofUnits = legal.flatMap(({ decision, units }) => units.map(() => decision))
+      const indices = legal.flatMap(({ first, units }) => units.map((unit) => first + unit))
+      read('edges', batch.edgeLogits(legal), ofUnits, indices)
+    },
+
+    /** Writes gradients with respect to the logits into the gradient buffers of a recording tape. */
+    writeGradients(gradients: readonly Logits[]): void {
+      for (const { head, level, decisions, indices } of readings)
+        for (const [entry, decision] of decisions.entries())
+          workspace.floats[(head.gradient >> 2) + entry] = gradients[decision]![level][indices[entry]!]!
+    },
+  }
+}
+
+/** Asks all heads for every legal branch. */
 export function legalLogits(
   batch: DecisionBatch,
   masks: readonly LegalityMasks[],
   workspace: Workspace,
 ): LegalLogits {
-  const places = [...stopPlaces(batch, masks), ...rolePlaces(batch, masks), ...edgePlaces(batch, masks)]
-  const values = masks.map((mask) => emptyLogits(mask.roles.length - 1, unitsOf(mask)))
-  for (const { decision, level, index, head, entry } of places)
-    values[decision]![level][index] = workspace.floats[(head.data >> 2) + entry]!
-  return {
-    values,
-    writeGradients(gradients) {
-      for (const { decision, level, index, head, entry } of places)
-        workspace.floats[(head.gradient >> 2) + entry] = gradients[decision]![level][index]!
-    },
-  }
-}
-
-function stopPlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Place[] {
-  const head = batch.stopLogits()
-  return masks.map(({ roles }, decision) => ({
-    decision,
-    level: 'roles',
-    index: roles.length - 1,
-    head,
-    entry: decision,
-  }))
-}
-
-function rolePlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Place[] {
-  const { decisions, roles } = legalRoles(masks)
-  if (roles.length === 0) return []
-  const roleHead = batch.roleLogits(decisions, roles)
-  const granularityHead = batch.granularityLogits(decisions, roles)
-  return roles.flatMap((role, row): Place[] => {
-    const decision = decisions[row]!
-    const realization = (z: number): Place => ({
-      decision,
-      level: 'realizations',
-      index: role * 2 + z,
-      head: granularityHead,
-      entry: row * 2 + z,
-    })
-    return [
-      { decision, level: 'roles', index: role, head: roleHead, entry: row },
-      realization(0),
-      realization(1),
-    ]
-  })
-}
-
-/** Every legal role of every decision, STOP apart, as parallel lists. */
-export function legalRoles(masks: readonly LegalityMasks[]): { decisions: number[]; roles: number[] } {
-  const decisions: number[] = []
-  const roles: number[] = []
-  for (const [decision, mask] of masks.entries()) {
-    for (let role = 0; role < mask.roles.length - 1; role += 1) {
-      if (!mask.roles[role]) continue
-      decisions.push(decision)
-      roles.push(role)
-    }
-  }
-  return { decisions, roles }
-}
-
-function edgePlaces(batch: DecisionBatch, masks: readonly LegalityMasks[]): Place[] {
-  const edges = masks.flatMap((mask, decision) => {
-    const units = unitsOf(mask)
-    return [...mask.edges.keys()]
-      .filter((index) => mask.edges[index])
-      .map((index) => ({ decision, index, branch: Math.floor(index / units), unit: index % units }))
-  })
-  if (edges.length === 0) return []
-  const head = batch.edgeLogits(
-    edges.map(({ decision }) => decision),
-    edges.map(({ branch }) => branch),
-    edges.map(({ unit }) => unit),
+  const logits = openLogits(batch, masks, workspace)
+  const { decisions, roles } = logits.readRoles()
+  logits.readRealizations(decisions, roles)
+  const branches = masks.flatMap(({ realizations }, decision) =>
+    [...realizations.keys()].map((branch) => ({ decision, branch })),
   )
-  return edges.map(({ decision, index }, entry) => ({ decision, level: 'edges', index, head, entry }))
+  logits.readEdges(
+    branches.map(({ decision }) => decision),
+    branches.map(({ branch }) => branch),
+  )
+  return logits
 }
 
 function unitsOf({ edges, realizations }: LegalityMasks): number {

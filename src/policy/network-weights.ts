@@ -79,24 +79,3 @@ export function nameWeights(parameters: PolicyParameters) {
     },
   }
 }
-
-/** All weight matrices, each part once; not embeddings, norms and biases. */
-export function weightMatrices(weights: NetworkWeights): Tensor[] {
-  const { gru, graph, context, role, stop, granularity, edgeQuery, edgeKey, edge } = weights
-  return [
-    ...[weights.semantic, weights.input, weights.predecessor, weights.query, gru.input, gru.state],
-    ...[
-      weights.poolKey,
-      weights.poolQuery,
-      graph.pool,
-      graph.query,
-      context.graph,
-      context.query,
-      context.progress,
-    ],
-    ...[role.context, role.semantic, role.output, stop.context, stop.output],
-    ...[granularity.context, granularity.role, granularity.atomic, granularity.group, granularity.output],
-    ...[edgeQuery.context, edgeQuery.role, edgeQuery.realization, edgeKey],
-    ...[edge.query, edge.state, edge.product, edge.output],
-  ]
-}

@@ -1,19 +1,17 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
+import type { Tensor } from '../numerics/workspace.ts'
 import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
-import { DecisionBatch } from './decision-heads.ts'
-import { encodeUnits, type NetworkState } from './edge-aware-gru.ts'
+import { type DecisionBatch, decisionHeads } from './decision-heads.ts'
+import { encodeUnits, type NetworkState, type UnitQueries } from './edge-aware-gru.ts'
 import { type NetworkWeights, nameWeights } from './network-weights.ts'
 import type { PolicyParameters } from './parameters.ts'
 import { poolingKeys, poolUnits } from './pooling.ts'
-import { type FoldedGates, headTables, type SemanticTables, unitTable } from './semantic-tables.ts'
+import { headTables, type SemanticTables, unitTable } from './semantic-tables.ts'
 import type { Semantics } from './semantics.ts'
 
 /** What depends on the queries alone: computed once, however many decisions are made about them. */
-export interface QueryFeatures {
-  /** W_q q. */
-  readonly unit: Tensor
+export interface QueryFeatures extends UnitQueries {
   readonly poolingKeys: Tensor
   readonly context: QueryContext
 }
@@ -24,67 +22,47 @@ export interface QueryFeatures {
  */
 export class PolicyNetwork {
   readonly weights: NetworkWeights
-  readonly #space: RoleSpace
+  readonly roles: RoleSpace
+  readonly dropoutScale: number
   readonly #semantics: Semantics
-  readonly #parameters: PolicyParameters
-  readonly #dropoutScale: number
 
-  constructor(parameters: PolicyParameters, space: RoleSpace, semantics: Semantics, dropoutRate: number) {
+  constructor(parameters: PolicyParameters, roles: RoleSpace, semantics: Semantics, dropoutRate: number) {
     this.weights = nameWeights(parameters)
-    this.#parameters = parameters
-    this.#space = space
+    this.roles = roles
+    this.dropoutScale = 1 / (1 - dropoutRate)
     this.#semantics = semantics
-    this.#dropoutScale = 1 / (1 - dropoutRate)
   }
 
-  get workspace(): Workspace {
-    return this.#parameters.workspace
-  }
-
-  /** `unitBranches`: the realizations of the units in the coming decisions. */
-  tables(tape: Tape, unitBranches: Iterable<number>): SemanticTables {
-    const units = unitTable(tape, this.workspace, this.weights, this.#semantics, unitBranches)
+  /** `unitBranches`: the realizations of the units in the coming decisions. Folded ones are for decisions without dropout. */
+  tables(tape: Tape, unitBranches: Iterable<number>, folded = false): SemanticTables {
+    const units = unitTable(tape, this.weights, this.#semantics, unitBranches, folded)
     return { units, ...headTables(tape, this.weights, this.#semantics) }
   }
 
-  queries(tape: Tape, queries: Tensor): QueryFeatures {
+  queries(tape: Tape, queries: Tensor, folded = false): QueryFeatures {
+    const { query, gru } = this.weights
+    const unit = tape.linear(queries, query)
     return {
-      unit: tape.linear(queries, this.weights.query),
+      unit,
+      folded: folded ? tape.bias(gru.inputBias, tape.linear(unit, gru.input)) : undefined,
       poolingKeys: poolingKeys(tape, this.weights, queries),
       context: queryContext(tape, this.weights, queries),
     }
   }
 
-  foldedUnits(tape: Tape, tables: SemanticTables): Tensor {
-    return tape.linear(tables.units.inputs, this.weights.gru.input)
-  }
-
-  foldedQueries(tape: Tape, queries: QueryFeatures): Tensor {
-    const { inputBias, input } = this.weights.gru
-    return tape.bias(inputBias, tape.linear(queries.unit, input))
-  }
-
-  /**
-   * Encodes the graphs and computes the decision contexts c_t; the result offers the heads. Folded gates are allowed
-   * only when no state has a dropout mask.
-   */
+  /** Encodes the graphs and computes the decision contexts c_t; the result offers the heads. */
   decide(
     tape: Tape,
     tables: SemanticTables,
     queries: QueryFeatures,
     states: readonly NetworkState[],
-    folded?: FoldedGates,
   ): DecisionBatch {
-    const { weights, workspace } = this
-    const { hidden, maxUnits } = this.#parameters.dimensions
-    const roleIndex = (role: string) => this.#space.indexOf(role)
-    const encoder = { workspace, weights, hidden, maxUnits, dropoutScale: this.#dropoutScale, roleIndex }
-    const units = encodeUnits(tape, encoder, states, { units: tables.units, queries: queries.unit, folded })
-
+    const { weights } = this
+    const units = encodeUnits(tape, this, states, tables.units, queries)
     const queryRows = tape.indices(states.map((state) => state.query))
     const pooled = poolUnits(tape, weights, units, queries.poolingKeys, queryRows)
-    const progress = states.map(({ graph }) => graph.size / maxUnits)
-    const context = decisionContext(tape, workspace, weights, queries.context, queryRows, pooled, progress)
-    return new DecisionBatch(this, tape, tables, context, units)
+    const progress = states.map(({ graph }) => graph.size / weights.positionEmbedding.rows)
+    const context = decisionContext(tape, weights, queries.context, queryRows, pooled, progress)
+    return decisionHeads(tape, weights, tables, context, units)
   }
 }

@@ -41,21 +41,26 @@ export function parameterShapes({
     ['gru.weight_hh', [3 * H, H]],
     ['gru.bias_ih', [3 * H]],
     ['gru.bias_hh', [3 * H]],
-    ...norm('node_norm', H),
+    ...layer('node_norm', H),
     ['pool_key.weight', [H, H]],
     ['pool_query.weight', [H, S]],
     ['empty_graph', [H]],
-    ...linear('graph_proj', H, H + S),
-    ...norm('graph_norm', H),
-    ...linear('context_proj', H, H + S + 2),
-    ...norm('context_norm', H),
+    ...layer('graph_proj', H, H + S),
+    ...layer('graph_norm', H),
+    ...layer('context_proj', H, H + S + 2),
+    ...layer('context_norm', H),
     ...head('role_head', H + S, H, 1),
     ...head('stop_head', H, H, 1),
     ...head('granularity_head', H + 3 * S, H, 2),
-    ...linear('edge_query', H, H + 2 * S),
+    ...layer('edge_query', H, H + 2 * S),
     ['edge_key.weight', [H, H]],
     ...head('edge_mlp', 3 * H, H, 1),
   ])
+}
+
+/** How many values a tensor of this shape has. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, extent) => product * extent, 1)
 }
 
 /** Refuses parameters that are not exactly those of a network of these dimensions. */
@@ -73,10 +78,8 @@ export function assertParameters(
     if (tensor.shape.join() !== shape.join()) {
       throw unusable(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
     }
-    const size = shape.reduce((product, extent) => product * extent, 1)
-    if (tensor.data.length !== size) {
-      throw unusable(name, `it has ${tensor.data.length} values, but ${size} are needed`)
-    }
+    if (tensor.data.length !== sizeOf(shape))
+      throw unusable(name, `it has ${tensor.data.length} values, but ${sizeOf(shape)} are needed`)
   }
 }
 
@@ -86,21 +89,15 @@ function unusable(tensor: string, problem: string): Error {
 
 type Entry = readonly [string, readonly number[]]
 
-function linear(name: string, outputs: number, inputs: number): Entry[] {
+/** A weight and its bias: of a linear layer `[out, in]`, or of a norm `[size]`. */
+function layer(name: string, ...shape: readonly [outputs: number, inputs?: number]): Entry[] {
   return [
-    [`${name}.weight`, [outputs, inputs]],
-    [`${name}.bias`, [outputs]],
+    [`${name}.weight`, shape as readonly number[]],
+    [`${name}.bias`, [shape[0]]],
   ]
 }
 
 /** Two linear layers with a GELU between them, which takes number 1 of PyTorch's `Sequential`. */
 function head(name: string, inputs: number, hidden: number, outputs: number): Entry[] {
-  return [...linear(`${name}.0`, hidden, inputs), ...linear(`${name}.2`, outputs, hidden)]
-}
-
-function norm(name: string, size: number): Entry[] {
-  return [
-    [`${name}.weight`, [size]],
-    [`${name}.bias`, [size]],
-  ]
+  return [...layer(`${name}.0`, hidden, inputs), ...layer(`${name}.2`, outputs, hidden)]
 }

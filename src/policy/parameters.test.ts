@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Workspace } from '../numerics/workspace.ts'
 import { initializeParameters } from './initialization.ts'
-import { nameWeights, weightMatrices } from './network-weights.ts'
 import { parameterShapes } from './parameter-shapes.ts'
 import { PolicyParameters } from './parameters.ts'
 
@@ -61,8 +60,7 @@ test('the version grows with every change', () => {
 
 test('the block is shared out among the matrices and the rest, with nothing left over or counted twice', () => {
   const parameters = place()
-  const matrices = weightMatrices(nameWeights(parameters))
-  const { others } = parameters.partition(matrices)
+  const { matrices, others } = parameters.parts
   const counts = new Int32Array(parameters.block.columns)
   for (const { data, rows, columns, stride } of [...matrices, ...others]) {
     const start = (data - parameters.block.data) / 4
@@ -70,11 +68,9 @@ test('the block is shared out among the matrices and the rest, with nothing left
       for (let column = 0; column < columns; column += 1) counts[start + row * stride + column]! += 1
   }
   expect(counts.every((count) => count === 1)).toBe(true)
-  // A part of a concatenated input's weight that nobody names would never be trained.
-  const progress = nameWeights(parameters).context.progress
-  const lacking = matrices.filter(({ data }) => data !== progress.data)
-  expect(lacking).toHaveLength(matrices.length - 1)
-  expect(() => parameters.partition(lacking)).toThrow('but the weights that they belong to')
+  expect(matrices).toContain(parameters.tensor('gru.weight_ih'))
+  for (const name of ['position_emb.weight', 'node_norm.weight', 'gru.bias_ih', 'empty_graph'])
+    expect(others).toContain(parameters.tensor(name))
 })
 
 describe('values that are not exactly those of the network are refused and change nothing', () => {

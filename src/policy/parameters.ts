@@ -1,13 +1,14 @@
 import type { BlockParts } from '../numerics/adam.ts'
-import { isPart } from '../numerics/weight-gradients.ts'
-import type { Tensor, Workspace } from '../numerics/workspace.ts'
-import { assertParameters, type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
+import { columnsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { assertParameters, type PolicyDimensions, parameterShapes, sizeOf } from './parameter-shapes.ts'
 
 /** Values of every tensor by its PyTorch name, outside any workspace. */
 export type ParameterValues = ReadonlyMap<
   string,
   { readonly shape: readonly number[]; readonly data: ArrayLike<number> }
 >
+
+type Float32Parameters = Map<string, { shape: readonly number[]; data: Float32Array }>
 
 /**
  * The weights of one policy in a workspace: one block, so that an optimizer step is one pass over it, with a tensor view
@@ -26,24 +27,15 @@ export class PolicyParameters {
     this.workspace = workspace
     this.dimensions = dimensions
     this.#shapes = parameterShapes(dimensions)
-    const sizes = [...this.#shapes.values()].map((shape) => shape.reduce((size, extent) => size * extent, 1))
-    const columns = sizes.reduce((sum, size) => sum + size, 0)
-    const data = workspace.zeros(columns)
-    const gradient = options.frozen ? 0 : workspace.zeros(columns)
+    const columns = [...this.#shapes.values()].reduce((sum, shape) => sum + sizeOf(shape), 0)
+    const [data, gradient] = [workspace.zeros(columns), options.frozen ? 0 : workspace.zeros(columns)]
     this.block = { data, gradient, rows: 1, columns, stride: columns }
     let offset = 0
-    for (const [index, [name, shape]] of [...this.#shapes].entries()) {
-      const width = shape.at(-1)!
-      const view = (base: number) => (base === 0 ? 0 : base + offset * 4)
-      const rows = sizes[index]! / width
-      this.#tensors.set(name, {
-        data: view(data),
-        gradient: view(gradient),
-        rows,
-        columns: width,
-        stride: width,
-      })
-      offset += sizes[index]!
+    for (const [name, shape] of this.#shapes) {
+      const [size, width] = [sizeOf(shape), shape.at(-1)!]
+      const place = columnsOf(this.block, offset, size)
+      this.#tensors.set(name, { ...place, rows: size / width, columns: width, stride: width })
+      offset += size
     }
   }
 
@@ -66,19 +58,14 @@ export class PolicyParameters {
     this.markChanged()
   }
 
-  /** Splits the tensors into weights that consist of the given parts, and all others. */
-  partition(parts: readonly Tensor[]): BlockParts {
-    const tensors = [...this.#tensors.values()]
-    const matrices = tensors.filter((tensor) => parts.some((part) => isPart(part, tensor)))
-    const others = tensors.filter((tensor) => !matrices.includes(tensor))
-    const size = (group: readonly Tensor[]) =>
-      group.reduce((sum, { rows, columns }) => sum + rows * columns, 0)
-    if (size(parts) !== size(matrices)) {
-      throw new Error(
-        `The parts have ${size(parts)} entries, but the weights that they belong to ${size(matrices)}.`,
-      )
-    }
-    return { matrices, others }
+  /** The weight matrices, which only ever multiply, and everything else: embeddings, norms and biases. */
+  get parts(): BlockParts {
+    const isMatrix = (name: string) => this.#shapes.get(name)!.length === 2 && !name.includes('_emb.')
+    const { matrices = [], others = [] } = Object.groupBy(this.#tensors, ([name]) =>
+      isMatrix(name) ? 'matrices' : 'others',
+    )
+    const tensors = (group: readonly (readonly [string, Tensor])[]) => group.map(([, tensor]) => tensor)
+    return { matrices: tensors(matrices), others: tensors(others) }
   }
 
   /** Call it after writing to the block directly, as the optimizer does. */
@@ -87,23 +74,20 @@ export class PolicyParameters {
   }
 
   /** Copies of all values. */
-  read(): Map<string, { shape: readonly number[]; data: Float32Array }> {
+  read(): Float32Parameters {
     return this.#copy((tensor) => this.workspace.values(tensor))
   }
 
   /** Copies of all gradients. */
-  readGradients(): Map<string, { shape: readonly number[]; data: Float32Array }> {
+  readGradients(): Float32Parameters {
     return this.#copy((tensor) => this.workspace.gradients(tensor))
   }
 
-  #copy(
-    view: (tensor: Tensor) => Float32Array,
-  ): Map<string, { shape: readonly number[]; data: Float32Array }> {
-    return new Map(
-      [...this.#tensors].map(([name, tensor]) => [
-        name,
-        { shape: this.#shapes.get(name)!, data: view(tensor).slice() },
-      ]),
-    )
+  #copy(view: (tensor: Tensor) => Float32Array): Float32Parameters {
+    const copies = [...this.#tensors].map(([name, tensor]) => {
+      const copy = { shape: this.#shapes.get(name)!, data: view(tensor).slice() }
+      return [name, copy] as const
+    })
+    return new Map(copies)
   }
 }

@@ -35,9 +35,10 @@ export class ConstructionPolicy {
   readonly workspace: Workspace
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
-  readonly #allBranches: readonly number[]
-  readonly #tables: Rebuilt<SemanticTables>
-  readonly #foldedUnits: Rebuilt<Tensor>
+  /** Where in the workspace the tables lie. */
+  readonly #place: number
+  #tables: SemanticTables
+  #tablesVersion: number
 
   constructor(
     options: PolicyOptions,
@@ -58,12 +59,9 @@ export class ConstructionPolicy {
       options.dimensions.semantic,
     )
     this.network = new PolicyNetwork(this.parameters, options.roles, semantics, this.dropoutRate)
-    this.#allBranches = options.roles.roles.flatMap((role, index) =>
-      realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
-    )
-    const { network } = this
-    this.#tables = new Rebuilt(this.parameters, (tape) => network.tables(tape, this.#allBranches))
-    this.#foldedUnits = new Rebuilt(this.parameters, (tape) => network.foldedUnits(tape, this.tables()))
+    this.#place = this.workspace.mark()
+    this.#tables = this.#buildTables()
+    this.#tablesVersion = this.parameters.version
   }
 
   /** An untrained policy. */
@@ -81,9 +79,22 @@ export class ConstructionPolicy {
     return { roles: this.options.roles, restriction, maxUnits, maxDepth }
   }
 
-  /** The semantic tables of the current parameters. */
-  tables(): SemanticTables {
-    return this.#tables.current()
+  #buildTables(): SemanticTables {
+    const branches = this.options.roles.roles.flatMap((role, index) =>
+      realizations.flatMap((realization, z) => (role[realization] ? [index * 2 + z] : [])),
+    )
+    return this.network.tables(new Tape(this.workspace, { recording: false }), branches, true)
+  }
+
+  /** The tables of the current parameters, recomputed in the same memory after a change. */
+  #currentTables(): SemanticTables {
+    if (this.#tablesVersion === this.parameters.version) return this.#tables
+    const top = this.workspace.mark()
+    this.workspace.release(this.#place)
+    this.#tables = this.#buildTables()
+    this.#tablesVersion = this.parameters.version
+    this.workspace.release(top)
+    return this.#tables
   }
 
   /** Runs `pass` and then frees everything it allocated. */
@@ -109,23 +120,15 @@ export class ConstructionPolicy {
   }
 
   /** Precomputes what depends on the queries alone. Without dropout this includes the GRU's input projection. */
-  prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): PreparedQueries {
+  prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): QueryFeatures {
     const tape = new Tape(this.workspace, { recording: false })
-    const features = this.network.queries(tape, this.placeQueries(queries))
-    return dropout ? { features } : { features, folded: this.network.foldedQueries(tape, features) }
+    return this.network.queries(tape, this.placeQueries(queries), !dropout)
   }
 
   /** Decision contexts under the current parameters, without recording gradients. */
-  decide(queries: PreparedQueries, states: readonly NetworkState[]): DecisionBatch {
-    const { features, folded } = queries
-    const gates = folded && { units: this.#foldedUnits.current(), queries: folded }
-    return this.network.decide(
-      new Tape(this.workspace, { recording: false }),
-      this.tables(),
-      features,
-      states,
-      gates,
-    )
+  decide(queries: QueryFeatures, states: readonly NetworkState[]): DecisionBatch {
+    const tape = new Tape(this.workspace, { recording: false })
+    return this.network.decide(tape, this.#currentTables(), queries, states)
   }
 
   /** The whole distribution at one state, with its intermediate values. For inspection; not fast. */
@@ -155,44 +158,10 @@ export class ConstructionPolicy {
   }
 }
 
-export interface PreparedQueries {
-  readonly features: QueryFeatures
-  /** Present only without dropout. */
-  readonly folded?: Tensor
-}
-
 export interface Inspection {
   readonly masks: LegalityMasks
   readonly logits: Logits
   readonly context: Float32Array
   readonly nodeStates: readonly Float32Array[]
   readonly distribution: ActionDistribution
-}
-
-/** A value derived from the parameters, recomputed in the same memory after they change. */
-class Rebuilt<T> {
-  readonly #parameters: PolicyParameters
-  readonly #build: (tape: Tape) => T
-  readonly #place: number
-  #current: T
-  #version: number
-
-  constructor(parameters: PolicyParameters, build: (tape: Tape) => T) {
-    this.#parameters = parameters
-    this.#build = build
-    this.#place = parameters.workspace.mark()
-    this.#current = build(new Tape(parameters.workspace, { recording: false }))
-    this.#version = parameters.version
-  }
-
-  current(): T {
-    const { workspace, version } = this.#parameters
-    if (this.#version === version) return this.#current
-    const top = workspace.mark()
-    workspace.release(this.#place)
-    this.#current = this.#build(new Tape(workspace, { recording: false }))
-    this.#version = version
-    workspace.release(top)
-    return this.#current
-  }
 }

@@ -1,6 +1,6 @@
 import { realizations } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import { rowsOf, type Tensor, type Workspace } from '../numerics/workspace.ts'
+import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 import type { Semantics } from './semantics.ts'
 
@@ -20,21 +20,17 @@ export interface SemanticTables {
 /** W_x times every term that x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ may have, and where each kind of term begins. */
 export interface UnitTable {
   readonly inputs: Tensor
+  /**
+   * W_ih times the inputs, on request. Without dropout the GRU's input projection is linear in them, so a unit without
+   * predecessors needs no product of its own.
+   */
+  readonly folded: Tensor | undefined
   /** The row of a realization. */
   readonly branch: ReadonlyMap<number, number>
   readonly granularity: number
   readonly position: number
   readonly indegree: number
   readonly outdegree: number
-}
-
-/**
- * W_ih times the unit table and, with its bias, times W_q·q. Without dropout the GRU's input projection is linear in
- * them, so a unit without predecessors needs no product of its own.
- */
-export interface FoldedGates {
-  readonly units: Tensor
-  readonly queries: Tensor
 }
 
 export function headTables(
@@ -62,14 +58,14 @@ export function headTables(
 /** W_x is linear, so it is applied to each term once instead of to every unit's sum of terms. */
 export function unitTable(
   tape: Tape,
-  workspace: Workspace,
   weights: NetworkWeights,
   { branches }: Semantics,
   unitBranches: Iterable<number>,
+  fold: boolean,
 ): UnitTable {
   const used = [...new Set(unitBranches)]
   const vectors = new Float32Array(used.length * branches.columns)
-  const chosen = workspace.constant(vectors, used.length, branches.columns)
+  const chosen = tape.workspace.constant(vectors, used.length, branches.columns)
   tape.gather(branches, tape.indices(used), chosen)
   const maxUnits = weights.positionEmbedding.rows
   const granularity = used.length
@@ -87,5 +83,7 @@ export function unitTable(
   place(weights.indegreeEmbedding, indegree)
   place(weights.outdegreeEmbedding, outdegree)
   const branch = new Map(used.map((entry, row) => [entry, row]))
-  return { inputs: tape.linear(terms, weights.input), branch, granularity, position, indegree, outdegree }
+  const inputs = tape.linear(terms, weights.input)
+  const folded = fold ? tape.linear(inputs, weights.gru.input) : undefined
+  return { inputs, folded, branch, granularity, position, indegree, outdegree }
 }

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { knownTasks } from '../../src/simulator/model/known-task.ts'
-import { Simulator } from '../../src/simulator/model/simulator.ts'
+import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
 import { completionJson, errorJson, readBody } from '../../src/simulator/server/wire.ts'
 import { tinyTaskSet } from '../tiny-task-set.ts'
 
@@ -18,7 +18,7 @@ export interface LoggedServerSettings {
 
 const [log, settings = '{}'] = process.argv.slice(2)
 const { latencyMs = 0, revokeAfter = Number.POSITIVE_INFINITY } = JSON.parse(settings) as LoggedServerSettings
-const simulator = new Simulator({ tasks: knownTasks(tinyTaskSet), seed: 1 })
+const simulator = new SimulatedModel({ tasks: knownTasks(tinyTaskSet), seed: 1 })
 const file = openSync(log!, 'a')
 const json = { 'content-type': 'application/json' }
 let answers = 0

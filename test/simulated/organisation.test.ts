@@ -3,7 +3,7 @@ import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { hardnessOf } from '../../src/simulator/model/known-tasks.ts'
 import { type QuestionKind, questionKinds } from '../../src/simulator/model/question-kind.ts'
-import { SimulatedModel } from '../../src/simulator/model/simulated-model.ts'
+import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
 import { graphOf, runOrganisation } from './organisation.ts'
 import { contractOf, questions } from './questions.ts'
 

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { contractOf, questions } from '../../../test/simulated/questions.ts'
 import { requestOf, userMessage } from '../../../test/simulated/requests.ts'
 import { openModel } from '../../models/open-model.ts'
-import { SimulatedModel } from '../../simulator/model/simulated-model.ts'
+import { SimulatedModel } from '../../simulator/model/simulator.ts'
 import { simulateCommand } from './simulate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'simulate-'))

@@ -32,6 +32,7 @@ test('adam', () =>
       number[][],
     ]
     const [stepSize, rootCorrection] = [1e-3, 3]
+    const constants = arena.row([0.9, 0.1, 0.999, 0.001, stepSize, rootCorrection, 1e-8])
     arena.run([parameters, gradients, first, second], (kernels) =>
       kernels.adam(
         n,
@@ -39,13 +40,7 @@ test('adam', () =>
         gradients.pointer,
         first.pointer,
         second.pointer,
-        0.9,
-        0.1,
-        0.999,
-        0.001,
-        stepSize,
-        rootCorrection,
-        1e-8,
+        constants.pointer,
       ),
     )
     const m = gs!.map((g, i) => 0.9 * ms![i]! + 0.1 * g)
@@ -76,27 +71,13 @@ test('a finite gradient whose square is not leaves a finite moment', () => {
   const parameters = arena.row([1, 1, 1, 1, 1])
   const gradients = arena.row([3e38, -3e38, 1e20, 1e18, 0])
   const [first, second] = [arena.matrix(1, 5, 0), arena.matrix(1, 5, 0)]
+  const constants = arena.row([0.9, 0.1, 0.999, 0.001, 1e-3, 31, 1e-8])
   arena.run([parameters, gradients, first, second], (kernels) =>
-    kernels.adam(
-      5,
-      parameters.pointer,
-      gradients.pointer,
-      first.pointer,
-      second.pointer,
-      0.9,
-      0.1,
-      0.999,
-      0.001,
-      1e-3,
-      31,
-      1e-8,
-    ),
+    kernels.adam(5, parameters.pointer, gradients.pointer, first.pointer, second.pointer, constants.pointer),
   )
   for (const matrix of [parameters, first, second])
     expect(arena.read(matrix)[0]!.every(Number.isFinite)).toBe(true)
 })
-
-const constants = [0.9, 0.1, 0.999, 0.001, 1e-3, 3, 1e-8] as const
 
 test('outerAdam is outer and then adam, to the last bit, and needs no room for the gradient', () =>
   forAll(
@@ -118,6 +99,7 @@ test('outerAdam is outer and then adam, to the last bit, and needs no room for t
     ({ n, k, gap, terms }) => {
       const arena = new KernelArena('outerAdam', n, k, gap)
       const draw = () => arena.normal()
+      const constants = arena.row([0.9, 0.1, 0.999, 0.001, 1e-3, 3, 1e-8])
       const placed = terms.map(
         ({ m, column = 0, width = k }: { m: number; column?: number; width?: number }) => ({
           ...{ m, column, width },
@@ -149,7 +131,7 @@ test('outerAdam is outer and then adam, to the last bit, and needs no room for t
         arena.kernels.outer(m, n, width, a.pointer, a.stride, b.pointer, b.stride, target, k)
       }
       const [p, f, s] = copies.map((copy) => copy.pointer) as [number, number, number]
-      arena.kernels.adam(n * k, p, gradient.pointer, f, s, ...constants)
+      arena.kernels.adam(n * k, p, gradient.pointer, f, s, constants.pointer)
 
       const scratch = arena.uninitialised(8, k)
       const places = [parameters, first, second, scratch].map((matrix) => matrix.pointer)
@@ -160,7 +142,7 @@ test('outerAdam is outer and then adam, to the last bit, and needs no room for t
           n,
           k,
           ...(places as [number, number, number, number]),
-          ...constants,
+          constants.pointer,
         ),
       )
       for (const [index, matrix] of [parameters, first, second].entries())

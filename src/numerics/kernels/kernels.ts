@@ -1,80 +1,38 @@
 import { readFileSync } from 'node:fs'
 
-type Pointer = number
+type Numbers<Count extends number, Known extends number[] = []> = Known['length'] extends Count
+  ? Known
+  : Numbers<Count, [...Known, number]>
 
-type Rows = [rows: number, columns: number]
-type Matrix = [data: Pointer, stride: number]
-/** Rows of a matrix that are named by their numbers. */
-type PickedRows = [data: Pointer, index: Pointer]
-/** A list of row numbers for each row of the result. */
-type Lists = [offsets: Pointer, members: Pointer]
-type Moments = [first: Pointer, second: Pointer]
-type AdamStep = [
-  beta1: number,
-  oneMinusBeta1: number,
-  beta2: number,
-  oneMinusBeta2: number,
-  stepSize: number,
-  rootCorrection: number,
-  epsilon: number,
-]
-/** What attention pooling reads, and the weights that it leaves for its gradient. */
-type Attention = [
-  ...sizes: Rows,
-  states: Pointer,
-  ...members: Lists,
-  ...keys: PickedRows,
-  scale: number,
-  weights: Pointer,
-]
+/** A kernel that takes so many numbers: sizes, byte addresses, strides in floats. `assembly/` says which, and what it does. */
+type Kernel<Count extends number> = (...values: Numbers<Count>) => void
 
-/** The exports of kernels.wasm; `assembly/` says what each does. Pointers are byte addresses, strides count floats. */
+/** The exports of the WebAssembly module. */
 export interface Kernels {
   readonly memory: WebAssembly.Memory
-  linear(
-    ...call: [m: number, n: number, k: number, ...x: Matrix, ...w: Matrix, ...y: Matrix, accumulate: number]
-  ): void
-  product(...call: [m: number, n: number, k: number, ...x: Matrix, ...w: Matrix, ...y: Matrix]): void
-  outer(...call: [m: number, n: number, k: number, ...y: Matrix, ...x: Matrix, ...w: Matrix]): void
-  gelu(n: number, x: Pointer, y: Pointer, slope: Pointer): void
-  multiplyAdd(n: number, a: Pointer, b: Pointer, out: Pointer): void
-  layerNorm(...call: [...Rows, x: Pointer, weight: Pointer, bias: Pointer, y: Pointer, stats: Pointer]): void
-  layerNormGradient(
-    ...call: [
-      ...[...Rows, x: Pointer, weight: Pointer, stats: Pointer],
-      ...[dy: Pointer, dx: Pointer, dweight: Pointer, dbias: Pointer],
-    ]
-  ): void
-  gruGates(...call: [...Rows, gi: Pointer, gh: Pointer, previous: Pointer, u: Pointer, gates: Pointer]): void
-  gruGatesGradient(
-    ...call: [
-      ...[...Rows, gh: Pointer, previous: Pointer, gates: Pointer],
-      ...[du: Pointer, dgi: Pointer, dgh: Pointer, dprevious: Pointer],
-    ]
-  ): void
-  gatherAdd(...call: [...Rows, ...source: PickedRows, out: Pointer]): void
-  scatterAdd(...call: [...Rows, ...source: PickedRows, out: Pointer]): void
-  meanRows(...call: [...Rows, source: Pointer, ...Lists, out: Pointer]): void
-  meanRowsGradient(...call: [...Rows, dout: Pointer, ...Lists, dsource: Pointer]): void
-  multiplyRows(...call: [...Rows, ...a: PickedRows, ...b: PickedRows, out: Pointer]): void
-  multiplyRowsGradient(
-    ...call: [...Rows, ...a: PickedRows, ...b: PickedRows, dout: Pointer, da: Pointer, db: Pointer]
-  ): void
-  dotRows(...call: [...Rows, ...a: PickedRows, ...b: PickedRows, out: Pointer]): void
-  dotRowsGradient(
-    ...call: [...Rows, ...a: PickedRows, ...b: PickedRows, dout: Pointer, da: Pointer, db: Pointer]
-  ): void
-  attentionPool(...call: [...Attention, out: Pointer]): void
-  attentionPoolGradient(...call: [...Attention, dout: Pointer, dstates: Pointer, dkeys: Pointer]): void
-  adam(...call: [n: number, parameters: Pointer, gradients: Pointer, ...Moments, ...AdamStep]): void
-  outerAdam(
-    ...call: [
-      ...[count: number, terms: Pointer, n: number, k: number, parameters: Pointer],
-      ...[...Moments, scratch: Pointer, ...AdamStep],
-    ]
-  ): void
-  largest(m: number, k: number, x: Pointer, ld: number): number
-  allFinite(n: number, x: Pointer): number
+  linear: Kernel<10>
+  product: Kernel<9>
+  outer: Kernel<9>
+  gelu: Kernel<4>
+  multiplyAdd: Kernel<4>
+  layerNorm: Kernel<7>
+  layerNormGradient: Kernel<9>
+  gruGates: Kernel<7>
+  gruGatesGradient: Kernel<9>
+  gatherAdd: Kernel<5>
+  scatterAdd: Kernel<5>
+  meanRows: Kernel<6>
+  meanRowsGradient: Kernel<6>
+  multiplyRows: Kernel<7>
+  multiplyRowsGradient: Kernel<9>
+  dotRows: Kernel<7>
+  dotRowsGradient: Kernel<9>
+  attentionPool: Kernel<10>
+  attentionPoolGradient: Kernel<12>
+  adam: Kernel<6>
+  outerAdam: Kernel<9>
+  largest(m: number, k: number, x: number, ld: number): number
+  allFinite(n: number, x: number): number
   /** Whether a·b + c is rounded once; to be asked with 1 + 2⁻¹². */
   fuses(x: number): number
 }

@@ -1,5 +1,5 @@
 import { erf } from '../erf.ts'
-import { derived, type Value } from './value.ts'
+import { constant, derived, type Value } from './value.ts'
 
 /** Wx (+ b) for a row-major matrix W of `input.length` columns. */
 export function linear(weight: Value, input: Value, bias?: Value): Value {
@@ -137,22 +137,14 @@ export function gelu(vector: Value): Value {
 export function layerNorm(vector: Value, weight: Value, bias: Value, epsilon = 1e-5): Value {
   const n = vector.length
   assertSameLength('weight', weight.length, n)
-  assertSameLength('bias', bias.length, n)
-  const mean = vector.data.reduce((running, x) => running + x, 0) / n
-  const variance = vector.data.reduce((running, x) => running + (x - mean) ** 2, 0) / n
-  const inverse = 1 / Math.sqrt(variance + epsilon)
-  const normal = vector.data.map((x) => (x - mean) * inverse)
-  const data = normal.map((x, i) => x * weight.data[i]! + bias.data[i]!)
-  return derived(data, [vector, weight, bias], (gradient) => {
-    const inner = gradient.map((g, i) => g * weight.data[i]!)
-    const meanInner = inner.reduce((running, g) => running + g, 0) / n
-    const meanProduct = inner.reduce((running, g, i) => running + g * normal[i]!, 0) / n
-    for (let i = 0; i < n; i += 1) {
-      if (vector.tracked) vector.gradient[i]! += inverse * (inner[i]! - meanInner - normal[i]! * meanProduct)
-      if (weight.tracked) weight.gradient[i]! += gradient[i]! * normal[i]!
-      if (bias.tracked) bias.gradient[i]! += gradient[i]!
-    }
-  })
+  const mean = multiply(scale(sum(vector), 1 / n), constant(new Float64Array(n).fill(1)))
+  const centred = subtract(vector, mean)
+  const inverse = entrywise(
+    scale(dotProduct(centred, centred), 1 / n),
+    (variance) => 1 / Math.sqrt(variance + epsilon),
+    (_, y) => -(y ** 3) / 2,
+  )
+  return add(multiply(multiply(inverse, centred), weight), bias)
 }
 
 /** log softmax, shifted by the largest entry so that nothing overflows. Masked choices are simply not in the vector. */

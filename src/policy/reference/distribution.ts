@@ -10,7 +10,6 @@ import {
   logSoftmax,
   multiply,
   scale,
-  sigmoid,
   slice,
   subtract,
 } from '../../numerics/plain/operations.ts'
@@ -35,8 +34,8 @@ interface RoleBranch {
  * give finite numbers: 0 · log 0 is then 0 times something finite.
  */
 export class PlainDistribution {
-  readonly #roles: Categorical
-  readonly #branches: ReadonlyMap<number, RoleBranch>
+  readonly roles: Categorical
+  readonly branches: ReadonlyMap<number, RoleBranch>
   readonly #stop: number
   readonly #graph: AgentGraph
   readonly #space: ConstructionSpace
@@ -49,8 +48,8 @@ export class PlainDistribution {
     this.#graph = graph
     this.#space = space
     this.#stop = decision.roleLogits.length - 1
-    this.#roles = categorical(tempered(decision.roleLogits))
-    this.#branches = new Map(
+    this.roles = categorical(tempered(decision.roleLogits))
+    this.branches = new Map(
       legalOf(decision.roleLogits.slice(0, -1)).map(([role]) => {
         const choices = tempered(decision.granularityLogits.slice(role * 2, role * 2 + 2))
         const edges = choices.map(([z]) => {
@@ -66,58 +65,44 @@ export class PlainDistribution {
   logProbability(action: Action): Value {
     const reason = whyIllegal(action, this.#graph, this.#space)
     if (reason !== undefined) throw new IllegalActionError(reason)
-    if (action.type === 'stop') return logOf(this.#roles, this.#stop)
+    if (action.type === 'stop') return logOf(this.roles, this.#stop)
     const role = this.#space.roles.indexOf(action.role)
     const z = realizations.indexOf(action.realization)
-    const branch = this.#branches.get(role)!
+    const branch = this.branches.get(role)!
     const edges = [...branch.edges.get(z)!].map(([j, logit]) =>
       logSigmoid(action.predecessors.includes(j) ? logit : scale(logit, -1)),
     )
-    return add(logOf(this.#roles, role), logOf(branch.realizations, z), ...edges)
+    return add(logOf(this.roles, role), logOf(branch.realizations, z), ...edges)
   }
 
   entropy(): Value {
-    return this.#hierarchical(
-      () => categoricalEntropy(this.#roles),
-      (role) => categoricalEntropy(this.#branches.get(role)!.realizations),
-      (role, z, j) => bernoulliEntropy(this.#edge(role, z, j)),
-    )
+    return scale(this.#hierarchical(), -1)
   }
 
   /** From this distribution to a reference over the same legal choices. */
   divergence(reference: PlainDistribution): Value {
-    return this.#hierarchical(
-      () => categoricalDivergence(this.#roles, reference.#roles),
-      (role) =>
-        categoricalDivergence(
-          this.#branches.get(role)!.realizations,
-          reference.#branches.get(role)!.realizations,
-        ),
-      (role, z, j) => bernoulliDivergence(this.#edge(role, z, j), reference.#edge(role, z, j)),
-    )
+    return this.#hierarchical(reference)
   }
 
-  /** X = X_r + Σ_{r ≠ STOP} π(r) [X_z(r) + Σ_z π(z | r) Σ_j X_e(r, z, j)], for X the entropy or the divergence. */
-  #hierarchical(
-    ofRoles: () => Value,
-    ofRealizations: (role: number) => Value,
-    ofEdge: (role: number, z: number, j: number) => Value,
-  ): Value {
-    let total = ofRoles()
-    for (const [role, branch] of this.#branches) {
-      let inner = ofRealizations(role)
+  /**
+   * X = X_r + Σ_{r ≠ STOP} π(r) [X_z(r) + Σ_z π(z | r) Σ_j X_e(r, z, j)], where X of a choice is its divergence from the
+   * reference's; without a reference, its negative entropy.
+   */
+  #hierarchical(reference?: PlainDistribution): Value {
+    let total = expected(this.roles.logs, reference?.roles.logs)
+    for (const [role, branch] of this.branches) {
+      const other = reference?.branches.get(role)
+      let inner = expected(branch.realizations.logs, other?.realizations.logs)
       for (const [z, edges] of branch.edges) {
-        for (const j of edges.keys()) {
-          inner = add(inner, multiply(exp(logOf(branch.realizations, z)), ofEdge(role, z, j)))
+        for (const [j, logit] of edges) {
+          const otherLogit = other?.edges.get(z)?.get(j)
+          const edge = expected(outcomes(logit), otherLogit && outcomes(otherLogit))
+          inner = add(inner, multiply(exp(logOf(branch.realizations, z)), edge))
         }
       }
-      total = add(total, multiply(exp(logOf(this.#roles, role)), inner))
+      total = add(total, multiply(exp(logOf(this.roles, role)), inner))
     }
     return total
-  }
-
-  #edge(role: number, z: number, j: number): Value {
-    return this.#branches.get(role)!.edges.get(z)!.get(j)!
   }
 }
 
@@ -136,28 +121,12 @@ function logOf({ logs, positions }: Categorical, choice: number): Value {
   return slice(logs, positions.get(choice)!, 1)
 }
 
-/** −Σ p log p. */
-function categoricalEntropy({ logs }: Categorical): Value {
-  return scale(dotProduct(exp(logs), logs), -1)
+/** Σ p (log p − log p_ref), or Σ p log p. */
+function expected(logs: Value, reference?: Value): Value {
+  return dotProduct(exp(logs), reference === undefined ? logs : subtract(logs, reference))
 }
 
-/** Σ p (log p − log p_ref). */
-function categoricalDivergence({ logs }: Categorical, reference: Categorical): Value {
-  return dotProduct(exp(logs), subtract(logs, reference.logs))
-}
-
-/** The two outcomes of an edge: present, absent. 1 − σ(x) is computed as σ(−x) to avoid cancellation. */
-function outcomes(logit: Value): { logs: Value; probabilities: Value } {
-  const both = multiply(logit, constant([1, -1]))
-  return { logs: logSigmoid(both), probabilities: sigmoid(both) }
-}
-
-function bernoulliEntropy(logit: Value): Value {
-  const { logs, probabilities } = outcomes(logit)
-  return scale(dotProduct(probabilities, logs), -1)
-}
-
-function bernoulliDivergence(logit: Value, referenceLogit: Value): Value {
-  const { logs, probabilities } = outcomes(logit)
-  return dotProduct(probabilities, subtract(logs, outcomes(referenceLogit).logs))
+/** The log-probabilities of an edge's two outcomes: present, absent. 1 − σ(x) is computed as σ(−x) to avoid cancellation. */
+function outcomes(logit: Value): Value {
+  return logSigmoid(multiply(logit, constant([1, -1])))
 }

@@ -66,7 +66,6 @@ export class PlainNetwork {
   /** A frozen network gets no gradients. */
   constructor(parameters: PlainParameters, options: PlainNetworkOptions, frozen = false) {
     assertParameters(parameters, options.dimensions)
-    assertEmbeddings(options)
     this.options = options
     this.parameters = new Map(
       [...parameters].map(([name, { data }]) => [name, frozen ? constant(data) : leaf(data)]),
@@ -75,7 +74,6 @@ export class PlainNetwork {
 
   decide({ query: queryData, graph, restriction, dropoutKeep }: DecisionState): PlainDecision {
     const { roles, dimensions } = this.options
-    assertLength('query embedding', queryData, dimensions.semantic)
     const space = { ...dimensions, roles, restriction }
     const masks = legalityMasks(graph, space)
     const query = constant(queryData)
@@ -96,7 +94,6 @@ export class PlainNetwork {
   /** h_i = LayerNorm(u_i), u_i = GRUCell(Dropout(v_i), u_{i−1}), v_i = W_x x_i + W_p p_i + W_q q. */
   #edgeAwareGru(graph: AgentGraph, query: Value, dropoutKeep: readonly Uint8Array[] | null): Value[] {
     const { hidden } = this.options.dimensions
-    if (dropoutKeep !== null) assertLength('dropout mask', dropoutKeep, graph.size)
     const nodeStates: Value[] = []
     let recurrent = zeros(hidden)
     for (const [position, { predecessors }] of graph.units.entries()) {
@@ -132,7 +129,6 @@ export class PlainNetwork {
   /** Inverted dropout: kept entries are scaled up, so that evaluation needs no correction. */
   #dropout(input: Value, keep: Uint8Array | undefined): Value {
     if (keep === undefined) return input
-    assertLength('dropout mask of a unit', keep, input.length)
     return scale(multiply(input, constant([...keep])), 1 / (1 - this.options.dropoutRate))
   }
 
@@ -225,11 +221,9 @@ export class PlainNetwork {
     return layerNorm(input, this.#get(`${name}.weight`), this.#get(`${name}.bias`))
   }
 
-  /** A row of an embedding table. One that the table does not have is an error, never clamped. */
+  /** A row of an embedding table. */
   #row(table: string, index: number): Value {
     const { hidden } = this.options.dimensions
-    const rows = this.#get(table).length / hidden
-    if (index >= rows) throw new RangeError(`${table} has ${rows} rows, there is no row ${index}.`)
     return slice(this.#get(table), index * hidden, hidden)
   }
 
@@ -245,24 +239,4 @@ function zeros(length: number): Value {
 function sumOf(vectors: readonly Value[]): Value {
   const [first, ...rest] = vectors
   return add(first!, ...rest)
-}
-
-function assertEmbeddings({ roles, embeddings, dimensions }: PlainNetworkOptions): void {
-  assertLength('list of role embeddings', embeddings, roles.roles.length)
-  for (const [index, shape] of roles.roles.entries()) {
-    assertLength(`embedding of role ${shape.id}`, embeddings[index]!.role, dimensions.semantic)
-    for (const realization of realizations) {
-      const embedding = embeddings[index]![realization]
-      if ((embedding !== null) !== shape[realization]) {
-        throw new RangeError(`Role ${shape.id} and its embeddings disagree on whether it is ${realization}.`)
-      }
-      if (embedding !== null) {
-        assertLength(`${realization} embedding of role ${shape.id}`, embedding, dimensions.semantic)
-      }
-    }
-  }
-}
-
-function assertLength(what: string, { length }: ArrayLike<unknown>, wanted: number): void {
-  if (length !== wanted) throw new RangeError(`The ${what} has ${length} entries where ${wanted} are needed.`)
 }

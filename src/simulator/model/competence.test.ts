@@ -5,7 +5,7 @@ import { constants } from './constants.ts'
 import { questionKinds } from './question-kind.ts'
 import { anybody, profileOf, roleProfiles } from './role-profile.ts'
 
-const roles = Object.values(roleProfiles)
+const roles = [...roleProfiles.values()]
 const tempting = constants.temptation.length
 
 const heard = fc.record(
@@ -149,11 +149,11 @@ describe('the right answer is more likely', () => {
 })
 
 test('roles of one’s own are taken for those that their names resemble', () => {
-  expect(profileOf('fact_finder')).toBe(roleProfiles.knowledge_reasoner)
-  expect(profileOf('Code_Tester')).toBe(roleProfiles.code_reviewer)
-  expect(profileOf('python_programmer')).toBe(roleProfiles.code_implementer)
-  expect(profileOf('critic')).toBe(roleProfiles.adversarial_verifier)
-  expect(profileOf('planner')).toBe(roleProfiles.task_decomposer)
+  expect(profileOf('fact_finder')).toBe(roleProfiles.get('knowledge_reasoner'))
+  expect(profileOf('Code_Tester')).toBe(roleProfiles.get('code_reviewer'))
+  expect(profileOf('python_programmer')).toBe(roleProfiles.get('code_implementer'))
+  expect(profileOf('critic')).toBe(roleProfiles.get('adversarial_verifier'))
+  expect(profileOf('planner')).toBe(roleProfiles.get('task_decomposer'))
   expect(profileOf('poet')).toBe(anybody)
   expect(profileOf('__proto__')).toBe(anybody)
 })

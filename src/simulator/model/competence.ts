@@ -2,7 +2,7 @@
 import type { NodePart } from '../../execution/packet.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { constants, kindConstants, toolGain } from './constants.ts'
-import type { QuestionKind } from './question-kind.ts'
+import type { KnownQuestion } from './known-tasks.ts'
 import { prepares, type RoleProfile } from './role-profile.ts'
 
 /** A predecessor's message as far as it matters. */
@@ -18,13 +18,7 @@ export interface Heard {
 }
 
 /** One node before one question. */
-export interface Situation {
-  readonly kind: QuestionKind
-  /** From -1 (easy) to 1 (hard). */
-  readonly hardness: number
-  readonly hasOptions: boolean
-  /** How many answers a guess chooses from; 0 where guessing is hopeless. */
-  readonly choices: number
+export interface Situation extends Pick<KnownQuestion, 'kind' | 'hardness' | 'hasOptions' | 'choices'> {
   readonly part: NodePart
   readonly role: RoleProfile
   readonly executor: string
@@ -88,7 +82,7 @@ function logOdds(situation: Situation, suit: number): number {
 
 const withoutOptions = -0.6
 
-function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions = false }: RoleProfile): number {
+function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions }: RoleProfile): number {
   return needsOptions && !hasOptions ? withoutOptions : suits[kind]
 }
 

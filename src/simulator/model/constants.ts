@@ -9,7 +9,7 @@ export const kindConstants = {
   code: { ability: -0.8, spread: 2, divisible: 0.6 },
   'table-arithmetic': { ability: -1, spread: 1.8, divisible: 0.8 },
   'table-claim': { ability: -1, spread: 1.8, divisible: 0.5 },
-} as const satisfies Record<QuestionKind, object>
+} as const
 
 export const toolGains: Readonly<Record<string, Readonly<Partial<Record<QuestionKind, number>>>>> = {
   calculator: { math: 0.9, 'table-arithmetic': 0.8, 'table-claim': 0.2 },

@@ -14,7 +14,11 @@ export interface KnownQuestion {
   readonly task: Task
   readonly form: AnswerForm
   readonly kind: QuestionKind
+  /** From -1 (easy) to 1 (hard). */
   readonly hardness: number
+  readonly hasOptions: boolean
+  /** How many answers a guess chooses from; 0 where guessing is hopeless. */
+  readonly choices: number
   /** The right answer, then the wrong ones. */
   readonly answers: readonly JsonValue[]
   readonly keys: readonly string[]
@@ -70,11 +74,14 @@ export class KnownTasks {
 function questionOf({ task, answer, wrong, kind }: KnownTask): KnownQuestion {
   const form = formOfAnswer(answer, task)
   const answers = [answer, ...wrongAnswers(task, answer, form, wrong)]
+  const { options = [] } = task
   return {
     task,
     form,
     kind: kind ?? kindOf(task, form),
     hardness: hardnessOf(task.id),
+    hasOptions: options.length > 0,
+    choices: form === 'boolean' ? 2 : form === 'label' ? options.length : 0,
     answers,
     keys: answers.map((one) => answerKey(one, form)),
   }

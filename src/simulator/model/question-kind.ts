@@ -1,17 +1,11 @@
 import type { Task } from '../../library/task.ts'
 import type { AnswerForm } from './answer-form.ts'
+import { kindConstants } from './constants.ts'
 
 /** What a question takes. Roles and tools suit some kinds and not others. */
-export const questionKinds = [
-  'knowledge',
-  'commonsense',
-  'math',
-  'code',
-  'table-arithmetic',
-  'table-claim',
-] as const
+export type QuestionKind = keyof typeof kindConstants
 
-export type QuestionKind = (typeof questionKinds)[number]
+export const questionKinds = Object.keys(kindConstants) as readonly QuestionKind[]
 
 /** The kind by what comes with the question and what its answer looks like. */
 export function kindOf(

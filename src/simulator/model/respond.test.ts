@@ -12,18 +12,23 @@ import type { Task } from '../../library/task.ts'
 import { benchmarkContracts } from '../../tasks/benchmarks/list.ts'
 import type { KnownTask } from './known-task.ts'
 import { type QuestionKind, questionKinds } from './question-kind.ts'
-import { Simulator } from './simulator.ts'
+import { SimulatedModel } from './simulator.ts'
 
 /** What the model says to a node, read as the executor reads it. */
-function answered(simulator: Simulator, task: Task, contract: AnswerContract, asking: Asking = {}): Response {
+function answered(
+  simulator: SimulatedModel,
+  task: Task,
+  contract: AnswerContract,
+  asking: Asking = {},
+): Response {
   const { text } = simulator.complete(requestOf(userMessage(task, contract, asking)))
   const final = asking.part === 'finalizer' || asking.part === 'direct'
   return final ? parseFinalResponse(text, contract) : parseNodeResponse(text, contract)
 }
 
-function simulatorFor(kind: QuestionKind, count: number): { simulator: Simulator; known: KnownTask[] } {
+function simulatorFor(kind: QuestionKind, count: number): { simulator: SimulatedModel; known: KnownTask[] } {
   const known = questions(kind, count)
-  return { simulator: new Simulator({ tasks: known }), known }
+  return { simulator: new SimulatedModel({ tasks: known }), known }
 }
 
 const executors = paperLibrary.roles.flatMap(({ id: role, atomic, group }) => [
@@ -111,7 +116,7 @@ describe('questions that are not known', () => {
     livecodebench: { ...task, program: { mode: 'stdin', starterCode: '' } },
     tatqa: { ...task, tables: [{ name: 't', rows: [['1']] }] },
   }
-  const simulator = new Simulator()
+  const simulator = new SimulatedModel()
 
   test.each(Object.entries(benchmarkContracts))(
     '%s: a guess in the required form, and it says so',
@@ -306,7 +311,7 @@ describe('messages', () => {
   test('an answer that a length budget has cut is still recognised', () => {
     const [code] = questions('code', 1)
     const long = { ...code!, answer: `${code!.answer as string}# ${'x'.repeat(300)}\n` }
-    const own = new Simulator({ tasks: [long] })
+    const own = new SimulatedModel({ tasks: [long] })
     const cut = `${(long.answer as string).slice(0, 200)} … [cut: 170 more characters]`
     const predecessors = [message('code_implementer', cut), message('code_reviewer', cut)]
     const reply = answered(own, long.task, contractOf.code, { part: 'finalizer', predecessors })

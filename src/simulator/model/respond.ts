@@ -68,8 +68,7 @@ interface Situated {
 
 function situate(request: AskedNode, question: KnownQuestion, tool: Situation['tool']): Situated {
   const { part, id, role } = request.executor
-  const { task, form, kind, hardness } = question
-  const { options = [] } = task
+  const { form } = question
   const answers = [...question.answers]
   const keys = [...question.keys]
   const placeOf = (heard: JsonValue): number | undefined => {
@@ -83,10 +82,7 @@ function situate(request: AskedNode, question: KnownQuestion, tool: Situation['t
     return keys.indexOf(key)
   }
   const situation: Situation = {
-    kind,
-    hardness,
-    hasOptions: options.length > 0,
-    choices: form === 'boolean' ? 2 : form === 'label' ? options.length : 0,
+    ...question,
     part,
     role: decidesAlone(part) ? anybody : profileOf(role),
     executor: id,

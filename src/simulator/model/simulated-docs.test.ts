@@ -25,7 +25,7 @@ test('every constant is on the page, as it is in the code', () => {
 test('kinds, roles, tools and faults too', () => {
   for (const [kind, { ability, spread, divisible }] of Object.entries(kindConstants))
     expect(cellsOf(kind).slice(0, 3)).toEqual([ability, spread, divisible].map(String))
-  for (const [role, { job, suits }] of Object.entries(roleProfiles))
+  for (const [role, { job, suits }] of roleProfiles)
     expect(cellsOf(role)).toEqual([job, ...questionKinds.map((kind) => String(suits[kind]))])
   for (const tool of Object.keys(toolGains))
     expect(cellsOf(tool)).toEqual(questionKinds.map((kind) => String(toolGain(tool, kind))))

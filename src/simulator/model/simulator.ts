@@ -1,4 +1,5 @@
-import type { ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
+import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
+import { type Clock, systemClock } from '../../models/clock.ts'
 import type { TokenUsage } from '../../models/usage.ts'
 import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
 import type { KnownTask } from './known-task.ts'
@@ -27,29 +28,45 @@ export interface SimulatedCompletion {
   readonly latencyMs: number
 }
 
-/** Decides what the simulated model says. No state but its tasks: the same request always gets the same completion. */
-export class Simulator {
+/**
+ * The simulated model without HTTP around it: it says the same as the server does, and has no faults. No state but its tasks:
+ * the same request always gets the same completion.
+ */
+export class SimulatedModel implements ChatModel {
   readonly tasks: KnownTasks
   readonly seed: number
   readonly #latencyMs: number
+  readonly #clock: Clock
+  #identity: ModelIdentity | undefined
 
-  constructor({ tasks = [], seed = 0, latencyMs = 0 }: SimulatorSettings = {}) {
+  constructor({ tasks = [], seed = 0, latencyMs = 0 }: SimulatorSettings = {}, clock: Clock = systemClock) {
     this.tasks = new KnownTasks(tasks)
     this.seed = seed
     this.#latencyMs = latencyMs
+    this.#clock = clock
   }
 
   /** All that its answers depend on: a reply of one seed must not pass for that of another. */
   get identity(): ModelIdentity {
-    const { seed, tasks } = this
-    return {
+    this.#identity ??= {
       provider: 'simulated',
       model: simulatedModelName,
-      options: { version: simulatorVersion, seed, tasks: tasks.fingerprint() },
+      options: { version: simulatorVersion, seed: this.seed, tasks: this.tasks.fingerprint() },
     }
+    return this.#identity
   }
 
-  /** `seed` overrides the simulator's for this request. */
+  async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
+    const start = this.#clock.now()
+    const { text, finish, usage, latencyMs } = this.complete(request)
+    if (latencyMs > 0) await this.#clock.sleep(latencyMs, signal)
+    if (signal?.aborted === true)
+      return { ok: false, kind: 'cancelled', message: 'The call was cancelled.', durationMs: 0 }
+    const durationMs = this.#clock.now() - start
+    return { ok: true, text, finish, usage, warnings: [], servedModel: simulatedModelName, durationMs }
+  }
+
+  /** `seed` overrides the model's own for this request. */
   complete({ system, user, decoding }: ChatRequest, seed: number = this.seed): SimulatedCompletion {
     const request = readNodeRequest(user)
     const whole = request === undefined ? smallTalk(decoding.json) : respond(request, this.tasks, seed)

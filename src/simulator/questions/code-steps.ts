@@ -37,65 +37,48 @@ function change(expression: string, changed: (value: number) => number): Line<Nu
 const sum = (values: Numbers) => values.reduce((a, b) => a + b, 0)
 const ascending = (values: Numbers) => [...values].sort((a, b) => a - b)
 
+// Each step draws its numbers as it is asked for.
+
 /** First lines: inputs are not negative, so remainders are the same in both languages. */
 export const selections: readonly ((dice: Dice) => Step)[] = [
-  (dice) => {
-    const [low, width] = dice.integers([2, 15], [8, 24])
-    const high = low + width
-    return {
-      says: `keeps the numbers that are greater than ${low} and at most ${high}`,
-      right: keep(`${low} < value <= ${high}`, (value) => low < value && value <= high),
-      slip: keep(`${low} <= value <= ${high}`, (value) => low <= value && value <= high),
-    }
-  },
-  (dice) => {
-    const [modulus, limit] = dice.integers([4, 9], [1, 3])
-    return {
-      says: `keeps the numbers that leave a remainder of at least ${limit} when divided by ${modulus}`,
-      right: keep(`value % ${modulus} >= ${limit}`, (value) => value % modulus >= limit),
-      slip: keep(`value % ${modulus} > ${limit}`, (value) => value % modulus > limit),
-    }
-  },
-  (dice) => {
-    const least = dice.integer(1, 12)
-    return {
-      says: `keeps the numbers that are at least ${least} larger than the one directly before them in the list`,
-      right: line(`[b for a, b in zip(values, values[1:]) if b - a >= ${least}]`, (values) =>
-        values.filter((value, index) => index > 0 && value - values[index - 1] >= least),
-      ),
-      slip: line(`[a for a, b in zip(values, values[1:]) if b - a >= ${least}]`, (values) =>
-        values.filter((value, index) => values[index + 1] - value >= least),
-      ),
-    }
-  },
+  (dice, [low, width] = dice.integers([2, 15], [8, 24])) => ({
+    says: `keeps the numbers that are greater than ${low} and at most ${low + width}`,
+    right: keep(`${low} < value <= ${low + width}`, (value) => low < value && value <= low + width),
+    slip: keep(`${low} <= value <= ${low + width}`, (value) => low <= value && value <= low + width),
+  }),
+  (dice, [modulus, limit] = dice.integers([4, 9], [1, 3])) => ({
+    says: `keeps the numbers that leave a remainder of at least ${limit} when divided by ${modulus}`,
+    right: keep(`value % ${modulus} >= ${limit}`, (value) => value % modulus >= limit),
+    slip: keep(`value % ${modulus} > ${limit}`, (value) => value % modulus > limit),
+  }),
+  (dice, [least] = dice.integers([1, 12])) => ({
+    says: `keeps the numbers that are at least ${least} larger than the one directly before them in the list`,
+    right: line(`[b for a, b in zip(values, values[1:]) if b - a >= ${least}]`, (values) =>
+      values.filter((value, index) => index > 0 && value - values[index - 1] >= least),
+    ),
+    slip: line(`[a for a, b in zip(values, values[1:]) if b - a >= ${least}]`, (values) =>
+      values.filter((value, index) => values[index + 1] - value >= least),
+    ),
+  }),
 ]
 
 /** Second lines. */
 export const transformations: readonly ((dice: Dice) => Step)[] = [
-  (dice) => {
-    const [factor, added] = dice.integers([2, 9], [2, 20])
-    return {
-      says: `multiplies each of them by ${factor} and adds ${added} to each product`,
-      right: change(`value * ${factor} + ${added}`, (value) => value * factor + added),
-      slip: change(`(value + ${added}) * ${factor}`, (value) => (value + added) * factor),
-    }
-  },
-  (dice) => {
-    const limit = dice.integer(10, 35)
-    return {
-      says: `replaces each number above ${limit} by ${limit}`,
-      right: change(`min(value, ${limit})`, (value) => Math.min(value, limit)),
-      slip: keep(`value <= ${limit}`, (value) => value <= limit),
-    }
-  },
-  (dice) => {
-    const goal = dice.integer(5, 35)
-    return {
-      says: `replaces each of them by its distance from ${goal}, which is never negative`,
-      right: change(`abs(value - ${goal})`, (value) => Math.abs(value - goal)),
-      slip: change(`value - ${goal}`, (value) => value - goal),
-    }
-  },
+  (dice, [factor, added] = dice.integers([2, 9], [2, 20])) => ({
+    says: `multiplies each of them by ${factor} and adds ${added} to each product`,
+    right: change(`value * ${factor} + ${added}`, (value) => value * factor + added),
+    slip: change(`(value + ${added}) * ${factor}`, (value) => (value + added) * factor),
+  }),
+  (dice, [limit] = dice.integers([10, 35])) => ({
+    says: `replaces each number above ${limit} by ${limit}`,
+    right: change(`min(value, ${limit})`, (value) => Math.min(value, limit)),
+    slip: keep(`value <= ${limit}`, (value) => value <= limit),
+  }),
+  (dice, [goal] = dice.integers([5, 35])) => ({
+    says: `replaces each of them by its distance from ${goal}, which is never negative`,
+    right: change(`abs(value - ${goal})`, (value) => Math.abs(value - goal)),
+    slip: change(`value - ${goal}`, (value) => value - goal),
+  }),
 ]
 
 /** Last lines. */
@@ -107,8 +90,7 @@ export const results: readonly ((dice: Dice) => Result)[] = [
     right: line('sum(values)', sum),
     slip: line('sum(set(values))', (values) => sum([...new Set(values)])),
   }),
-  (dice) => {
-    const [none, rank] = dice.integers([-9, -1], [2, 3])
+  (dice, [none, rank] = dice.integers([-9, -1], [2, 3])) => {
     const word = ['second', 'third'][rank - 2]
     const at = (ordered: Numbers) => ordered[rank - 1] ?? none
     const picked = `[${rank - 1}] if len(values) >= ${rank} else ${none}`
@@ -120,20 +102,14 @@ export const results: readonly ((dice: Dice) => Result)[] = [
       slip: line(`sorted(values)${picked}`, (values) => at(ascending(values))),
     }
   },
-  (dice) => {
-    const limit = dice.integer(10, 60)
+  (dice, [limit] = dice.integers([10, 60])) => {
+    const large = (values: Numbers) => values.filter((value) => value > limit)
     return {
       entryPoint: 'count_large',
       returns: 'int',
       says: `how many of these numbers are greater than ${limit}, where equal numbers count once`,
-      right: line(
-        `sum(1 for value in set(values) if value > ${limit})`,
-        (values) => new Set(values.filter((value) => value > limit)).size,
-      ),
-      slip: line(
-        `sum(1 for value in values if value > ${limit})`,
-        (values) => values.filter((value) => value > limit).length,
-      ),
+      right: line(`sum(1 for value in set(values) if value > ${limit})`, (all) => new Set(large(all)).size),
+      slip: line(`sum(1 for value in values if value > ${limit})`, (all) => large(all).length),
     }
   },
   () => ({

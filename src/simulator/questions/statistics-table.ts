@@ -1,7 +1,7 @@
 import type { Table } from '../../library/task.ts'
 import type { Dice } from './dice.ts'
-import { cells, entries, towns } from './wording.ts'
-import { tables } from './world-facts.ts'
+import { cells, entries } from './wording.ts'
+import { world } from './world-facts.ts'
 
 /** A made-up table of counts: who did how many of what, in one year. */
 export interface StatisticsTable {
@@ -26,7 +26,7 @@ export interface Measure {
 }
 
 export function drawTable(dice: Dice): StatisticsTable {
-  const { members, member, names, named, measures, largest } = dice.pick(tables)
+  const { members, member, names, named, measures, largest } = dice.pick(world.tables)
   const rows = dice.sample(entries(names), dice.integer(5, 9)).map((name) => named.replace('*', name))
   const columns = dice.sample(cells(measures), 3).map(([infinitive, verb, items, item]) => ({
     infinitive,
@@ -35,7 +35,7 @@ export function drawTable(dice: Dice): StatisticsTable {
     item,
     values: dice.different(rows.length, Math.ceil(largest / 20), largest),
   }))
-  const about = `the ${members} of ${dice.pick(towns)} in ${dice.integer(1990, 2023)}`
+  const about = `the ${members} of ${dice.pick(world.towns)} in ${dice.integer(1990, 2023)}`
   return {
     about,
     members,

@@ -14,15 +14,11 @@ export interface SyntheticQuestion {
 export type QuestionMaker = (dice: Dice) => SyntheticQuestion | undefined
 
 /** What is to be calculated, its result, and the results of likely slips, the likeliest first. */
-export interface Calculation {
-  readonly text: string
-  readonly answer: number
-  readonly slips: readonly number[]
-}
+export type Calculation = readonly [text: string, answer: number, ...slips: number[]]
 
 /** A question with a whole number as its answer. Undefined if the text contains the answer, which could then be copied. */
 export function numberQuestion(
-  { text: question, answer, slips }: Calculation,
+  [question, answer, ...slips]: Calculation,
   tables?: readonly Table[],
 ): SyntheticQuestion | undefined {
   const task = tables === undefined ? { question } : { question, tables }

@@ -1,7 +1,8 @@
 import type { Dice } from './dice.ts'
 import { drawTable, ranked, type StatisticsTable, total } from './statistics-table.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
-import { capital, listed } from './wording.ts'
+import { listed } from './wording.ts'
+import { worded } from './world-facts.ts'
 
 /** Writes a claim about the table that is true or false, as requested. */
 type ClaimShape = (dice: Dice, table: StatisticsTable, truth: boolean) => string | undefined
@@ -16,15 +17,7 @@ const shapes: Readonly<Record<string, ClaimShape>> = {
     const most = dice.pick([true, false])
     const fromTheEnd = most ? order : order.reverse()
     const named = rows[fromTheEnd[truth ? 0 : dice.integer(1, 2)]]
-    return most
-      ? dice.pick([
-          `${named} ${verb} the most ${items} of all the ${members}`,
-          `no other ${member} ${verb} as many ${items} as ${named}`,
-        ])
-      : dice.pick([
-          `${named} ${verb} the fewest ${items} of all the ${members}`,
-          `every other ${member} ${verb} more ${items} than ${named}`,
-        ])
+    return worded(dice, most ? 'most' : 'fewest', { named, verb, items, members, member })
   },
   comparison(dice, { rows, measures }, truth) {
     const { verb, items, values } = dice.pick(measures)
@@ -101,11 +94,7 @@ export const tableClaimQuestions: readonly QuestionMaker[] = Object.values(shape
     const table = drawTable(dice)
     const claim = shape(dice, table, truth)
     if (claim === undefined) return undefined
-    const question = dice.pick([
-      `The table gives figures for ${table.about}. Is the following claim about it true or false? “${capital(claim)}.”`,
-      `According to a report, the table on ${table.about} shows that ${claim}. Does the table support this claim, true or false?`,
-      `Check this claim against the table on ${table.about} and say whether it is true or false: ${claim}.`,
-    ])
+    const question = worded(dice, 'claim', { about: table.about, claim })
     return {
       task: { question, tables: [table.table] },
       reference: { kind: 'boolean', value: truth },

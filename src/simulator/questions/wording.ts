@@ -12,6 +12,13 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** A text with its `{places}` filled; `{Place}` begins with a capital. */
+export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) =>
+    name in values ? String(values[name]) : capital(String(values[name.toLowerCase()])),
+  )
+}
+
 /** The entries of a text such as `apple, pear, plum`. */
 export function entries(text: string): string[] {
   return text.trim().split(/,\s+/)
@@ -21,22 +28,3 @@ export function entries(text: string): string[] {
 export function cells(text: string): string[][] {
   return entries(text).map((row) => row.split('/'))
 }
-
-const women = entries(`
-  Amina, Beatriz, Clara, Dorothea, Elif, Freya, Grace, Hanna, Ines, Jamila,
-  Keiko, Lucía, Mei, Nadia, Olga, Priya, Rosa, Saoirse, Tamar, Zofia`)
-
-const men = entries(`
-  Anton, Bashir, Caleb, Diego, Emeka, Farid, Gustav, Hugo, Ivan, Jonas,
-  Kofi, Liam, Mateo, Nikhil, Oskar, Pavel, Rafael, Samir, Tomás, Wei`)
-
-/** People for stories, with their pronouns. */
-export const people = [
-  ...women.map((name) => ({ name, they: 'she', their: 'her' })),
-  ...men.map((name) => ({ name, they: 'he', their: 'his' })),
-]
-
-export const towns: readonly string[] = entries(`
-  Ashford, Brindle, Calder Bridge, Dunmore, Eastwell, Fernhill, Greyport, Hollin, Islay Bay, Juniper Hill,
-  Kestrel Point, Larkfield, Millbrook, Northam, Oakdale, Pinecrest, Quarry End, Rosebank, Stonehaven, Thornby,
-  Upwood, Valehurst, Westmere, Yarrow`)

@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { openModel } from '../../models/open-model.ts'
-import { Simulator, simulatedModelName } from '../model/simulator.ts'
+import { SimulatedModel, simulatedModelName } from '../model/simulator.ts'
 import type { ServerSettings } from './server.ts'
 
 export interface OpenedSimulation {
@@ -17,7 +17,7 @@ export interface OpenedSimulation {
 /** The simulated model behind a server in a thread of its own, asked over HTTP as a real endpoint is. */
 export async function openSimulated(settings: ServerSettings = {}): Promise<OpenedSimulation> {
   const tasks = [...(settings.tasks ?? [])]
-  const { identity } = new Simulator({ ...settings, tasks })
+  const { identity } = new SimulatedModel({ ...settings, tasks })
   // The compiled file has another extension.
   const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(file, { workerData: { ...settings, tasks } })

@@ -9,7 +9,7 @@ import { openModel } from '../../models/open-model.ts'
 import type { OpenAICompatibleModel } from '../../models/openai-compatible.ts'
 import { callModel } from '../../models/retry.ts'
 import { questionKinds } from '../model/question-kind.ts'
-import { SimulatedModel } from '../model/simulated-model.ts'
+import { SimulatedModel } from '../model/simulator.ts'
 import type { FaultKind } from './faults.ts'
 import { type ServerSettings, SimulatedServer } from './server.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type SimulatedCompletion, Simulator, type SimulatorSettings } from '../model/simulator.ts'
+import { type SimulatedCompletion, SimulatedModel, type SimulatorSettings } from '../model/simulator.ts'
 import { AttemptCounter, checkFaultRates, type FaultKind, type FaultRates, faultOf } from './faults.ts'
 import { completionJson, errorJson, modelsJson, readBody } from './wire.ts'
 
@@ -21,21 +21,23 @@ const json = { 'content-type': 'application/json' }
 
 /** The simulated model as an OpenAI-compatible server. Listens on loopback only; anybody on this machine may ask it. */
 export class SimulatedServer {
-  readonly simulator: Simulator
+  readonly simulator: SimulatedModel
   readonly #faults: FaultRates
   readonly #attempts = new AttemptCounter()
   readonly #server: Server
   /** Responses that a fault keeps open. Closing the server destroys them. */
   readonly #stuck = new Set<ServerResponse>()
   readonly #closing = new AbortController()
-  #url = ''
-  #requests = 0
+  /** To be used as the base URL of an OpenAI-compatible endpoint. */
+  url = ''
+  /** How many completions have been asked for. */
+  requests = 0
 
   private constructor(settings: ServerSettings) {
     const { faults = {} } = settings
     checkFaultRates(faults)
     this.#faults = faults
-    this.simulator = new Simulator(settings)
+    this.simulator = new SimulatedModel(settings)
     this.#server = createServer((request, response) => {
       this.#handle(request, response).catch(() => response.destroy())
     })
@@ -49,18 +51,8 @@ export class SimulatedServer {
     const simulated = new SimulatedServer(settings)
     const server = simulated.#server.listen(settings.port ?? 0, '127.0.0.1')
     await once(server, 'listening')
-    simulated.#url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    simulated.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
     return simulated
-  }
-
-  /** To be used as the base URL of an OpenAI-compatible endpoint. */
-  get url(): string {
-    return this.#url
-  }
-
-  /** How many completions have been asked for. */
-  get requests(): number {
-    return this.#requests
   }
 
   /** Answers at once what is under way, and takes nothing new. Slow clients are cut off. */
@@ -93,7 +85,7 @@ export class SimulatedServer {
   }
 
   async #complete(body: string, response: ServerResponse): Promise<void> {
-    this.#requests += 1
+    this.requests += 1
     const reading = readBody(body)
     if ('problem' in reading) return refuse(response, 400, reading.problem, reading.parameter)
     const digest = createHash('sha256').update(body).digest('hex')

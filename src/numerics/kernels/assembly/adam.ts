@@ -1,39 +1,43 @@
-import { addLanes, loadLanes, madd, storeLanes } from './lanes'
+import { loadLanes, madd, storeLanes } from './lanes'
 import { outer } from './products'
 
-/** Adam on n parameters that lie together; see `adam` for the constants. */
-function step(
-  n: i32,
-  parameters: usize,
-  gradients: usize,
-  first: usize,
-  second: usize,
-  beta1: f32,
-  oneMinusBeta1: f32,
-  beta2: f32,
-  oneMinusBeta2: f32,
-  stepSize: f32,
-  rootCorrection: f32,
-  epsilon: f32,
+/**
+ * One Adam step over n parameters that lie together. `constants` are β1, 1 − β1, β2, 1 − β2, the step size lr / (1 − β1ᵗ),
+ * the root correction 1 / √(1 − β2ᵗ) and ε.
+ */
+function step(n: i32, parameters: usize, gradients: usize, first: usize, second: usize, constants: usize): void {
+  const beta1 = v128.load32_splat(constants), rest1 = v128.load32_splat(constants, 4)
+  const beta2 = v128.load32_splat(constants, 8), rest2 = v128.load32_splat(constants, 12)
+  const stepSize = v128.load32_splat(constants, 16), rootCorrection = v128.load32_splat(constants, 20)
+  const epsilon = v128.load32_splat(constants, 24)
+  let o: usize = 0
+  for (const whole: usize = <usize>(n & ~3) << 2; o < whole; o += 16) {
+    move(
+      4, parameters + o, gradients + o, first + o, second + o,
+      beta1, rest1, beta2, rest2, stepSize, rootCorrection, epsilon,
+    )
+  }
+  if (n & 3) {
+    move(
+      n & 3, parameters + o, gradients + o, first + o, second + o,
+      beta1, rest1, beta2, rest2, stepSize, rootCorrection, epsilon,
+    )
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function move(
+  count: i32, parameters: usize, gradients: usize, first: usize, second: usize,
+  beta1: v128, rest1: v128, beta2: v128, rest2: v128, stepSize: v128, rootCorrection: v128, epsilon: v128,
 ): void {
-  const whole: usize = <usize>(n & ~3) << 2
-  for (let o: usize = 0; o < whole; o += 16) {
-    const g = v128.load(gradients + o)
-    const m = firstMoment(v128.load(first + o), g, beta1, oneMinusBeta1)
-    const v = secondMoment(v128.load(second + o), g, beta2, oneMinusBeta2)
-    v128.store(first + o, m)
-    v128.store(second + o, v)
-    v128.store(parameters + o, f32x4.sub(v128.load(parameters + o), move(m, v, stepSize, rootCorrection, epsilon)))
-  }
-  const rest = n & 3
-  if (rest) {
-    const g = loadLanes(gradients + whole, rest)
-    const m = firstMoment(loadLanes(first + whole, rest), g, beta1, oneMinusBeta1)
-    const v = secondMoment(loadLanes(second + whole, rest), g, beta2, oneMinusBeta2)
-    storeLanes(first + whole, m, rest)
-    storeLanes(second + whole, v, rest)
-    addLanes(parameters + whole, f32x4.neg(move(m, v, stepSize, rootCorrection, epsilon)), rest)
-  }
+  const g = loadLanes(gradients, count)
+  const m = firstMoment(loadLanes(first, count), g, beta1, rest1)
+  const v = secondMoment(loadLanes(second, count), g, beta2, rest2)
+  storeLanes(first, m, count)
+  storeLanes(second, v, count)
+  const step = f32x4.div(f32x4.mul(stepSize, m), madd(f32x4.sqrt(v), rootCorrection, epsilon))
+  storeLanes(parameters, f32x4.sub(loadLanes(parameters, count), step), count)
 }
 
 // A moment that only decays would end as a subnormal number, slow for hundreds of steps. Below this it is zero, long
@@ -42,49 +46,23 @@ const least: f32 = 1e-30
 
 // @ts-ignore: decorator
 @inline
-function firstMoment(m: v128, g: v128, beta1: f32, oneMinusBeta1: f32): v128 {
-  const mixed = madd(f32x4.splat(oneMinusBeta1), g, f32x4.mul(f32x4.splat(beta1), m))
+function firstMoment(m: v128, g: v128, beta: v128, rest: v128): v128 {
+  const mixed = madd(rest, g, f32x4.mul(beta, m))
   return v128.and(mixed, f32x4.gt(f32x4.abs(mixed), f32x4.splat(least)))
 }
 
 // @ts-ignore: decorator
 @inline
-function secondMoment(v: v128, g: v128, beta2: f32, oneMinusBeta2: f32): v128 {
-  const mixed = madd(f32x4.splat(oneMinusBeta2), f32x4.mul(g, g), f32x4.mul(f32x4.splat(beta2), v))
+function secondMoment(v: v128, g: v128, beta: v128, rest: v128): v128 {
+  const mixed = madd(rest, f32x4.mul(g, g), f32x4.mul(beta, v))
   // A finite gradient may have an infinite square. Infinity would never decay, and its weight never move again.
   const finite = f32x4.pmin(mixed, f32x4.splat(f32.MAX_VALUE))
   return v128.and(finite, f32x4.gt(finite, f32x4.splat(least)))
 }
 
-// @ts-ignore: decorator
-@inline
-function move(m: v128, v: v128, stepSize: f32, rootCorrection: f32, epsilon: f32): v128 {
-  const denominator = madd(f32x4.sqrt(v), f32x4.splat(rootCorrection), f32x4.splat(epsilon))
-  return f32x4.div(f32x4.mul(f32x4.splat(stepSize), m), denominator)
-}
-
-/**
- * One Adam step over n parameters. The bias corrections come in `stepSize` (lr / (1 - β1ᵗ)) and `rootCorrection`
- * (1 / sqrt(1 - β2ᵗ)). Gradients are zero afterwards: the next backward pass adds to them.
- */
-export function adam(
-  n: i32,
-  parameters: usize,
-  gradients: usize,
-  first: usize,
-  second: usize,
-  beta1: f32,
-  oneMinusBeta1: f32,
-  beta2: f32,
-  oneMinusBeta2: f32,
-  stepSize: f32,
-  rootCorrection: f32,
-  epsilon: f32,
-): void {
-  step(
-    n, parameters, gradients, first, second,
-    beta1, oneMinusBeta1, beta2, oneMinusBeta2, stepSize, rootCorrection, epsilon,
-  )
+/** One Adam step over n parameters. Gradients are zero afterwards: the next backward pass adds to them. */
+export function adam(n: i32, parameters: usize, gradients: usize, first: usize, second: usize, constants: usize): void {
+  step(n, parameters, gradients, first, second, constants)
   memory.fill(gradients, 0, <usize>n << 2)
 }
 
@@ -97,21 +75,8 @@ const blockRows: i32 = 8
  * reads and writes. `terms` lists m, a, lda, b, ldb, column, width for each; `scratch` has room for `blockRows` rows.
  */
 export function outerAdam(
-  count: i32,
-  terms: usize,
-  n: i32,
-  k: i32,
-  parameters: usize,
-  first: usize,
-  second: usize,
-  scratch: usize,
-  beta1: f32,
-  oneMinusBeta1: f32,
-  beta2: f32,
-  oneMinusBeta2: f32,
-  stepSize: f32,
-  rootCorrection: f32,
-  epsilon: f32,
+  count: i32, terms: usize, n: i32, k: i32,
+  parameters: usize, first: usize, second: usize, scratch: usize, constants: usize,
 ): void {
   const row: usize = <usize>k << 2
   for (let j: i32 = 0; j < n; j += blockRows) {
@@ -128,10 +93,7 @@ export function outerAdam(
     }
     // The rows of a block lie together, whatever parts the weight is used in: one walk over all of them.
     const o = <usize>j * row
-    step(
-      rows * k, parameters + o, scratch, first + o, second + o,
-      beta1, oneMinusBeta1, beta2, oneMinusBeta2, stepSize, rootCorrection, epsilon,
-    )
+    step(rows * k, parameters + o, scratch, first + o, second + o, constants)
   }
 }
 

@@ -43,15 +43,7 @@ function centred(x: v128, mean: f32, rest: f32): v128 {
  * Rows of LayerNorm(x)·weight + bias with eps 1e-5. `stats` receives the two parts of the mean and the reciprocal
  * deviation per row.
  */
-export function layerNorm(
-  m: i32,
-  h: i32,
-  x: usize,
-  weight: usize,
-  bias: usize,
-  y: usize,
-  stats: usize,
-): void {
+export function layerNorm(m: i32, h: i32, x: usize, weight: usize, bias: usize, y: usize, stats: usize): void {
   const row: usize = h << 2
   const h4 = h & ~3
   for (let i: i32 = 0; i < m; i++, x += row, y += row, stats += 12) {
@@ -81,25 +73,13 @@ export function layerNorm(
       const o: usize = c << 2
       const count = h - c
       const normal = f32x4.mul(centred(loadLanes(x + o, count), mean, rest), f32x4.splat(reciprocal))
-      storeLanes(
-        y + o,
-        madd(normal, loadLanes(weight + o, count), loadLanes(bias + o, count)),
-        count,
-      )
+      storeLanes(y + o, madd(normal, loadLanes(weight + o, count), loadLanes(bias + o, count)), count)
     }
   }
 }
 
 export function layerNormGradient(
-  m: i32,
-  h: i32,
-  x: usize,
-  weight: usize,
-  stats: usize,
-  dy: usize,
-  dx: usize,
-  dweight: usize,
-  dbias: usize,
+  m: i32, h: i32, x: usize, weight: usize, stats: usize, dy: usize, dx: usize, dweight: usize, dbias: usize,
 ): void {
   const row: usize = h << 2
   for (let i: i32 = 0; i < m; i++, x += row, dy += row, dx += row, stats += 12) {
@@ -136,26 +116,16 @@ export function layerNormGradient(
  * The gates of a GRUCell, order r, z, n: `gi` and `gh` [m×3h] are W_ih·v + b_ih and W_hh·u + b_hh. `previous` 0 stands
  * for a zero state. `gates` [m×3h] keeps the activated gates for the way back.
  */
-export function gruGates(
-  m: i32,
-  h: i32,
-  gi: usize,
-  gh: usize,
-  previous: usize,
-  u: usize,
-  gates: usize,
-): void {
+export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, u: usize, gates: usize): void {
   const row: usize = h << 2
   const one = f32x4.splat(1)
-  for (let i: i32 = 0; i < m; i++) {
+  for (let i: i32 = 0; i < m; i++, gi += 3 * row, gh += 3 * row, gates += 3 * row, u += row) {
     for (let c: i32 = 0; c < h; c += 4) {
       const o: usize = c << 2
       const count = h - c
       const r = sigmoid(f32x4.add(loadLanes(gi + o, count), loadLanes(gh + o, count)))
       const z = sigmoid(f32x4.add(loadLanes(gi + row + o, count), loadLanes(gh + row + o, count)))
-      const n = tanh(
-        madd(r, loadLanes(gh + 2 * row + o, count), loadLanes(gi + 2 * row + o, count)),
-      )
+      const n = tanh(madd(r, loadLanes(gh + 2 * row + o, count), loadLanes(gi + 2 * row + o, count)))
       let next = f32x4.mul(f32x4.sub(one, z), n)
       if (previous) next = madd(z, loadLanes(previous + o, count), next)
       storeLanes(u + o, next, count)
@@ -163,24 +133,12 @@ export function gruGates(
       storeLanes(gates + row + o, z, count)
       storeLanes(gates + 2 * row + o, n, count)
     }
-    gi += 3 * row
-    gh += 3 * row
-    gates += 3 * row
-    u += row
     if (previous) previous += row
   }
 }
 
 export function gruGatesGradient(
-  m: i32,
-  h: i32,
-  gh: usize,
-  previous: usize,
-  gates: usize,
-  du: usize,
-  dgi: usize,
-  dgh: usize,
-  dprevious: usize,
+  m: i32, h: i32, gh: usize, previous: usize, gates: usize, du: usize, dgi: usize, dgh: usize, dprevious: usize,
 ): void {
   const row: usize = h << 2
   const one = f32x4.splat(1)

@@ -7,7 +7,7 @@ import { paperDecoding } from '../../models/chat-model.ts'
 import { latencyOf, usageOf } from './call-cost.ts'
 import { costConstants } from './constants.ts'
 import { questionKinds } from './question-kind.ts'
-import { SimulatedModel } from './simulated-model.ts'
+import { SimulatedModel } from './simulator.ts'
 
 const tasks = questionKinds.flatMap((kind) => questions(kind, 10))
 const requests = questionKinds.flatMap((kind) =>
