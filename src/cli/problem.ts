@@ -1,11 +1,16 @@
 import { inspect } from 'node:util'
 import { exitCode, Problem } from '../problem.ts'
+import { DownloadError } from '../store/download.ts'
 
 /** Something a person gave that cannot be used; the message says what to do about it. */
 export class UsageError extends Problem {}
 
 export function explain(error: unknown): { message: string; code: number } {
   if (error instanceof Problem) return { message: error.message, code: error.exitCode }
+  // What an interrupted wait throws.
+  if (error instanceof Error && error.name === 'AbortError' && error.cause instanceof Problem)
+    return explain(error.cause)
+  if (error instanceof DownloadError) return { message: error.message, code: exitCode.failed }
   const message = diskMessage(error)
   if (message !== undefined) return { message, code: exitCode.disk }
   return { message: inspect(error), code: exitCode.failed }

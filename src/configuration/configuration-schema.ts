@@ -71,8 +71,8 @@ const modelFields = modelSettings.extend({
   prices: priceTableSchema.optional().describe('Prices by provider/model; they override the published ones.'),
 })
 const profileFields = z.strictObject({
-  roles: z.array(z.string()).min(1).exactOptional(),
-  tools: z.array(z.string()).exactOptional(),
+  roles: z.array(z.string()).min(1).optional(),
+  tools: z.array(z.string()).optional(),
 })
 const encoderFields = z.strictObject({ folder: path })
 
@@ -81,40 +81,40 @@ export const configurationSchema = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must have lower-case letters, digits, '-' and '_' only")
-    .exactOptional()
+    .optional()
     .describe('Of the task set; by default after the question file.'),
   tasks: tasks
-    .exactOptional()
+    .optional()
     .describe('Question file, { train, test }, what defineTasks gives, synthetic, or a benchmark.'),
-  answer: z.enum(answerKinds).exactOptional().describe('What the answers are; inferred by default.'),
+  answer: z.enum(answerKinds).optional().describe('What the answers are; inferred by default.'),
   tolerance: z
     .number()
     .min(0)
     .lt(1)
-    .exactOptional()
+    .optional()
     .describe('How far a number may be off, as a share; 0 by default.'),
-  contract: contract.exactOptional().describe('What an answer must look like.'),
-  scorer: scorer.exactOptional().describe('How an answer is scored.'),
-  library: library.exactOptional().describe("Roles, or a YAML file of them; the paper's by default."),
-  profile: profileFields.exactOptional().describe('Which of the roles and tools take part.'),
-  tools: z.array(tool).exactOptional().describe('Tools of your own.'),
+  contract: contract.optional().describe('What an answer must look like.'),
+  scorer: scorer.optional().describe('How an answer is scored.'),
+  library: library.optional().describe("Roles, or a YAML file of them; the paper's by default."),
+  profile: profileFields.optional().describe('Which of the roles and tools take part.'),
+  tools: z.array(tool).optional().describe('Tools of your own.'),
   model: z
     .union([z.literal('simulated', simulatedOrSettings), modelFields])
-    .exactOptional()
+    .optional()
     .describe('Which model is asked; simulated by default.'),
   encoder: z
     .union([z.enum(['auto', 'minilm', 'lexical']), encoderFields])
-    .exactOptional()
+    .optional()
     .describe("Text encoder, or the folder of MiniLM's files."),
   preset: z
     .enum(Object.keys(trainingPresets) as [TrainingPreset])
-    .exactOptional()
+    .optional()
     .describe('Training settings under a name.'),
-  training: runSettings.training.exactOptional().describe("Training settings that differ from the preset's."),
-  execution: runSettings.execution.exactOptional().describe('How graphs are executed.'),
-  budget: runSettings.budget.exactOptional().describe('What a run may use at most.'),
-  concurrency: runSettings.concurrency.exactOptional(),
-  runsDir: path.exactOptional().describe('Where runs are kept; runs beside this file by default.'),
+  training: runSettings.training.optional().describe("Training settings that differ from the preset's."),
+  execution: runSettings.execution.optional().describe('How graphs are executed.'),
+  budget: runSettings.budget.optional().describe('What a run may use at most.'),
+  concurrency: runSettings.concurrency.optional(),
+  runsDir: path.optional().describe('Where runs are kept; runs beside this file by default.'),
 })
 
 /** The configuration as a person writes it. */

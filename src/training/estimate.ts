@@ -54,6 +54,7 @@ export async function estimate(options: {
   readonly settings?: GivenTrainingSettings
   readonly encoder: FrozenTextEncoder
   readonly price?: Price | undefined
+  readonly execution?: Parameters<typeof executionSettings.parse>[0]
 }): Promise<Estimate> {
   const { set, encoder, price } = options
   const settings = trainingSettings.parse(options.settings ?? {})
@@ -61,7 +62,7 @@ export async function estimate(options: {
   const all = settings.initialisationOnly ? 0 : tasks.length * settings.passes
   const updates = Math.min(all, settings.updates ?? all)
   const sampled = Math.min(sampledUpdates, updates)
-  const trial = new Trial(set, settings.requestReuse)
+  const trial = new Trial(set, settings.requestReuse, options.execution)
   const learner = new PolicyLearner(await untrainedPolicy(set.library, settings, encoder))
   const queries: { id: string; embedding: Float32Array }[] = []
   for (const task of tasks) queries.push({ id: task.id, embedding: await queryEmbedding(task, set, encoder) })
@@ -111,12 +112,12 @@ class Trial {
   #all: Usage = noUsage
   made: Usage = noUsage
 
-  constructor(set: TaskSet, requestReuse: boolean) {
+  constructor(set: TaskSet, requestReuse: boolean, execution: unknown) {
     this.#executor = new TaskExecutor({
       set,
       model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
       tools: openToolbox(),
-      settings: executionSettings.parse({ traceContent: false }),
+      settings: executionSettings.parse({ ...(execution as object), traceContent: false }),
       limit: new CallLimit(1000),
     })
     this.#tasks = new Map(splitOf(set, 'train').tasks.map((task) => [task.id, task]))

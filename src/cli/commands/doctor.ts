@@ -2,7 +2,6 @@ import { accessSync, constants } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { Command } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
-import { visibleText } from '../../graph/render/visible-text.ts'
 import { type ChatModel, paperDecoding } from '../../models/chat-model.ts'
 import { type FailureKind, isRefusal } from '../../models/failure.ts'
 import { priceOf } from '../../models/prices.ts'
@@ -11,11 +10,14 @@ import { exitCode } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
-import { drawn, type Screen } from '../display/screen.ts'
+import { shownText } from '../display/screen.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
+
+/** `limited`: it works, but something better is missing. */
+type State = 'ok' | 'limited' | 'missing'
 
 interface Finding {
   readonly what: string
@@ -24,12 +26,11 @@ interface Finding {
   readonly remedy?: string
 }
 
-/** `limited`: it works, but something better is missing. */
-type State = 'ok' | 'limited' | 'missing'
-
 interface DoctorOptions extends ModelOptions {
   readonly json: boolean
 }
+
+const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red', '✗'] } as const
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -48,11 +49,25 @@ Examples:
 Exits with 1 when something that was asked for is missing.`,
     )
     .action(async (options: DoctorOptions) => {
-      const findings = [node(), disk(), keys(), ...(await model(options)), await sandbox(), encoder()]
+      const { name, dims } = lexicalEncoder
+      const memory = (freemem() / 1024 ** 3).toFixed(1)
+      const findings = [
+        finding('Node', 'ok', `${process.version}, ${memory} GiB of memory free`),
+        disk(),
+        keys(),
+        ...(await model(options)),
+        await sandbox(),
+        finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`),
+      ]
       printResult(
         options,
         () => findings,
-        (screen) => findings.map((finding) => describe(finding, screen)).join(''),
+        (screen) =>
+          findings.flatMap(({ what, state, found, remedy }) => {
+            const [colour, mark] = marks[state]
+            const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${shownText(found)}`
+            return [line, ...(remedy?.split('\n').map((text) => `           → ${text}`) ?? [])]
+          }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
     })
@@ -60,10 +75,6 @@ Exits with 1 when something that was asked for is missing.`,
 
 function finding(what: string, state: State, found: string, remedy?: string): Finding {
   return { what, state, found, remedy }
-}
-
-function node(): Finding {
-  return finding('Node', 'ok', `${process.version}, ${(freemem() / 1024 ** 3).toFixed(1)} GiB of memory free`)
 }
 
 function disk(): Finding {
@@ -97,8 +108,7 @@ function keys(): Finding {
 async function model(options: DoctorOptions): Promise<Finding[]> {
   try {
     const opened = await openChosenModel(options)
-    if (options.replay !== undefined)
-      return [finding('model', 'ok', `a recording, ${visibleText(options.replay)}`)]
+    if (options.replay !== undefined) return [finding('model', 'ok', `a recording, ${options.replay}`)]
     return await echo(opened.model).finally(() => opened.close())
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -111,30 +121,22 @@ async function echo(asked: ChatModel): Promise<Finding[]> {
   const { provider, model: name } = asked.identity
   const isSimulated = name === simulatedModelName
   const who = isSimulated ? 'simulated model' : `${provider} ${name}`
-  const reply = await asked.ask(
-    {
-      system: 'Reply with the JSON object {"ok": true} and nothing else.',
-      user: '{"ping": true}',
-      decoding: paperDecoding,
-    },
-    AbortSignal.timeout(30_000),
-  )
-  if (!reply.ok)
-    return [finding('model', 'missing', `${who}: ${visibleText(reply.message)}`, remedyFor(reply.kind))]
+  const request = {
+    system: 'Reply with the JSON object {"ok": true} and nothing else.',
+    user: '{"ping": true}',
+  }
+  const reply = await asked.ask({ ...request, decoding: paperDecoding }, AbortSignal.timeout(30_000))
+  if (!reply.ok) return [finding('model', 'missing', `${who}: ${reply.message}`, remedyFor(reply.kind))]
   const answered = `${who} answered in ${Math.round(reply.durationMs)} ms`
-  const warnings = reply.warnings.join(', ')
+  const doubts = reply.warnings.join(', ')
+  const remedy = 'See docs/models.md on usage and thinking.'
   const found =
-    warnings === ''
+    doubts === ''
       ? finding('model', 'ok', answered)
-      : finding(
-          'model',
-          'limited',
-          `${answered}, but: ${warnings}`,
-          'See docs/models.md on usage and thinking.',
-        )
+      : finding('model', 'limited', `${answered}, but: ${doubts}`, remedy)
   if (isSimulated || priceOf(asked.identity) !== undefined) return [found]
-  const remedy = 'Give your own price table before you set a money budget.'
-  return [found, finding('price', 'limited', `none known for ${who}`, remedy)]
+  const advice = 'Give your own price table before you set a money budget.'
+  return [found, finding('price', 'limited', `none known for ${who}`, advice)]
 }
 
 function remedyFor(kind: FailureKind): string {
@@ -146,24 +148,8 @@ function remedyFor(kind: FailureKind): string {
 
 async function sandbox(): Promise<Finding> {
   const { kind, found, problem } = await sandboxAvailability(new SandboxPool())
-  const here = found.join(', ')
-  if (kind === 'bubblewrap') return finding('sandbox', 'ok', here)
-  const remedy = problem?.message ?? 'Install bubblewrap.'
+  if (kind === 'bubblewrap') return finding('sandbox', 'ok', found.join(', '))
   return kind === 'pyodide'
-    ? finding('sandbox', 'limited', `${here}: python_exec works, code tasks do not`, remedy)
-    : finding('sandbox', 'missing', 'none: tools that run programs are off, code tasks are refused', remedy)
-}
-
-function encoder(): Finding {
-  const { name, dims } = lexicalEncoder
-  return finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`)
-}
-
-const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red', '✗'] } as const
-
-function describe({ what, state, found, remedy }: Finding, screen: Screen): string {
-  const [colour, mark] = marks[state]
-  const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${found}\n`
-  if (remedy === undefined) return line
-  return `${line}           ${drawn('→', screen)} ${remedy.replaceAll('\n', `\n${' '.repeat(13)}`)}\n`
+    ? finding('sandbox', 'limited', 'Pyodide: python_exec works, code tasks do not', problem?.message)
+    : finding('sandbox', 'missing', 'none: tools and tasks that run programs are off', problem?.message)
 }

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { cutText, drawn, type Screen, screenOf } from './screen.ts'
+import { cutText, type Screen } from './screen.ts'
 
 const frameMs = 100
 /** Without news, running clocks still move. */
@@ -21,7 +21,7 @@ export class LiveArea {
   constructor(
     stream: NodeJS.WriteStream,
     lines: (screen: Screen, rows: number) => readonly string[],
-    screen: () => Screen = () => screenOf(stream),
+    screen: () => Screen,
   ) {
     this.#stream = stream
     this.#lines = lines
@@ -36,18 +36,22 @@ export class LiveArea {
     this.#schedule(Math.max(0, this.#paintedAt + frameMs - performance.now()))
   }
 
-  /** Writes something that stays, above the lines. */
-  above(text: string): void {
-    this.#stream.write(`${this.#back()}\u001b[J${text}`)
+  /** Writes lines that stay, above the others. */
+  above(lines: readonly string[]): void {
+    this.#replace(lines)
     this.#repaint()
   }
 
-  /** Replaces the lines by a text that stays. */
-  end(text: string): void {
+  /** Replaces the lines by others that stay. */
+  end(lines: readonly string[]): void {
     clearTimeout(this.#timer)
     this.#stream.off('resize', this.#resized)
     process.off('SIGCONT', this.#repaint)
-    this.#stream.write(`${this.#back()}\u001b[J${text}`)
+    this.#replace(lines)
+  }
+
+  #replace(lines: readonly string[]): void {
+    this.#stream.write(`${this.#back()}\u001b[J${this.#screen().text(lines)}`)
   }
 
   #schedule(ms: number): void {
@@ -66,15 +70,15 @@ export class LiveArea {
     const rows = Math.max(1, (this.#stream.rows || 24) - 1)
     const lines = this.#lines(screen, rows)
       .slice(0, rows)
-      .map((line) => cutText(drawn(line, screen), liveColumns(screen), screen))
-    const frame = lines.map((line) => `${line}\u001b[K\n`).join('')
+      .map((line) => cutText(line, liveColumns(screen)))
+    const frame = screen.text(lines.map((line) => `${line}\u001b[K`))
     this.#stream.write(`${this.#back()}\u001b[?7l${frame}\u001b[?7h\u001b[J`)
     this.#painted = lines
     this.#schedule(idleFrameMs)
   }
 
   /** Erased first: a terminal remembers which lines it broke, and would join them again when it becomes wider. */
-  readonly #resized = (): void => this.above('')
+  readonly #resized = (): void => this.above([])
 
   /** Someone wrote below what was painted, as a shell does after Ctrl-Z: that stays where it is. */
   readonly #repaint = (): void => {

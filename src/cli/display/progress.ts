@@ -1,22 +1,28 @@
+import type { JsonValue } from '../../library/json-value.ts'
 import { chooseDisplay, type Display } from './choose-display.ts'
-import { jsonLine, jsonProgress } from './json-progress.ts'
-import { liveProgress } from './live-progress.ts'
-import { plainProgress } from './plain-progress.ts'
-import type { ProgressFace, ProgressFields, ProgressState } from './progress-state.ts'
-import { RecentRate } from './recent-rate.ts'
-import { type Screen, screenOf, shownText, wrapText } from './screen.ts'
+import { jsonFace, liveFace, type ProgressFace, plainFace } from './progress-faces.ts'
+import { type Screen, screenOf } from './screen.ts'
 
-export interface ProgressSettings {
+/** What is told besides the count, most important first: the text for people, the name and the value for programs. */
+export type ProgressFields = Readonly<Record<string, { readonly text: string; readonly value: JsonValue }>>
+
+/** Where the work is at one moment. */
+export interface ProgressState {
+  readonly label: string
+  readonly total: number
+  readonly done: number
+  readonly fields: ProgressFields
+  readonly elapsedMs: number
+  /** Unknown at the beginning. */
+  readonly perSecond?: number
+  readonly msLeft?: number
+}
+
+interface ProgressSettings {
   /** Chosen by the stream where it is left out. */
   readonly display?: Display
   readonly stream?: NodeJS.WriteStream
   readonly screen?: () => Screen
-}
-
-export interface ProgressUpdate {
-  readonly done: number
-  /** Those of the last update where they are left out. */
-  readonly fields?: ProgressFields
 }
 
 /**
@@ -24,67 +30,69 @@ export interface ProgressUpdate {
  * throws for what it is told: a display must not end what it displays.
  */
 export class Progress {
-  readonly #display: Display
-  readonly #stream: NodeJS.WriteStream
-  readonly #screen: () => Screen
-  #face: ProgressFace | undefined
-  #work = { label: '', total: 0, done: 0, fields: {} as ProgressFields, startedAt: 0 }
-  #rate = new RecentRate(0, 0)
+  readonly #face: ProgressFace | undefined
+  #work: { label: string; total: number; done: number; fields: ProgressFields } | undefined
+  #samples: { readonly at: number; readonly done: number }[] = []
+  #startedAt = 0
 
-  constructor({ display, stream = process.stderr, screen }: ProgressSettings = {}) {
-    this.#display = display ?? chooseDisplay(undefined, stream)
-    this.#stream = stream
-    this.#screen = screen ?? (() => screenOf(stream))
+  constructor({ display, stream = process.stderr, screen = () => screenOf(stream) }: ProgressSettings = {}) {
+    const shown = display ?? chooseDisplay(undefined, stream)
+    if (shown === 'live') this.#face = liveFace(stream, screen)
+    else if (shown === 'plain') this.#face = plainFace(stream, screen)
+    else if (shown === 'json') this.#face = jsonFace(stream)
   }
 
   /** `done` is where resumed work begins: what was done before says nothing of today's rate. */
   start(total: number, label: string, done = 0): void {
     this.end()
-    const startedAt = performance.now()
-    this.#work = { label, total, done, fields: {}, startedAt }
-    this.#rate = new RecentRate(startedAt, done)
-    this.#face = this.#openFace(() => this.#state())
+    this.#startedAt = performance.now()
+    this.#samples = [{ at: this.#startedAt, done }]
+    const work = { label, total, done, fields: {} as ProgressFields }
+    this.#work = work
+    this.#face?.start(() => ({
+      ...work,
+      elapsedMs: performance.now() - this.#startedAt,
+      ...this.#pace(work),
+    }))
   }
 
-  update({ done, fields }: ProgressUpdate): void {
-    if (this.#face === undefined) return
-    this.#work.done = done
-    if (fields !== undefined) this.#work.fields = fields
-    this.#rate.add(performance.now(), done)
-    this.#face.update()
+  /** Without fields, those of the last update stay. */
+  update({ done, fields }: { readonly done: number; readonly fields?: ProgressFields }): void {
+    const work = this.#work
+    if (work === undefined) return
+    if (done !== work.done) this.#sample(done)
+    work.done = done
+    work.fields = fields ?? work.fields
+    this.#face?.update()
   }
 
   /** Says something apart, of one or several lines, without tearing the view. */
   note(text: string): void {
-    if (this.#display === 'none') return
-    const note = this.#display === 'json' ? jsonLine({ type: 'progress-note', text }) : this.#lines(text)
-    if (this.#face?.above === undefined) this.#stream.write(note)
-    else this.#face.above(note)
+    this.#face?.note(text)
   }
 
   /** The summary takes the place of the fields; lines stay lines. Does nothing where no work is under way. */
   end(summary?: string): void {
-    this.#face?.end(summary)
-    this.#face = undefined
+    if (this.#work !== undefined) this.#face?.end(summary)
+    this.#work = undefined
   }
 
-  #lines(text: string): string {
-    const screen = this.#screen()
-    const lines = text.split('\n').map((line) => wrapText(shownText(line, screen), screen))
-    return `${lines.join('\n')}\n`
+  /** Kept for half a minute, or for the last eight steps where they take longer, so that a slow start is forgotten. */
+  #sample(done: number): void {
+    const at = performance.now()
+    const samples = this.#samples
+    if (samples.length > 1 && at - samples.at(-2)!.at < 500) samples.pop()
+    samples.push({ at, done })
+    while (samples.length > 9 && samples[1]!.at <= at - 30_000) samples.shift()
   }
 
-  #state(): ProgressState {
-    const { startedAt, ...work } = this.#work
-    const now = performance.now()
-    const perSecond = this.#rate.perSecond(now)
-    const msLeft = perSecond && (Math.max(0, work.total - work.done) / perSecond) * 1000
-    return { ...work, elapsedMs: now - startedAt, perSecond, msLeft }
-  }
-
-  #openFace(read: () => ProgressState): ProgressFace | undefined {
-    if (this.#display === 'live') return liveProgress(this.#stream, read, this.#screen)
-    if (this.#display === 'plain') return plainProgress(this.#stream, read, this.#screen())
-    return this.#display === 'json' ? jsonProgress(this.#stream, read) : undefined
+  /** How fast it went lately; falls while the next step is overdue. */
+  #pace({ total, done }: { total: number; done: number }): Pick<ProgressState, 'perSecond' | 'msLeft'> {
+    const [first, last] = [this.#samples[0]!, this.#samples.at(-1)!]
+    const took = last.at - first.at
+    const overdue = Math.max(0, performance.now() - last.at - took / (this.#samples.length - 1))
+    const perSecond = ((last.done - first.done) * 1000) / (took + overdue)
+    if (!(perSecond > 0) || !Number.isFinite(perSecond)) return {}
+    return { perSecond, msLeft: (Math.max(0, total - done) / perSecond) * 1000 }
   }
 }
