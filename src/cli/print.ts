@@ -1,11 +1,11 @@
-import { type Screen, screenOf } from './display/screen.ts'
+import { type Lines, type Screen, screenOf } from './display/screen.ts'
 import { jsonText } from './display/terminal-text.ts'
 
 /** Writes a command's result to standard output: as JSON where `--json` asks for it, else as lines. */
 export function printResult(
   { json }: { readonly json: boolean },
   data: () => unknown,
-  lines: (screen: Screen) => readonly string[],
+  lines: (screen: Screen) => Lines,
 ): void {
   const screen = screenOf(process.stdout)
   if (json) printJson(data())
@@ -17,7 +17,7 @@ export function printJson(data: unknown): void {
 }
 
 /** Writes what is not the result to standard error. */
-export function printAside(lines: (screen: Screen) => readonly string[]): void {
+export function printAside(lines: (screen: Screen) => Lines): void {
   const screen = screenOf(process.stderr)
   process.stderr.write(screen.text(lines(screen)))
 }

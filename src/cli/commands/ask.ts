@@ -33,7 +33,7 @@ import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { constructionLines, type ExplainedStep, explainSteps } from '../views/construction-view.ts'
 import { executionCode, printExecution } from '../views/execution-summary.ts'
-import { LiveNodes } from '../views/live-nodes.ts'
+import { liveNodes } from '../views/live-nodes.ts'
 
 interface AskOptions extends JobOptions {
   readonly options?: readonly string[]
@@ -87,7 +87,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   const folder = existingRun(name, options.runsDir)
   const given = await readTask(question, options)
   const run = folder.readRecord()
-  const view = new LiveNodes()
+  const view = liveNodes()
   const say = (text: string) => view.notice(shownText(text))
   const signal = interruptSignal(say)
   const endTelemetry = await startTelemetry()
@@ -117,9 +117,9 @@ async function ask(name: string, question: string | undefined, options: AskOptio
         if (json) return
         printAside((screen) => [
           screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),
-          ...(split === undefined ? [] : [`for question ${shownText(task.id)} of the ${split} questions`]),
+          split && `for question ${shownText(task.id)} of the ${split} questions`,
           '',
-          ...constructionLines(steps, construction.graph, screen),
+          constructionLines(steps, construction.graph, screen),
           '',
         ])
       },

@@ -10,7 +10,7 @@ import {
 import { type DifferingSetting, differingSettings } from '../../evaluation/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
-import { markdownTable, numberColumns, type ShownTable, tableLines } from '../display/table.ts'
+import { numberColumns, type ShownTable, tableLines } from '../display/table.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
@@ -22,7 +22,6 @@ interface CompareOptions {
   readonly base?: string
   readonly runsDir?: string
   readonly json: boolean
-  readonly markdown: boolean
 }
 
 export function compareCommand(): Command {
@@ -32,7 +31,6 @@ export function compareCommand(): Command {
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
     .addOption(runsDirOption())
-    .option('--markdown', 'print the tables as Markdown', false)
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -40,7 +38,7 @@ export function compareCommand(): Command {
 Examples:
   magic compare first                              the organisations that \`magic eval first\` was asked for
   magic compare first second                       two runs, and the settings that differ
-  magic compare first --base direct --markdown >> notes.md
+  magic compare first --base direct
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
 bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
@@ -56,7 +54,7 @@ interface ComparedRun {
 }
 
 function compare(names: readonly string[], options: CompareOptions): void {
-  const { split, markdown } = options
+  const { split } = options
   const runs = [...new Set(names)].map((name) => readRun(name, options))
   const evaluations = runs.flatMap((run) => run.evaluations)
   const base = baseOf(evaluations, options.base)
@@ -77,21 +75,22 @@ function compare(names: readonly string[], options: CompareOptions): void {
       })),
     }),
     (screen) => {
-      const section = (title: string, table: ShownTable) =>
-        markdown
-          ? [`**${title}**`, '', ...markdownTable(table), '']
-          : [screen.paint('bold', title), ...tableLines(table, screen), '']
+      const section = (title: string, table: ShownTable) => [
+        screen.paint('bold', title),
+        ...tableLines(table, screen),
+        '',
+      ]
       const labelled = rows.map(({ label, evaluation: { report, header } }) => {
         return { label, report, isSimulated: isSimulatedModel(header.model) }
       })
       const scores = { ...evaluationTable(labelled, metric), emphasised: base }
       const title = `Difference to ${rows[base]!.label}, in percentage points`
       return [
-        ...section(`Scores on ${split} questions`, scores),
-        ...(rows.length > 1 ? section(title, differenceTable(rows, base)) : []),
-        ...(settings.length > 0 ? section('Settings that differ', settingsTable(settings, runs)) : []),
-        ...(runs.length > 1 && settings.length === 0 ? ['No setting differs.', ''] : []),
-        ...(labelled.some(({ isSimulated }) => isSimulated) ? [simulatedNote] : []),
+        section(`Scores on ${split} questions`, scores),
+        rows.length > 1 && section(title, differenceTable(rows, base)),
+        settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
+        runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
+        labelled.some(({ isSimulated }) => isSimulated) && simulatedNote,
       ]
     },
   )

@@ -11,7 +11,7 @@ import { type ImportedSplit, importFiles } from '../../tasks/data/import-files.t
 import { type PullProgress, pullBenchmark } from '../../tasks/data/pull.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
 import { Progress } from '../display/progress.ts'
-import { factLines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { factLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
@@ -71,7 +71,7 @@ function listCommand(): Command {
         options,
         () => entries,
         (screen) => [
-          ...entries.flatMap((entry) => entryLines(entry, screen)),
+          entries.map((entry) => entryLines(entry, screen)),
           '',
           wrapText(shownText(`✓ is in ${root}. ${remedy('NAME')}`), screen),
         ],
@@ -123,14 +123,14 @@ function showCommand(): Command {
         options,
         () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
         (screen) => [
-          ...describe(entry, contract, screen),
-          ...tasks.flatMap((task) => ['', ...taskLines(task, split!, screen)]),
+          describe(entry, contract, screen),
+          tasks.map((task) => ['', taskLines(task, split!, screen)]),
         ],
       )
     })
 }
 
-function describe(entry: CatalogueEntry, contract: string, screen: Screen): string[] {
+function describe(entry: CatalogueEntry, contract: string, screen: Screen): Lines {
   const { name, title, source, revision, licence, metric, splits, companions } = entry
   const state = (imported: boolean) => (imported ? 'imported' : 'not here')
   const facts: (readonly [name: string, text: string])[] = [
@@ -149,8 +149,8 @@ function describe(entry: CatalogueEntry, contract: string, screen: Screen): stri
   const isComplete = splits.every(({ imported }) => imported)
   return [
     screen.paint('bold', `${title} (${name})`),
-    ...factLines(facts, screen),
-    ...(isComplete ? [] : [wrapText(remedy(name), screen)]),
+    factLines(facts, screen),
+    !isComplete && wrapText(remedy(name), screen),
   ]
 }
 

@@ -23,16 +23,6 @@ interface DemoOptions extends ReportOptions {
   readonly runsDir?: string
 }
 
-/** The table's words for the organisations, by their names. */
-const descriptions: Readonly<Record<string, string>> = {
-  direct: 'direct: the model alone',
-  chain: 'chain: three roles in a row',
-  untrained: 'untrained policy',
-  'all-atomic': 'trained, all-atomic',
-  'all-group': 'trained, all-group',
-  trained: 'trained policy',
-}
-
 export function demoCommand(): Command {
   const command = new Command('demo')
     .description(
@@ -85,7 +75,7 @@ async function demo(options: DemoOptions): Promise<number> {
       signal,
       onTraining: view.listen,
       onQuestion: (organisation, done, total) => {
-        if (done === 1) progress.start(total, `examining ${descriptions[organisation]} (simulated)`)
+        if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
         progress.update({ done })
       },
     }).finally(() => view.end())
@@ -131,7 +121,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   const table = {
     columns: numberColumns('on held-out questions', ['accuracy [95 %]', 'tokens per question']),
     rows: reports.map(({ organisation, score, tokens: used }) => [
-      descriptions[organisation]!,
+      organisation,
       scoreWithInterval(score),
       tokens(used.total),
     ]),
@@ -178,7 +168,7 @@ function demoJson({ training, comparison }: DemoResult): object {
   const trained = rows.at(-1)!
   return {
     training,
-    organisations: rows.map((row) => ({ ...row, label: descriptions[row.organisation] })),
+    organisations: rows,
     trainedBeatsUntrained: trained.against!.low > 0,
     fewerTokensThanAllGroup: trained.tokens.total < allGroup(rows).tokens.total,
     example: { question: example.task.question, graph: example.graph, answer: example.answer ?? null },

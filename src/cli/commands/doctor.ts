@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { freemem } from 'node:os'
 import { Command } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { type ChatModel, paperDecoding } from '../../models/chat-model.ts'
@@ -16,12 +15,10 @@ import { addModelOptions, type ModelOptions, openChosenModel } from '../options/
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 
-/** `limited`: it works, but something better is missing. */
-type State = 'ok' | 'limited' | 'missing'
-
 interface Finding {
   readonly what: string
-  readonly state: State
+  /** `limited`: it works, but something better is missing. */
+  readonly state: keyof typeof marks
   readonly found: string
   readonly remedy?: string
 }
@@ -53,7 +50,6 @@ Exits with 1 when something that was asked for is missing.`,
       const memory = (freemem() / 1024 ** 3).toFixed(1)
       const findings = [
         finding('Node', 'ok', `${process.version}, ${memory} GiB of memory free`),
-        disk(),
         keys(),
         ...(await model(options)),
         await sandbox(),
@@ -63,35 +59,18 @@ Exits with 1 when something that was asked for is missing.`,
         options,
         () => findings,
         (screen) =>
-          findings.flatMap(({ what, state, found, remedy }) => {
+          findings.map(({ what, state, found, remedy }) => {
             const [colour, mark] = marks[state]
             const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${shownText(found)}`
-            return [line, ...(remedy?.split('\n').map((text) => `           → ${text}`) ?? [])]
+            return [line, remedy?.split('\n').map((text) => `           → ${text}`)]
           }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
     })
 }
 
-function finding(what: string, state: State, found: string, remedy?: string): Finding {
+function finding(what: string, state: Finding['state'], found: string, remedy?: string): Finding {
   return { what, state, found, remedy }
-}
-
-function disk(): Finding {
-  const folders = [process.cwd(), tmpdir()]
-  const closed = folders.filter((folder) => !isWritable(folder))
-  if (closed.length === 0) return finding('disk', 'ok', `can write to ${folders.join(' and ')}`)
-  const remedy = 'Run it in a folder of yours, or set TMPDIR.'
-  return finding('disk', 'missing', `cannot write to ${closed.join(' and ')}`, remedy)
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Which providers could be asked, by their key variables; a key is never shown. */
@@ -128,12 +107,9 @@ async function echo(asked: ChatModel): Promise<Finding[]> {
   const reply = await asked.ask({ ...request, decoding: paperDecoding }, AbortSignal.timeout(30_000))
   if (!reply.ok) return [finding('model', 'missing', `${who}: ${reply.message}`, remedyFor(reply.kind))]
   const answered = `${who} answered in ${Math.round(reply.durationMs)} ms`
-  const doubts = reply.warnings.join(', ')
-  const remedy = 'See docs/models.md on usage and thinking.'
-  const found =
-    doubts === ''
-      ? finding('model', 'ok', answered)
-      : finding('model', 'limited', `${answered}, but: ${doubts}`, remedy)
+  const doubts = reply.warnings.length > 0 ? `, but: ${reply.warnings.join(', ')}` : ''
+  const help = doubts === '' ? undefined : 'See docs/models.md on usage and thinking.'
+  const found = finding('model', doubts === '' ? 'ok' : 'limited', `${answered}${doubts}`, help)
   if (isSimulated || priceOf(asked.identity) !== undefined) return [found]
   const advice = 'Give your own price table before you set a money budget.'
   return [found, finding('price', 'limited', `none known for ${who}`, advice)]

@@ -3,11 +3,10 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import type { ModelIdentity } from '../../models/chat-model.ts'
 import { openModel } from '../../models/open-model.ts'
-import { type Cost, type Price, type PriceTable, priceOf, publishedPrices } from '../../models/prices.ts'
-import type { BudgetSettings } from '../../settings/budget.ts'
+import { type Price, type PriceTable, priceOf, publishedPrices } from '../../models/prices.ts'
 import { trainingSettings } from '../../settings/training.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
-import { type Estimate, estimate, type Range } from '../../training/estimate.ts'
+import { estimate, type Range } from '../../training/estimate.ts'
 import { tokens } from '../display/numbers.ts'
 import { shownText } from '../display/screen.ts'
 import { numberColumns, tableLines } from '../display/table.ts'
@@ -17,10 +16,7 @@ import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import { addTaskOptions, openTasks, type TaskSource, taskSource } from '../options/task-options.ts'
 import {
-  addBudgetOptions,
   addTrainingOptions,
-  type BudgetOptions,
-  givenBudget,
   givenExecution,
   givenTraining,
   type TrainingOptions,
@@ -28,7 +24,7 @@ import {
 import { printAside, printResult } from '../print.ts'
 import { costText } from '../views/evaluation-table.ts'
 
-interface EstimateOptions extends TrainingOptions, BudgetOptions, ModelOptions {
+interface EstimateOptions extends TrainingOptions, ModelOptions {
   /** `provider/model` */
   readonly price?: string
   readonly json: boolean
@@ -42,7 +38,6 @@ export function estimateCommand(): Command {
     .option('--price <provider/model>', "at this model's price; by default at the chosen model's", priceName)
     .addOption(jsonOption('the estimate as JSON'))
   addTrainingOptions(command)
-  addBudgetOptions(command)
   return addModelOptions(command)
     .addHelpText(
       'after',
@@ -112,7 +107,6 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
         '',
         `A question answered by the untrained policy takes ${each.join(', ')}.`,
         ...(price ? priceLines(model, price) : unpricedLines(model, isSimulated)).map(shownText),
-        ...capLines(givenBudget(options, configuration), figures),
         `Lengths are simulated: ${counted(sampled, 'update')} of ${updates} ran on the simulated model.`,
         'A model that writes more costs more.',
       ]
@@ -148,23 +142,4 @@ function unpricedLines(model: string, isSimulated: boolean): string[] {
     `There is no price for ${model}. Give one under model.prices in magic.config.ts,`,
     `or take another with --price: ${known.join(', ')}.`,
   ]
-}
-
-/** Whether the caps would stop the run. */
-function capLines(caps: BudgetSettings, { calls, inputTokens, outputTokens, cost }: Estimate): string[] {
-  const amount = (given: Cost) => (given === 'unpriced' ? undefined : given.amount)
-  const needs = (edge: keyof Range) => ({
-    cost: amount(cost[edge]),
-    tokens: inputTokens[edge] + outputTokens[edge],
-    calls: calls[edge],
-  })
-  const [expected, high] = [needs('expected'), needs('high')]
-  return (['cost', 'tokens', 'calls'] as const).flatMap((cap) => {
-    const limit = caps[cap]
-    const [usual, most] = [expected[cap], high[cap]]
-    if (limit === undefined || usual === undefined || most === undefined) return []
-    const verdict =
-      limit >= most ? 'is enough' : limit >= usual ? 'may be reached' : 'will probably be reached'
-    return [`The cap --max-${cap} ${limit} ${verdict}.`]
-  })
 }

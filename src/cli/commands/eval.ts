@@ -161,7 +161,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<number> 
       }),
       (screen) => {
         const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
-        return rows.length === 0 ? [] : ['', ...evaluationLines(rows, set.metric, screen)]
+        return rows.length > 0 && ['', evaluationLines(rows, set.metric, screen)]
       },
     )
     const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
@@ -170,18 +170,12 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<number> 
     const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
     const spent = `${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens`
     printAside(() => [
-      ...(options.json || kept === '' ? [] : ['', `Records: ${kept} in ${folder.evaluationsFolder}`]),
-      ...(ended === 'cap'
-        ? [
-            `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
-          ]
-        : []),
-      ...(ended === 'interrupted' ? [`Interrupted${where}.${rest} Repeat the command to go on.`] : []),
-      ...(passed === false
-        ? [
-            `Below the threshold: ${evaluated[0]!.organisation} has ${percent(evaluated[0]!.score.mean)}, asked for is ${percent(threshold!)}.`,
-          ]
-        : []),
+      !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
+      ended === 'cap' &&
+        `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
+      ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to go on.`,
+      passed === false &&
+        `Below the threshold: ${evaluated[0]!.organisation} has ${percent(evaluated[0]!.score.mean)}, asked for is ${percent(threshold!)}.`,
     ])
     if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
     return passed === false ? exitCode.belowThreshold : exitCode.done

@@ -30,7 +30,7 @@ import { printAside, printJson } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { executionCode, printExecution } from '../views/execution-summary.ts'
-import { LiveNodes } from '../views/live-nodes.ts'
+import { liveNodes } from '../views/live-nodes.ts'
 
 interface RunOptions extends ModelOptions {
   readonly graph?: string
@@ -80,7 +80,7 @@ async function run(options: RunOptions): Promise<number> {
   const task = readTaskFile(options.task)
   const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
   assertFits(graph, library, options)
-  const view = new LiveNodes()
+  const view = liveNodes()
   const signal = interruptSignal((text) => view.notice(text))
   const endTelemetry = await startTelemetry()
   const { model, close } = await openChosenModel(options)

@@ -12,8 +12,11 @@ export interface Screen {
   readonly columns: number
   paint(style: Parameters<typeof styleText>[0], text: string): string
   /** Lines as one text, in ASCII where the terminal has nothing else. */
-  text(lines: readonly string[]): string
+  text(lines: Lines): string
 }
+
+/** Lines within lines; what is undefined or false is left out. */
+export type Lines = string | false | undefined | readonly Lines[]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,8 +29,13 @@ export function screenOf(
     columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
     // `styleText` honours NO_COLOR and FORCE_COLOR.
     paint: (style, text) => styleText(style, text, { stream }),
-    text: (lines) => lines.map((line) => `${isUnicode ? line : inAscii(line)}\n`).join(''),
+    text: (lines) => flat(lines, isUnicode ? (line) => line : inAscii),
   }
+}
+
+function flat(lines: Lines, shown: (line: string) => string): string {
+  if (typeof lines === 'string') return `${shown(lines)}\n`
+  return lines ? lines.map((line) => flat(line, shown)).join('') : ''
 }
 
 /** No locale at all counts as UTF-8: containers often set none. The Linux console has no Braille. */

@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { plainScreen } from '../../../test/plain-screen.ts'
 import type { Screen } from './screen.ts'
-import { markdownTable, type ShownTable, tableLines } from './table.ts'
+import { type ShownTable, tableLines } from './table.ts'
 
 const terminalTable = (table: ShownTable, screen: Screen) => screen.text(tableLines(table, screen))
 
@@ -97,41 +97,6 @@ test('never wider than the screen, and nothing drives the terminal', () => {
       const text = terminalTable(table, plainScreen(columns))
       for (const line of text.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns)
       expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)
-    }),
-  )
-})
-
-test('as Markdown', () => {
-  expect(markdownTable(results)).toEqual([
-    '| organisation | score | tokens |',
-    '| --- | --: | --: |',
-    '| direct answer | 41.2 % [35.0, 48.0] | 812 |',
-    '| all roles in parallel, then summarized | 55.0 % [48.0, 62.0] | 12.3 k |',
-    '| **trained** | **70.0 % [63.0, 76.0]** | **5.43 k** |',
-  ])
-})
-
-test.each([
-  ['independent_solver', 'independent_solver'],
-  ['_a_', '\\_a\\_'],
-  ['a|b', 'a\\|b'],
-  ['<script>', '\\<script\\>'],
-  ['[x](http://y)', '\\[x](http://y)'],
-  ['a\nb', 'a\\\\nb'],
-  ['`*~$&\\', '\\`\\*\\~\\$\\&\\\\'],
-])('Markdown takes %s literally', (cell, escaped) => {
-  expect(markdownTable({ columns: [{ header: 'h' }], rows: [[cell]] })[2]).toBe(`| ${escaped} |`)
-})
-
-test('every Markdown row has as many cells as there are columns', () => {
-  fc.assert(
-    fc.property(anyTable, (table) => {
-      const lines = markdownTable(table)
-      expect(lines).toHaveLength(table.rows.length + 2)
-      for (const line of lines) {
-        const bars = line.replace(/\\./gu, '').match(/\|/g)
-        expect(bars).toHaveLength(table.columns.length + 1)
-      }
     }),
   )
 })

@@ -93,30 +93,3 @@ function stacked(
     return [screen.paint('bold', heading), ...fields]
   })
 }
-
-/** The table as GitHub and most documentation tools read it. */
-export function markdownTable({ columns, rows, emphasised }: ShownTable): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [
-    line(columns.map(({ header }) => escaped(header))),
-    line(columns.map(({ kind }) => (kind === 'number' ? '--:' : '---'))),
-    ...rows.map((row, index) =>
-      line(
-        columns.map((_, column) => {
-          const cell = escaped(row[column] ?? '')
-          return index === emphasised && cell !== '' ? `**${cell}**` : cell
-        }),
-      ),
-    ),
-  ]
-}
-
-/**
- * What Markdown would read as markup is taken literally. `_` within a word and brackets around an interval are
- * safe, so that names and numbers keep their looks.
- */
-function escaped(text: string): string {
-  return shownText(text)
-    .trim()
-    .replace(/[\\|`*<>&~$]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\[(?=[^\]]*\][([:])/gu, (sign) => `\\${sign}`)
-}

@@ -2,7 +2,7 @@ import type { OrganisationReport } from '../../evaluation/organisation-report.ts
 import type { Cost } from '../../models/prices.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
-import { type Screen, wrapText } from '../display/screen.ts'
+import { type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { numberColumns, type ShownTable, tableLines } from '../display/table.ts'
 
 /** A report under the name that it has beside others. */
@@ -32,14 +32,14 @@ export function evaluationTable(rows: readonly LabelledReport[], metric: string)
 }
 
 /** The table with what its columns mean. */
-export function evaluationLines(rows: readonly LabelledReport[], metric: string, screen: Screen): string[] {
-  const notes = [
-    'tokens/q, calls/q: means per question. cost: of all questions together.',
+export function evaluationLines(rows: readonly LabelledReport[], metric: string, screen: Screen): Lines {
+  return [
+    tableLines(evaluationTable(rows, metric), screen),
+    '',
+    wrapText('tokens/q, calls/q: means per question. cost: of all questions together.', screen),
     'failed: without a valid answer, counted with a score of 0.',
-    ...(rows.some(({ isSimulated }) => isSimulated) ? [simulatedNote] : []),
+    rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
   ]
-  const table = tableLines(evaluationTable(rows, metric), screen)
-  return [...table, '', ...notes.map((note) => wrapText(note, screen))]
 }
 
 export const simulatedNote = 'The scores are simulated: no language model was asked.'

@@ -2,7 +2,7 @@ import type { Execution } from '../../execution/execution.ts'
 import { isRefusal } from '../../models/failure.ts'
 import { exitCode } from '../../problem.ts'
 import { isSettled } from '../../store/ledger/evaluation.ts'
-import { shownText, wrapText } from '../display/screen.ts'
+import { type Lines, shownText, wrapText } from '../display/screen.ts'
 import { counted, printable } from '../display/terminal-text.ts'
 import { printAside } from '../print.ts'
 import { costText } from './evaluation-table.ts'
@@ -15,33 +15,34 @@ export function printExecution(
 ): void {
   const { status, answer, stop, usage, cost, durationMs } = execution
   const tokens = `${usage.input} + ${usage.output} tokens`
-  const lines = [
-    '',
-    ...(stop === undefined ? [] : [`stopped: ${stop.message}`]),
-    ...failureLines(execution),
-    `${status} in ${(durationMs / 1000).toFixed(1)} s, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, isSimulated)}`,
-    ...warningLines(execution),
-    ...(isSimulated && answer !== undefined ? ['The answer is simulated: no language model was asked.'] : []),
-    ...remarks,
-  ]
-  printAside((screen) => lines.map((line) => wrapText(shownText(line), screen)))
+  const summary = `${status} in ${(durationMs / 1000).toFixed(1)} s, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, isSimulated)}`
+  printAside((screen) => {
+    const shown = (line: string) => wrapText(shownText(line), screen)
+    return [
+      '',
+      stop && shown(`stopped: ${stop.message}`),
+      failureLines(execution).map(shown),
+      summary,
+      warningLines(execution),
+      isSimulated && answer !== undefined && 'The answer is simulated: no language model was asked.',
+      remarks,
+    ]
+  })
   if (answer === undefined) return
   process.stdout.write(`${printable(typeof answer === 'string' ? answer : JSON.stringify(answer))}\n`)
 }
 
 /** Replies that make the token counts or the settings doubtful. */
-function warningLines({ trace, usage }: Execution): string[] {
+function warningLines({ trace, usage: { unknown } }: Execution): Lines {
   const attempts = trace.nodes.flatMap(({ calls }) => calls.flatMap((call) => call.attempts))
   const warnings = attempts.flatMap((attempt) => (attempt.ok ? attempt.warnings : []))
   const thoughts = warnings.filter((warning) => warning === 'thinking').length
-  const lines: string[] = []
-  if (usage.unknown > 0)
-    lines.push(`The token counts are too low: the server sent none for ${counted(usage.unknown, 'attempt')}.`)
-  if (warnings.includes('usage_constant'))
-    lines.push('The token counts are doubtful: the server always sends the same.')
-  if (thoughts > 0)
-    lines.push(`The model was thinking in ${counted(thoughts, 'call')} although thinking is switched off.`)
-  return lines
+  return [
+    unknown > 0 && `The token counts are too low: the server sent none for ${counted(unknown, 'attempt')}.`,
+    warnings.includes('usage_constant') && 'The token counts are doubtful: the server always sends the same.',
+    thoughts > 0 &&
+      `The model was thinking in ${counted(thoughts, 'call')} although thinking is switched off.`,
+  ]
 }
 
 /** One line per kind of failure. Nodes that were cut short by the end are left out. */

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { FakeTerminal } from '../../../test/fake-terminal.ts'
 import { plainScreen } from '../../../test/plain-screen.ts'
 import { noUsage } from '../../models/usage.ts'
-import { LiveNodes } from './live-nodes.ts'
+import { liveNodes } from './live-nodes.ts'
 
 function show(columns: number, rows: number, count: number) {
   const terminal = new FakeTerminal(columns, rows)
-  const view = new LiveNodes(terminal.stream, true, () => plainScreen(columns))
+  const view = liveNodes(terminal.stream, true, () => plainScreen(columns))
   const names = Array.from({ length: count }, (_, index) => `node_with_a_rather_long_name_${index}\u001b[2J`)
   const common = { execution: 'x' } as const
   view.listen({
@@ -55,7 +55,7 @@ test.each([
 
 test('elsewhere a line per event, in which nothing drives the terminal', () => {
   const terminal = new FakeTerminal(80)
-  const view = new LiveNodes(terminal.stream, false, () => plainScreen())
+  const view = liveNodes(terminal.stream, false, () => plainScreen())
   const node = 'solver\u001b[2J'
   const nodes = [{ node, role: 'r', executor: node, part: 'atomic' as const, predecessors: [] }]
   view.listen({ execution: 'x', type: 'execution-start', task: 't', nodes })

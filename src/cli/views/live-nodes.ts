@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '../../execution/trace/events.ts'
 import { chooseDisplay } from '../display/choose-display.ts'
-import { LiveArea } from '../display/live-area.ts'
+import { type LiveArea, liveArea } from '../display/live-area.ts'
 import { duration } from '../display/numbers.ts'
 import { type Screen, screenOf, shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -13,72 +13,56 @@ interface ShownNode {
 }
 
 /** Shows the nodes of an execution: a line for each that ends and, on a terminal, those at work below. */
-export class LiveNodes {
-  readonly #stream: NodeJS.WriteStream
-  readonly #isLive: boolean
-  readonly #screen: () => Screen
-  readonly #nodes = new Map<string, ShownNode>()
-  readonly #running = new Set<ShownNode>()
-  #area: LiveArea | undefined
+export function liveNodes(
+  stream: NodeJS.WriteStream = process.stderr,
+  isLive: boolean = chooseDisplay(undefined, stream) === 'live',
+  screen: () => Screen = () => screenOf(stream),
+) {
+  const nodes = new Map<string, ShownNode>()
+  const running = new Set<ShownNode>()
+  const runningLines = () =>
+    [...running].map(({ label, startedAt }) => `  ● ${label}  ${duration(performance.now() - startedAt)}`)
+  let area: LiveArea | undefined
 
-  constructor(
-    stream: NodeJS.WriteStream = process.stderr,
-    isLive: boolean = chooseDisplay(undefined, stream) === 'live',
-    screen: () => Screen = () => screenOf(stream),
-  ) {
-    this.#stream = stream
-    this.#isLive = isLive
-    this.#screen = screen
+  /** Says something apart, without tearing the view. */
+  const notice = (line: string): void => {
+    if (area) area.above([line])
+    else stream.write(screen().text([line]))
   }
-
-  readonly listen = (event: ExecutionEvent): void => {
-    if (event.type === 'execution-start') this.#start(event.nodes)
-    else if (event.type === 'execution-end') {
-      this.#area?.end([])
-      this.#area = undefined
+  const listen = (event: ExecutionEvent): void => {
+    if (event.type === 'execution-end') {
+      area?.end([])
+      area = undefined
+    } else if (event.type === 'execution-start') {
+      notice(`running ${counted(event.nodes.length, 'node')}`)
+      for (const { node, executor, part } of event.nodes) {
+        const remark = part === 'worker' || part === 'aggregator' ? ` (${part})` : ''
+        nodes.set(node, { label: `${shownText(executor)}${remark}`, startedAt: 0, tokens: 0, calls: 0 })
+      }
+      if (isLive) area = liveArea(stream, runningLines, screen)
     } else {
-      const node = this.#nodes.get(event.node)
-      if (node === undefined) return
+      const node = nodes.get(event.node)!
       if (event.type === 'node-start') {
         node.startedAt = performance.now()
-        this.#running.add(node)
+        running.add(node)
       } else if (event.type === 'call-end') {
         node.calls += 1
         node.tokens += event.usage.input + event.usage.output
-      } else if (event.type === 'tool-end')
-        this.notice(`  ${node.label} used ${event.tool} (${event.status})`)
+      } else if (event.type === 'tool-end') notice(`  ${node.label} used ${event.tool} (${event.status})`)
       else {
-        this.#running.delete(node)
-        this.notice(this.#ended(node, event.status, event.durationMs))
+        running.delete(node)
+        notice(endLine(node, event.status, event.durationMs, screen()))
       }
-      this.#area?.update()
+      area?.update()
     }
   }
+  return { listen, notice }
+}
 
-  /** Says something apart, without tearing the view. */
-  notice(line: string): void {
-    if (this.#area) this.#area.above([line])
-    else this.#stream.write(this.#screen().text([line]))
-  }
-
-  #start(nodes: Extract<ExecutionEvent, { type: 'execution-start' }>['nodes']): void {
-    this.notice(`running ${counted(nodes.length, 'node')}`)
-    for (const { node, executor, part } of nodes) {
-      const remark = part === 'worker' || part === 'aggregator' ? ` (${part})` : ''
-      this.#nodes.set(node, { label: `${shownText(executor)}${remark}`, startedAt: 0, tokens: 0, calls: 0 })
-    }
-    if (!this.#isLive) return
-    const now = () => performance.now()
-    const lines = () =>
-      [...this.#running].map((one) => `  ● ${one.label}  ${duration(now() - one.startedAt)}`)
-    this.#area = new LiveArea(this.#stream, lines, this.#screen)
-  }
-
-  #ended({ label, calls, tokens }: ShownNode, status: string, ms: number): string {
-    // A node without an answer of its own has not failed: planners seldom have one.
-    const hasFailed = status !== 'ok' && status !== 'null_answer'
-    const mark = hasFailed ? this.#screen().paint('red', '✗') : this.#screen().paint('green', '✓')
-    const remark = hasFailed ? `  ${status}` : status === 'ok' ? '' : '  no answer of its own'
-    return `${mark} ${label}  ${duration(ms)}  ${counted(calls, 'call')}, ${tokens} tokens${remark}`
-  }
+function endLine({ label, calls, tokens }: ShownNode, status: string, ms: number, screen: Screen): string {
+  // A node without an answer of its own has not failed: planners seldom have one.
+  const hasFailed = status !== 'ok' && status !== 'null_answer'
+  const mark = hasFailed ? screen.paint('red', '✗') : screen.paint('green', '✓')
+  const remark = hasFailed ? `  ${status}` : status === 'ok' ? '' : '  no answer of its own'
+  return `${mark} ${label}  ${duration(ms)}  ${counted(calls, 'call')}, ${tokens} tokens${remark}`
 }

@@ -8,9 +8,8 @@ import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../../e
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
-import { chartLines } from '../display/chart.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
-import { factLines, graphLines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { factLines, graphLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
 import { numberColumns, tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -28,14 +27,14 @@ export interface ShownRun {
 }
 
 /** A run on one page. */
-export function runLines(run: ShownRun, graphsToDraw: number, screen: Screen): string[] {
+export function runLines(run: ShownRun, graphsToDraw: number, screen: Screen): Lines {
   const { updates, record } = run.overview
   return [
     screen.paint('bold', shownText(`Run ${record.name}`)),
-    ...factLines(facts(run), screen, '  '),
-    ...(updates.length === 0 ? [] : [...curves(updates, screen), ...actions(updates, screen)]),
-    ...(run.graphs.length === 0 ? [] : finalGraphs(run, graphsToDraw, screen)),
-    ...evaluations(run, screen),
+    factLines(facts(run), screen, '  '),
+    updates.length > 0 && [curves(updates, screen), actions(updates, screen)],
+    run.graphs.length > 0 && finalGraphs(run, graphsToDraw, screen),
+    evaluations(run, screen),
   ]
 }
 
@@ -101,12 +100,13 @@ function stateText({ record, done, isFinished, updates }: RunOverview, run: stri
   return `${count}${when}; if no process is training it: \`magic resume ${run}\``
 }
 
-/** The score as a chart, and what belongs to it as small curves with their first and last values. */
-function curves(updates: readonly UpdateRecord[], screen: Screen): string[] {
+/** How the training went, as small curves with their first and last values. Scores are on training questions. */
+function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const window = Math.min(smoothing, Math.max(1, Math.floor(updates.length / 3)))
   const suffix = window > 1 ? ` (mean of ${window} updates)` : ''
   const series = (read: (update: UpdateRecord) => number) => movingMean(updates.map(read), window)
   const small: [string, number[], (value: number) => string][] = [
+    ['score', series(({ score }) => score), fixed],
     ['return', series(({ returns }) => meanOf(returns.map(([first = 0]) => first))), fixed],
     ['entropy', series(({ loss }) => loss.entropy), fixed],
     ['KL', series(({ loss }) => loss.divergence), fixed],
@@ -117,13 +117,10 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): string[] {
   const courses = small.map(([, values, shown]) => `${shown(values[0]!)} → ${shown(values.at(-1)!)}`)
   const width = Math.max(...courses.map((course) => course.length))
   const room = Math.max(1, Math.min(60, screen.columns - width - 20))
-  const score = { title: `Score on training questions${suffix}`, values: series(({ score }) => score) }
   return [
     '',
-    ...chartLines({ ...score, first: window }, screen),
-    '',
     screen.paint('bold', `Per update${suffix}`),
-    ...small.map(([name, values], index) => {
+    small.map(([name, values], index) => {
       const curve = screen.paint('cyan', sparkline(values, room))
       return `  ${name.padEnd(13)}  ${courses[index]!.padEnd(width)}  ${curve}`
     }),
@@ -141,38 +138,32 @@ function countOf({ input, output }: Pick<TokenCount, 'input' | 'output'>): numbe
 }
 
 /** Which roles the policy placed, and as what, in its first updates and its last. */
-function actions(updates: readonly UpdateRecord[], screen: Screen): string[] {
+function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const fifth = fifthOf(updates.length)
+  const period = counted(fifth, 'update')
   const [early, late] = [placedUnits(updates.slice(0, fifth)), placedUnits(updates.slice(-fifth))]
-  const table = (title: string, before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>) => {
-    const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0)
-    const names = [...new Set([...now.keys(), ...before.keys()])]
-    const shares = names.map((name) => ({
-      name,
-      before: (before.get(name) ?? 0) / sum(before),
-      now: (now.get(name) ?? 0) / sum(now),
-    }))
-    const rows = shares
+  const table = (title: string, counts: (placed: typeof late) => ReadonlyMap<string, number>) => {
+    const [before, now] = [sharesOf(counts(early)), sharesOf(counts(late))]
+    const rows = [...new Set([...now.keys(), ...before.keys()])]
+      .map((name) => ({ name, before: before.get(name) ?? 0, now: now.get(name) ?? 0 }))
       .toSorted((a, b) => b.now - a.now || b.before - a.before)
       .map((share) => [share.name, percent(share.before), percent(share.now)])
-    const period = counted(fifth, 'update')
-    return [
-      '',
-      ...tableLines({ columns: numberColumns(title, [`first ${period}`, `last ${period}`]), rows }, screen),
-    ]
+    const columns = numberColumns(title, [`first ${period}`, `last ${period}`])
+    return ['', tableLines({ columns, rows }, screen)]
   }
-  const granularity = ({ atomic, group }: typeof late) =>
-    new Map(Object.entries({ 'one agent': atomic, group }))
-  const sizes = (placed: typeof late) =>
-    new Map([...placed.sizes].map(([size, count]) => [counted(size, 'unit'), count]))
   return [
-    ...table('Roles placed', early.roles, late.roles),
-    ...table('Placed as', granularity(early), granularity(late)),
-    ...table('Graphs with', sizes(early), sizes(late)),
+    table('Roles placed', ({ roles }) => roles),
+    table('Placed as', ({ atomic, group }) => new Map(Object.entries({ 'one agent': atomic, group }))),
+    table('Graphs with', ({ sizes }) => new Map([...sizes].map(([size, n]) => [counted(size, 'unit'), n]))),
   ]
 }
 
-function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Screen): string[] {
+function sharesOf(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const sum = [...counts.values()].reduce((a, b) => a + b, 0)
+  return new Map([...counts].map(([name, count]) => [name, count / sum]))
+}
+
+function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Screen): Lines {
   const all = graphs.reduce((sum, { count }) => sum + count, 0)
   const period = `the last ${counted(fifthOf(overview.updates.length), 'update')}`
   const title = graphs.every(({ count }) => count === 1)
@@ -182,20 +173,20 @@ function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Scre
   return [
     '',
     screen.paint('bold', wrapText(title, screen)),
-    ...graphs
+    graphs
       .slice(0, shown)
-      .flatMap(({ graph, count, score }) => [
+      .map(({ graph, count, score }) => [
         '',
         `${counted(count, 'time')} of ${all} (${percent(count / all)}), mean score ${score.toFixed(2)}`,
         '',
-        ...graphLines(graph, screen),
+        graphLines(graph, screen),
       ]),
-    ...(more > 0 ? ['', `and ${counted(more, 'other graph')}`] : []),
+    more > 0 && ['', `and ${counted(more, 'other graph')}`],
   ]
 }
 
 /** The evaluations that a run keeps; of the same one made again, the last. */
-function evaluations({ evaluations: kept, overview: { record } }: ShownRun, screen: Screen): string[] {
+function evaluations({ evaluations: kept, overview: { record } }: ShownRun, screen: Screen): Lines {
   if (kept.length === 0)
     return [
       '',
@@ -203,7 +194,7 @@ function evaluations({ evaluations: kept, overview: { record } }: ShownRun, scre
       `none yet; next: \`magic eval ${shownText(record.name)}\``,
     ]
   const bySplit = Map.groupBy(latestEvaluations(kept), ({ header }) => header.split)
-  return [...bySplit].flatMap(([split, evaluated]) => {
+  return [...bySplit].map(([split, evaluated]) => {
     const labels = evaluationLabels(evaluated)
     const rows = evaluated.map(({ report, header }, position) => ({
       label: labels[position]!,
@@ -211,6 +202,6 @@ function evaluations({ evaluations: kept, overview: { record } }: ShownRun, scre
       isSimulated: isSimulatedModel(header.model),
     }))
     const title = screen.paint('bold', shownText(`Evaluations on ${split} questions`))
-    return ['', title, '', ...evaluationLines(rows, record.tasks.metric, screen)]
+    return ['', title, '', evaluationLines(rows, record.tasks.metric, screen)]
   })
 }
