@@ -217,7 +217,7 @@ describeShared('magic data with the real files', () => {
       setTimeout(() => process.emit('SIGINT'), 100)
       const interrupted = await data('pull', 'gsm8k', ...words)
       expect(interrupted.code).toBe(130)
-      expect(interrupted.stderr).toContain('repeat the command to go on')
+      expect(interrupted.stderr).toContain('Repeat the command to go on')
     } finally {
       await server.close()
     }

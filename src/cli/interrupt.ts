@@ -7,8 +7,7 @@ export function interruptSignal(say: (text: string) => void): AbortSignal {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(exitCode.interrupted)
       say('Stopping; once more ends it at once.')
-      const options = { exitCode: exitCode.interrupted }
-      controller.abort(new Problem(`interrupted by ${name}; repeat the command to go on.`, options))
+      controller.abort(new Problem(`Interrupted by ${name}.`, { exitCode: exitCode.interrupted }))
     })
   }
   return controller.signal

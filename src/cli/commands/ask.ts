@@ -90,61 +90,59 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   const view = liveNodes()
   const say = (text: string) => view.notice(shownText(text))
   const signal = interruptSignal(say)
-  const endTelemetry = await startTelemetry()
-  const job = await reopenToAsk(run, options, say)
-  try {
-    const { set, isSimulated } = job
-    const policy = await loadCheckpoint(folder, { encoder: await encoderOfRun(run, say), update })
-    const { task, split } = knownTask(set, given)
-    const contract = options.contract
-      ? contractKinds[options.contract]
-      : set
-        ? contractFor(set, task)
-        : recordedContract(Object.keys(run.executors), task)
-    const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
-    let steps: readonly ExplainedStep[] = []
-    const execution = await solve({
-      policy,
-      task,
-      contract,
-      seed,
-      model: job.model,
-      tools: openToolbox(job.sandbox, job.tools),
-      limit: new CallLimit(job.concurrency),
-      signal,
-      onConstruction: (construction) => {
-        steps = explainSteps(policy.policy, construction)
-        if (json) return
-        printAside((screen) => [
-          screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),
-          split && `for question ${shownText(task.id)} of the ${split} questions`,
-          '',
-          constructionLines(steps, construction.graph, screen),
-          '',
-        ])
-      },
-      onEvent: json ? () => {} : view.listen,
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
+  const { set, isSimulated } = job
+  const policy = await loadCheckpoint(folder, { encoder: await encoderOfRun(run, say), update })
+  const { task, split } = knownTask(set, given)
+  const contract = options.contract
+    ? contractKinds[options.contract]
+    : set
+      ? contractFor(set, task)
+      : recordedContract(Object.keys(run.executors), task)
+  const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
+  let steps: readonly ExplainedStep[] = []
+  const execution = await solve({
+    policy,
+    task,
+    contract,
+    seed,
+    model: job.model,
+    tools: openToolbox(job.sandbox, job.tools),
+    limit: new CallLimit(job.concurrency),
+    signal,
+    onConstruction: (construction) => {
+      steps = explainSteps(policy.policy, construction)
+      if (json) return
+      printAside((screen) => [
+        screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),
+        split && `for question ${shownText(task.id)} of the ${split} questions`,
+        '',
+        constructionLines(steps, construction.graph, screen),
+        '',
+      ])
+    },
+    onEvent: json ? () => {} : view.listen,
+  })
+  const { graph, status, answer, usage, cost, durationMs, failures } = execution
+  const guess = isSimulated && !isKnown(set, task)
+  if (json)
+    printJson({
+      ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
+      ...{ task, split: split ?? null, contract: contract.name },
+      ...{ graph, key: graphKey(graph), steps },
+      ...{ status, answer: answer ?? null, simulated: isSimulated, guess },
+      ...{ usage, cost, durationMs },
+      failures: failures.map(({ executor, status, reason }) => ({ executor, status, reason })),
     })
-    const { graph, status, answer, usage, cost, durationMs, failures } = execution
-    const isGuess = isSimulated && !isKnown(set, task)
-    if (json)
-      printJson({
-        ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
-        ...{ task, split: split ?? null, contract: contract.name },
-        ...{ graph, key: graphKey(graph), steps },
-        ...{ status, answer: answer ?? null, simulated: isSimulated, guess: isGuess },
-        ...{ usage, cost, durationMs },
-        failures: failures.map(({ executor, status, reason }) => ({ executor, status, reason })),
-      })
-    else {
-      const guess = 'The simulated model does not know this question: its answer is a guess.'
-      printExecution(execution, isSimulated, isGuess ? [guess] : [])
-    }
-    return executionCode(execution)
-  } finally {
-    await job.close()
-    await endTelemetry()
-  }
+  else
+    printExecution(
+      execution,
+      isSimulated,
+      guess && 'The simulated model does not know this question: its answer is a guess.',
+    )
+  return executionCode(execution)
 }
 
 async function readTask(question: string | undefined, options: AskOptions): Promise<Task> {

@@ -206,7 +206,7 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
       const progress = new Progress()
       progress.note(`${title}, ${source} at ${revision.slice(0, 12)}. Licence: ${licence}`)
       const pulled = await pullBenchmark(root, benchmarks[name], {
-        signal: interruptSignal((text) => progress.note(text)),
+        signal: interruptSignal((text) => progress.note(`${text} Repeat the command to go on.`)),
         splits: options.split,
         mirror: options.mirror,
         onProgress: pullListener(progress),

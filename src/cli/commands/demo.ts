@@ -5,7 +5,7 @@ import { type DemoResult, demoFamilies, demoSizes, quickSizes, runDemo } from '.
 import { exitCode } from '../../problem.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
-import { graphLines, type Screen, wrapText } from '../display/screen.ts'
+import { graphLines, type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { numberColumns, tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -64,34 +64,26 @@ async function demo(options: DemoOptions): Promise<number> {
   const signal = interruptSignal((text) => view.note(text))
   const questions = { trainSize: sizes.train, testSize: sizes.test, taskSeed: seed, families: demoFamilies }
   const source = { tasks: 'synthetic', ...questions }
-  const job = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
-  try {
-    const result = await runDemo({
-      seed,
-      set: job.set,
-      model: job.model,
-      folder,
-      source: { ...job.source, encoder: 'lexical' },
-      signal,
-      onTraining: view.listen,
-      onQuestion: (organisation, done, total) => {
-        if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
-        progress.update({ done })
-      },
-    }).finally(() => view.end())
-    const ms = performance.now() - start
-    printResult(
-      options,
-      () => ({ simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }),
-      (screen) => demoLines(result, ms, screen),
-    )
-    return result.comparison === undefined ? exitCode.interrupted : exitCode.done
-  } catch (error) {
-    if (!signal.aborted) throw error
-    return exitCode.interrupted
-  } finally {
-    await job.close()
-  }
+  await using closing = new AsyncDisposableStack()
+  const opened = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
+  const { set, model, source: kept } = closing.adopt(opened, (job) => job.close())
+  const result = await runDemo({
+    ...{ seed, set, model, folder, signal, source: { ...kept, encoder: 'lexical' } },
+    onTraining: view.listen,
+    onQuestion: (organisation, done, total) => {
+      if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
+      progress.update({ done })
+    },
+  })
+    .catch((error: unknown) => Promise.reject(signal.aborted ? signal.reason : error))
+    .finally(() => view.end())
+  const ms = performance.now() - start
+  printResult(
+    options,
+    () => ({ simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }),
+    (screen) => demoLines(result, ms, screen),
+  )
+  return result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }
 
 /** Beside those of earlier demos, which are somebody's runs by now. */
@@ -101,7 +93,7 @@ function freeFolder(wanted: string): string {
   return folder
 }
 
-function demoLines({ training, comparison }: DemoResult, ms: number, screen: Screen): string[] {
+function demoLines({ training, comparison }: DemoResult, ms: number, screen: Screen): Lines {
   const run = runWord(training.folder)
   if (comparison === undefined)
     return [
@@ -129,7 +121,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   }
   return [
     '',
-    ...tableLines(table, screen),
+    tableLines(table, screen),
     '',
     wrapText(
       `The trained policy ${word} the untrained one: ${differenceWithInterval({ mean, low, high })} points [95 %, paired bootstrap], with ${share} % of all-group's tokens.`,
@@ -142,14 +134,14 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
     '',
     'A question that it never saw, the organisation that it built, and the answer:',
     '',
-    ...quoted(example.task.question),
+    quoted(example.task.question),
     '',
-    ...graphLines(example.graph, screen),
+    graphLines(example.graph, screen),
     '',
-    ...quoted(answer ?? 'none'),
+    quoted(answer ?? 'none'),
     '',
     'Where to look next (in a checkout, write `npm run -s magic --` for `magic`):',
-    ...stepLines([
+    stepLines([
       [`magic show ${run}`, 'how it learned, and its graphs'],
       [`magic ask ${run} "your question"`, 'ask it something'],
       [`magic compare ${run} --base untrained`, 'the table, with differences'],

@@ -11,12 +11,13 @@ import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { addCosts } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
+import type { RunFolder } from '../../store/run-folder.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type JobOptions, reopenJob } from '../job.ts'
+import { type Job, type JobOptions, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import {
   checkpointOption,
@@ -96,94 +97,103 @@ function share(text: string): number {
 }
 
 async function evaluateRun(name: string, options: EvalOptions): Promise<number> {
-  const { split, threshold, limit, seed, update } = options
+  const { seed, update } = options
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
-  const endTelemetry = await startTelemetry()
-  const job = await reopenJob(run, options, say)
-  try {
-    const { set, isSimulated } = job
-    const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
-    const budget = givenBudget(options, job.configuration)
-    const names = options.organisation ?? ['trained']
-    const evaluated: EvaluatedOrganisation[] = []
-    // By this command, over all organisations; earlier commands do not count against its caps.
-    const fresh: QuestionRecord[] = []
-    const start = performance.now()
-    for (const name of names) {
-      const { organisation, about } = await open(name)
-      const records: QuestionRecord[] = []
-      const report = await evaluate({
-        ...{ set, model: job.model, execution: job.execution, sandbox: job.sandbox, tools: job.tools },
-        ...{ organisation, about, folder, split, concurrency: job.concurrency, signal },
-        tasks: limit,
-        budget: left(budget, usedBy(fresh, start)),
-        onStart: (earlier, total) => {
-          records.push(...earlier)
-          const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
-          progress.start(total, `${organisation.name}${remark}`, earlier.length)
-        },
-        onRecord: (record, { done }) => {
-          fresh.push(record)
-          records.push(record)
-          progress.update({ done, fields: runningFields(records, isSimulated) })
-        },
-      }).catch((error: unknown) => {
-        // A cap or Ctrl-C came before the first record: not a failure.
-        const isCapped = Object.values(budget).some((cap) => cap !== undefined)
-        if (error instanceof NothingEvaluatedError && (signal.aborted || isCapped)) return undefined
-        throw error
-      })
-      const result =
-        report &&
-        `${percent(report.score.mean)}, ${tokens(report.tokens.total)} tokens per question, ${costText(report.cost, isSimulated)}`
-      progress.end(result)
-      if (report !== undefined) evaluated.push(report)
-      if (report?.complete !== true) break
-    }
-    const last = evaluated.at(-1)
-    const isComplete = evaluated.length === names.length && last!.complete
-    const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
-    const missing = names.slice(evaluated.length)
-    const used = usedBy(fresh, start)
-    // Unknown while the first evaluation is incomplete.
-    const passed =
-      threshold !== undefined && evaluated[0]?.complete ? evaluated[0].score.mean >= threshold : undefined
-    printResult(
-      options,
-      () => ({
-        ...{ run: run.name, split, metric: set.metric, simulated: isSimulated, ended, missing, used },
-        ...(threshold === undefined ? {} : { threshold, passed: passed ?? null }),
-        evaluations: evaluated.map(({ records: _, ...summary }) => summary),
-      }),
-      (screen) => {
-        const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
-        return rows.length > 0 && ['', evaluationLines(rows, set.metric, screen)]
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
+  closing.defer(() => progress.end())
+  const { set, model, execution, sandbox, tools, concurrency, isSimulated } = job
+  const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
+  const budget = givenBudget(options, job.configuration)
+  const names = options.organisation ?? ['trained']
+  const evaluated: EvaluatedOrganisation[] = []
+  // Of all organisations; what earlier commands used does not count against this one's caps.
+  const fresh: QuestionRecord[] = []
+  const start = performance.now()
+  for (const name of names) {
+    const { organisation, about } = await open(name)
+    const records: QuestionRecord[] = []
+    const report = await evaluate({
+      ...{ set, model, execution, sandbox, tools, concurrency, organisation, about, folder, signal },
+      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(fresh, start)) },
+      onStart: (earlier, total) => {
+        records.push(...earlier)
+        const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
+        progress.start(total, `${organisation.name}${remark}`, earlier.length)
       },
+      onRecord: (record, { done }) => {
+        fresh.push(record)
+        records.push(record)
+        progress.update({ done, fields: runningFields(records, isSimulated) })
+      },
+    }).catch((error: unknown) => {
+      // A cap or Ctrl-C came before the first record: not a failure.
+      const isCapped = Object.values(budget).some((cap) => cap !== undefined)
+      if (error instanceof NothingEvaluatedError && (signal.aborted || isCapped)) return undefined
+      throw error
+    })
+    progress.end(
+      report &&
+        `${percent(report.score.mean)}, ${tokens(report.tokens.total)} tokens per question, ${costText(report.cost, isSimulated)}`,
     )
-    const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
-    const where =
-      last && !last.complete ? ` after ${last.n} of ${last.total} questions of ${last.organisation}` : ''
-    const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
-    const spent = `${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens`
-    printAside(() => [
-      !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
-      ended === 'cap' &&
-        `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
-      ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to go on.`,
-      passed === false &&
-        `Below the threshold: ${evaluated[0]!.organisation} has ${percent(evaluated[0]!.score.mean)}, asked for is ${percent(threshold!)}.`,
-    ])
-    if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
-    return passed === false ? exitCode.belowThreshold : exitCode.done
-  } finally {
-    progress.end()
-    await job.close()
-    await endTelemetry()
+    if (report !== undefined) evaluated.push(report)
+    if (report?.complete !== true) break
   }
+  const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
+  const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
+  const missing = names.slice(evaluated.length)
+  return report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
+}
+
+interface Outcome {
+  readonly evaluated: readonly EvaluatedOrganisation[]
+  readonly missing: readonly OrganisationName[]
+  readonly ended: 'done' | 'cap' | 'interrupted'
+  readonly used: Required<BudgetSettings>
+}
+
+/** Prints what came out, and gives the exit code. */
+function report(
+  { evaluated, missing, ended, used }: Outcome,
+  { set, isSimulated }: Job,
+  folder: RunFolder,
+  { split, threshold, ...options }: EvalOptions,
+): number {
+  const [first, last] = [evaluated[0], evaluated.at(-1)]
+  // Unknown while the first evaluation is incomplete.
+  const passed = threshold !== undefined && first?.complete ? first.score.mean >= threshold : undefined
+  printResult(
+    options,
+    () => ({
+      ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
+      ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
+      evaluations: evaluated.map(({ records: _, ...summary }) => summary),
+    }),
+    (screen) => {
+      const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
+      return rows.length > 0 && ['', evaluationLines(rows, set.metric, screen)]
+    },
+  )
+  const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
+  const where =
+    last?.complete === false ? ` after ${last.n} of ${last.total} questions of ${last.organisation}` : ''
+  const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
+  const spent = `${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens`
+  printAside(() => [
+    !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
+    ended === 'cap' &&
+      `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
+    ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to go on.`,
+    passed === false &&
+      `Below the threshold: ${first!.organisation} has ${percent(first!.score.mean)}, asked for is ${percent(threshold!)}.`,
+  ])
+  if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
+  return passed === false ? exitCode.belowThreshold : exitCode.done
 }
 
 /** Score, tokens and money of an evaluation so far. */

@@ -82,40 +82,33 @@ async function run(options: RunOptions): Promise<number> {
   assertFits(graph, library, options)
   const view = liveNodes()
   const signal = interruptSignal((text) => view.notice(text))
-  const endTelemetry = await startTelemetry()
-  const { model, close } = await openChosenModel(options)
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const { model } = closing.adopt(await openChosenModel(options), (opened) => opened.close())
   const sandbox = await openProgramSandbox().catch((error: unknown) => {
     if (!(error instanceof SandboxUnavailable)) throw error
     view.notice(`Tools that run programs are off: ${error.message}`)
     return undefined
   })
-  try {
-    if (!json) printAside((screen) => [...graphLines(graph, screen), ''])
-    const execution = await executeGraph({
-      graph,
-      task,
-      library,
-      // Without a profile every tool is on, as far as a role may use it.
-      profile: profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile],
-      contract: options.contract
-        ? contractKinds[options.contract]
-        : profile === undefined
-          ? freeText
-          : benchmarkContracts[profile],
-      model,
-      tools: openToolbox(sandbox),
-      settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
-      signal,
-      limit: new CallLimit(options.concurrency ?? defaultConcurrency),
-      onEvent: json ? () => {} : view.listen,
-    })
-    if (json) printJson(execution.trace)
-    else printExecution(execution, model.identity.model === simulatedModelName)
-    return executionCode(execution)
-  } finally {
-    await close()
-    await endTelemetry()
-  }
+  if (!json) printAside((screen) => [graphLines(graph, screen), ''])
+  const usual = profile === undefined ? freeText : benchmarkContracts[profile]
+  const execution = await executeGraph({
+    graph,
+    task,
+    library,
+    // Without a profile every tool is on, as far as a role may use it.
+    profile: profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile],
+    contract: options.contract ? contractKinds[options.contract] : usual,
+    model,
+    tools: openToolbox(sandbox),
+    settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
+    signal,
+    limit: new CallLimit(options.concurrency ?? defaultConcurrency),
+    onEvent: json ? () => {} : view.listen,
+  })
+  if (json) printJson(execution.trace)
+  else printExecution(execution, model.identity.model === simulatedModelName)
+  return executionCode(execution)
 }
 
 /** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */

@@ -136,7 +136,7 @@ test('live: where it is narrow the bar is short, then the line is cut', () => {
     return terminal.lines[0]!.replace(/[━─╸]+/, '▬')
   }
   expect(lineAt(60)).toBe('▬  train  59/120  49 %  59/s  1 s left')
-  expect(lineAt(24)).toBe('▬  train  59/…')
+  expect(lineAt(24)).toBe('▬  train  59/12…')
 })
 
 test('plain: the first item, the quarters, and a sign of life every 30 seconds', () => {

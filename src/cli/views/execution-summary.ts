@@ -7,12 +7,8 @@ import { counted, printable } from '../display/terminal-text.ts'
 import { printAside } from '../print.ts'
 import { costText } from './evaluation-table.ts'
 
-/** The answer on standard output; what it took, what went wrong and the remarks on standard error. */
-export function printExecution(
-  execution: Execution,
-  isSimulated: boolean,
-  remarks: readonly string[] = [],
-): void {
+/** The answer on standard output; what it took, what went wrong and a remark on standard error. */
+export function printExecution(execution: Execution, isSimulated: boolean, remark?: Lines): void {
   const { status, answer, stop, usage, cost, durationMs } = execution
   const tokens = `${usage.input} + ${usage.output} tokens`
   const summary = `${status} in ${(durationMs / 1000).toFixed(1)} s, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, isSimulated)}`
@@ -25,7 +21,7 @@ export function printExecution(
       summary,
       warningLines(execution),
       isSimulated && answer !== undefined && 'The answer is simulated: no language model was asked.',
-      remarks,
+      remark,
     ]
   })
   if (answer === undefined) return
