@@ -77,12 +77,10 @@ answers of those only: at anything else it guesses, and this command says so. Th
 questions are gone, it is asked without them.
 ${exitCodeHelp}`,
     )
-    .action(async (run: string, question: string | undefined, options: AskOptions) => {
-      process.exitCode = await ask(run, question, options)
-    })
+    .action(ask)
 }
 
-async function ask(name: string, question: string | undefined, options: AskOptions): Promise<number> {
+async function ask(name: string, question: string | undefined, options: AskOptions): Promise<void> {
   const { seed, update, json } = options
   const folder = existingRun(name, options.runsDir)
   const given = await readTask(question, options)
@@ -142,7 +140,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
       isSimulated,
       guess && 'The simulated model does not know this question: its answer is a guess.',
     )
-  return executionCode(execution)
+  process.exitCode = executionCode(execution)
 }
 
 async function readTask(question: string | undefined, options: AskOptions): Promise<Task> {

@@ -45,7 +45,7 @@ bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied co
 the base's. Without --base, runs are compared with the trained policy of the first, and organisations of one run with
 the untrained policy.`,
     )
-    .action((runs: string[], options: CompareOptions) => compare(runs, options))
+    .action(compare)
 }
 
 interface ComparedRun {

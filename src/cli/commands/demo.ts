@@ -47,12 +47,10 @@ Examples:
 It takes one to two minutes on two cores. Everything runs as with a real model, through HTTP, but the model is
 simulated: the numbers show the machinery at work, not what a language model can do.`,
     )
-    .action(async (options: DemoOptions) => {
-      process.exitCode = await demo(options)
-    })
+    .action(demo)
 }
 
-async function demo(options: DemoOptions): Promise<number> {
+async function demo(options: DemoOptions): Promise<void> {
   const start = performance.now()
   const { seed, quick } = options
   const sizes = quick ? quickSizes : demoSizes
@@ -83,7 +81,7 @@ async function demo(options: DemoOptions): Promise<number> {
     () => ({ simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }),
     (screen) => demoLines(result, ms, screen),
   )
-  return result.comparison === undefined ? exitCode.interrupted : exitCode.done
+  process.exitCode = result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }
 
 /** Beside those of earlier demos, which are somebody's runs by now. */
@@ -103,7 +101,8 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   const room = { columns: Math.min(screen.columns, 100) }
   const { difference: mean, low, high } = rows.at(-1)!.against!
   const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
-  const share = Math.round((100 * reports.at(-1)!.tokens.total) / allGroup(reports).tokens.total)
+  const allGroup = reports.find(({ organisation }) => organisation === 'all-group')!
+  const share = Math.round((100 * reports.at(-1)!.tokens.total) / allGroup.tokens.total)
   const answer = typeof example.answer === 'string' ? example.answer : JSON.stringify(example.answer)
   const quoted = (text: string) =>
     printable(text)
@@ -150,19 +149,13 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   ]
 }
 
-function allGroup<Row extends { readonly organisation: string }>(rows: readonly Row[]): Row {
-  return rows.find(({ organisation }) => organisation === 'all-group')!
-}
-
 function demoJson({ training, comparison }: DemoResult): object {
   if (comparison === undefined) return { training }
   const { rows, example } = comparison
-  const trained = rows.at(-1)!
+  const { task, graph, answer } = example
   return {
     training,
     organisations: rows,
-    trainedBeatsUntrained: trained.against!.low > 0,
-    fewerTokensThanAllGroup: trained.tokens.total < allGroup(rows).tokens.total,
-    example: { question: example.task.question, graph: example.graph, answer: example.answer ?? null },
+    example: { question: task.question, graph, answer: answer ?? null },
   }
 }

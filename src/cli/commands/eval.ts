@@ -76,9 +76,7 @@ Records are kept with the run: repeat the command to continue after a cap or Ctr
 by side.
 ${exitCodeHelp}`,
     )
-    .action(async (run: string, options: EvalOptions) => {
-      process.exitCode = await evaluateRun(run, options)
-    })
+    .action(evaluateRun)
 }
 
 function organisations(text: string, earlier: readonly OrganisationName[] = []): OrganisationName[] {
@@ -96,7 +94,7 @@ function share(text: string): number {
   return value
 }
 
-async function evaluateRun(name: string, options: EvalOptions): Promise<number> {
+async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
@@ -147,7 +145,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<number> 
   const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
   const missing = names.slice(evaluated.length)
-  return report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
+  process.exitCode = report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
 }
 
 interface Outcome {

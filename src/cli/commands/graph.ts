@@ -6,9 +6,8 @@ import { graphKey } from '../../graph/graph-key.ts'
 import type { Restriction } from '../../graph/legality.ts'
 import { dot } from '../../graph/render/dot.ts'
 import { mermaid } from '../../graph/render/mermaid.ts'
-import { type ExecutorLabel, expandedPicture, outerPicture } from '../../graph/render/picture.ts'
+import { outerPicture } from '../../graph/render/picture.ts'
 import { selectRoles } from '../../library/define-library.ts'
-import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
 import { deriveRandom } from '../../numerics/random.ts'
@@ -32,7 +31,6 @@ interface GraphOptions {
   readonly library?: string
   readonly maxUnits: number
   readonly maxDepth: number
-  readonly expanded: boolean
   readonly json: boolean
 }
 
@@ -49,7 +47,6 @@ export function graphCommand(): Command {
     .addOption(libraryOption())
     .addOption(policyOption('maxUnits'))
     .addOption(policyOption('maxDepth'))
-    .option('--expanded', 'show groups as their workers and aggregators in the Mermaid text', false)
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -91,7 +88,7 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   ])
   const { graph } = construction!
   const steps = explainSteps(policy, { query, restriction, temperature, steps: construction!.steps })
-  const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
+  const picture = outerPicture(graph)
   const key = graphKey(graph)
   printResult(
     options,
@@ -114,13 +111,4 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
       ]
     },
   )
-}
-
-/** The executors of a library by their names. */
-function executorLabel(library: Library): ExecutorLabel {
-  return ({ role }, part, worker) => {
-    const { atomic, group } = library.roles[library.space.indexOf(role)]!
-    if (part === 'atomic') return atomic!.id
-    return part === 'worker' ? group!.workers[worker]!.id : group!.aggregator.id
-  }
 }

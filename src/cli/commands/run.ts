@@ -69,12 +69,10 @@ A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", 
 \`magic graph --json\` makes one. A task is { "question": "…" } with options, context, tables, program,
 publicTests and metadata where it has them. The answer goes to standard output, the rest to standard error.`,
     )
-    .action(async (options: RunOptions) => {
-      process.exitCode = await run(options)
-    })
+    .action(run)
 }
 
-async function run(options: RunOptions): Promise<number> {
+async function run(options: RunOptions): Promise<void> {
   const { profile, json } = options
   const graph = options.graph === undefined ? AgentGraph.empty : readGraphFile(options.graph)
   const task = readTaskFile(options.task)
@@ -108,7 +106,7 @@ async function run(options: RunOptions): Promise<number> {
   })
   if (json) printJson(execution.trace)
   else printExecution(execution, model.identity.model === simulatedModelName)
-  return executionCode(execution)
+  process.exitCode = executionCode(execution)
 }
 
 /** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */

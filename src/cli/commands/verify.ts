@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { type Verification, verify } from '../../evaluation/verify.ts'
 import { exitCode } from '../../problem.ts'
-import type { RunFolder } from '../../store/run-folder.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -35,13 +34,11 @@ Every stored answer is scored again; for programs that takes a while.
 Exits with 1 if a check fails.
 ${exitCodeHelp}`,
     )
-    .action(async (name: string, options: VerifyOptions) => {
-      const held = await verifyRun(existingRun(name, options.runsDir), options)
-      process.exitCode = held ? exitCode.done : exitCode.failed
-    })
+    .action(verifyRun)
 }
 
-async function verifyRun(folder: RunFolder, options: VerifyOptions): Promise<boolean> {
+async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
+  const folder = existingRun(run, options.runsDir)
   const { name, tools } = folder.readRecord()
   const { set, configuration } = await openTasksOfRun(folder)
   const sandbox = tools === undefined ? await machineSandbox() : unstartedSandbox(tools)
@@ -69,5 +66,5 @@ async function verifyRun(folder: RunFolder, options: VerifyOptions): Promise<boo
     () => ({ run: name, ok: wrong === 0, checks: found }),
     () => ['', verdict],
   )
-  return wrong === 0
+  process.exitCode = wrong === 0 ? exitCode.done : exitCode.failed
 }
