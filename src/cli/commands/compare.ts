@@ -10,7 +10,7 @@ import {
 import { type DifferingSetting, differingSettings } from '../../evaluation/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
-import { numberColumns, type ShownTable, tableLines } from '../display/table.ts'
+import { type ShownTable, tableLines } from '../display/table.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
@@ -120,7 +120,7 @@ function settingsThatDiffer(runs: readonly ComparedRun[]): DifferingSetting[] {
 
 function differenceTable(rows: readonly ComparedEvaluation[], base: number): ShownTable {
   return {
-    columns: numberColumns('organisation', ['difference [95 %]', 'won', 'lost', 'tied', 'tokens']),
+    columns: ['organisation', 'difference [95 %]', 'won', 'lost', 'tied', 'tokens'],
     rows: rows.toSpliced(base, 1).map(({ label, against }) => {
       if (against === undefined) return [label, 'no common question']
       const { difference: mean, low, high, wins, losses, ties, tokenRatio } = against
@@ -132,7 +132,8 @@ function differenceTable(rows: readonly ComparedEvaluation[], base: number): Sho
 
 function settingsTable(settings: readonly DifferingSetting[], runs: readonly ComparedRun[]): ShownTable {
   return {
-    columns: [{ header: 'setting' }, ...runs.map(({ record }) => ({ header: record.name }))],
+    columns: ['setting', ...runs.map(({ record }) => record.name)],
+    texts: [0, ...runs.map((_, position) => position + 1)],
     rows: settings.map(({ name, values }) => [name, ...values.map(settingText)]),
   }
 }

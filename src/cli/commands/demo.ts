@@ -6,7 +6,7 @@ import { exitCode } from '../../problem.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
 import { graphLines, type Lines, type Screen, wrapText } from '../display/screen.ts'
-import { numberColumns, tableLines } from '../display/table.ts'
+import { tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
@@ -110,7 +110,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
       .slice(0, 12)
       .map((line) => `  ${wrapText(line, room, '  ')}`)
   const table = {
-    columns: numberColumns('on held-out questions', ['accuracy [95 %]', 'tokens per question']),
+    columns: ['on held-out questions', 'accuracy [95 %]', 'tokens per question'],
     rows: reports.map(({ organisation, score, tokens: used }) => [
       organisation,
       scoreWithInterval(score),

@@ -9,7 +9,7 @@ import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { estimate, type Range } from '../../training/estimate.ts'
 import { tokens } from '../display/numbers.ts'
 import { shownText } from '../display/screen.ts'
-import { numberColumns, tableLines } from '../display/table.ts'
+import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { jsonOption } from '../options/common-options.ts'
@@ -103,7 +103,7 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
       return [
         screen.paint('bold', shownText(title)),
         '',
-        ...tableLines({ columns: numberColumns('', edges), rows }, screen),
+        ...tableLines({ columns: ['', ...edges], rows }, screen),
         '',
         `A question answered by the untrained policy takes ${each.join(', ')}.`,
         ...(price ? priceLines(model, price) : unpricedLines(model, isSimulated)).map(shownText),

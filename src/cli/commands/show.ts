@@ -122,14 +122,7 @@ function listLines(
     const ago = `${duration(Date.now() - Date.parse(lastUpdateAt))} ago`
     return [name, tasks, `${done}/${updates}`, state, percent(trainingScore ?? Number.NaN), ago]
   })
-  const columns = [
-    { header: 'run' },
-    { header: 'tasks' },
-    { header: 'updates', kind: 'number' as const },
-    { header: 'state' },
-    { header: 'training score', kind: 'number' as const },
-    { header: 'last update', kind: 'number' as const },
-  ]
+  const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
   const legend = `Training score: the mean of the last ${scoreWindow} updates. \`magic show RUN\` tells more.`
-  return [...tableLines({ columns, rows }, screen), '', legend]
+  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', legend]
 }

@@ -34,7 +34,7 @@ export function screenOf(
 }
 
 function flat(lines: Lines, shown: (line: string) => string): string {
-  if (typeof lines === 'string') return `${shown(lines)}\n`
+  if (typeof lines === 'string') return `${shown(lines)}${lines.endsWith('\n') ? '' : '\n'}`
   return lines ? lines.map((line) => flat(line, shown)).join('') : ''
 }
 

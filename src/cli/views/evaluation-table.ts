@@ -3,7 +3,7 @@ import type { Cost } from '../../models/prices.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
 import { type Lines, type Screen, wrapText } from '../display/screen.ts'
-import { numberColumns, type ShownTable, tableLines } from '../display/table.ts'
+import { type ShownTable, tableLines } from '../display/table.ts'
 
 /** A report under the name that it has beside others. */
 export interface LabelledReport {
@@ -15,9 +15,8 @@ export interface LabelledReport {
 /** Evaluations side by side: what they scored and what they took. */
 export function evaluationTable(rows: readonly LabelledReport[], metric: string): ShownTable {
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
-  const numbers = [`${metric} [95 %]`, ...measures, 'n', 'tokens/q', 'calls/q', 'cost', 'failed']
   return {
-    columns: numberColumns('organisation', numbers),
+    columns: ['organisation', `${metric} [95 %]`, ...measures, 'n', 'tokens/q', 'calls/q', 'cost', 'failed'],
     rows: rows.map(({ label, report, isSimulated }) => [
       label,
       scoreWithInterval(report.score),

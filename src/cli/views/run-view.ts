@@ -11,7 +11,7 @@ import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
 import { factLines, graphLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
-import { numberColumns, tableLines } from '../display/table.ts'
+import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
 import { costText, evaluationLines, isSimulatedModel } from './evaluation-table.ts'
 import { runWord } from './training-summary.ts'
@@ -148,7 +148,7 @@ function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
       .map((name) => ({ name, before: before.get(name) ?? 0, now: now.get(name) ?? 0 }))
       .toSorted((a, b) => b.now - a.now || b.before - a.before)
       .map((share) => [share.name, percent(share.before), percent(share.now)])
-    const columns = numberColumns(title, [`first ${period}`, `last ${period}`])
+    const columns = [title, `first ${period}`, `last ${period}`]
     return ['', tableLines({ columns, rows }, screen)]
   }
   return [

@@ -34,22 +34,17 @@ export class TrainingTally {
     this.spent = spent
   }
 
-  get firstScore(): MeanScore | undefined {
+  get firstScore() {
     return meanScore(this.scores.slice(0, scoreWindow))
   }
 
-  get lastScore(): MeanScore | undefined {
+  get lastScore() {
     return meanScore(this.scores.slice(-scoreWindow))
   }
 }
 
-interface MeanScore {
-  readonly mean: number
-  /** Updates that it is the mean of. */
-  readonly n: number
-}
-
-function meanScore(scores: readonly number[]): MeanScore | undefined {
+/** With the number of updates that it is the mean of. */
+function meanScore(scores: readonly number[]): { readonly mean: number; readonly n: number } | undefined {
   return scores.length === 0 ? undefined : { mean: meanOf(scores), n: scores.length }
 }
 
