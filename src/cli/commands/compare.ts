@@ -109,7 +109,7 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
   )
 }
 
-/** What decides numbers; that runs have names and began at some time does not. */
+/** Leaves out what cannot change a number, such as a run's name or when it began. */
 function settingsThatDiffer(runs: readonly ComparedRun[]): DifferingSetting[] {
   return differingSettings(
     runs.map(

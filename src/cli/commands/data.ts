@@ -27,7 +27,7 @@ export function dataCommand(): Command {
   return (
     new Command('data')
       .description("Get and look at the benchmarks' data.")
-      // What the program says about errors and help holds for the inner commands too.
+      // Inner commands take over the program's settings for errors and help.
       .hook('preSubcommand', (data, inner) => void inner.copyInheritedSettings(data))
       .addCommand(listCommand())
       .addCommand(showCommand())
@@ -54,12 +54,12 @@ function inner(name: string, description: string): Command {
     .addOption(jsonOption('the result as JSON'))
 }
 
-function folderOf({ dataDir }: CommonOptions): string {
-  return dataDir ?? defaultDataFolder()
-}
-
 function nameArgument(): Argument {
   return new Argument('<name>', 'the benchmark').choices(benchmarkNames)
+}
+
+function folderOf({ dataDir }: CommonOptions): string {
+  return dataDir ?? defaultDataFolder()
 }
 
 function listCommand(): Command {
@@ -80,21 +80,18 @@ function listCommand(): Command {
   )
 }
 
-function entryLines(
-  { name, title, licence, metric, splits, companions }: CatalogueEntry,
-  screen: Screen,
-): string[] {
+function entryLines(entry: CatalogueEntry, screen: Screen): Lines {
+  const { name, title, licence, metric, splits, companions } = entry
   const here = screen.paint('green', '✓')
   return [
     `${screen.paint('bold', name)}  ${wrapText(`${title}, ${metric}, ${licence}`, screen, '  ')}`,
-    ...splits.map(
-      ({ split, examples, imported }) =>
-        `  ${imported ? here : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`,
-    ),
+    splits.map(({ split, examples, imported }) => {
+      return `  ${imported ? here : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`
+    }),
     // Only `show` tells of one that is not here: nobody needs to fetch it.
-    ...companions
-      .filter(({ imported }) => imported)
-      .map(({ path, holds }) => `  ${here} ${basename(path).padEnd(16)} ${holds}`),
+    companions.map(
+      ({ path, holds, imported }) => imported && `  ${here} ${basename(path).padEnd(16)} ${holds}`,
+    ),
   ]
 }
 
@@ -114,57 +111,50 @@ function showCommand(): Command {
       // Without a choice: the test split if it is here, else the first that is.
       const here = entry.splits.filter(({ imported }) => imported).map((one) => one.split)
       const split = options.split ?? here.find((one) => one === 'test') ?? here[0]
-      // What is read is the public part alone; the map of references is not touched.
-      const tasks =
-        split === undefined || options.limit === 0
-          ? []
-          : [...(await loadSplit(root, benchmarks[name], split)).tasks.values()].slice(0, options.limit)
+      // Only the public part is read; the map of references is not touched.
+      const loaded = split && options.limit > 0 ? await loadSplit(root, benchmarks[name], split) : undefined
+      const tasks = [...(loaded?.tasks.values() ?? [])].slice(0, options.limit)
       printResult(
         options,
         () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
         (screen) => [
-          describe(entry, contract, screen),
+          screen.paint('bold', `${entry.title} (${name})`),
+          factLines(factsOf(entry, contract), screen),
+          here.length < entry.splits.length && wrapText(remedy(name), screen),
           tasks.map((task) => ['', taskLines(task, split!, screen)]),
         ],
       )
     })
 }
 
-function describe(entry: CatalogueEntry, contract: string, screen: Screen): Lines {
-  const { name, title, source, revision, licence, metric, splits, companions } = entry
+function factsOf(entry: CatalogueEntry, contract: string): [name: string, text: string][] {
+  const { source, revision, licence, metric, splits, companions } = entry
   const state = (imported: boolean) => (imported ? 'imported' : 'not here')
-  const facts: (readonly [name: string, text: string])[] = [
+  return [
     ['source', `${source} at ${revision}`],
     ['licence', licence],
     ['metric', metric],
     ['answer', contract],
-    ...splits.map(
-      ({ split, examples, imported }) =>
-        ['split', `${split}: ${count(examples)} examples, ${state(imported)}`] as const,
-    ),
-    ...companions.map(
-      ({ path, holds, imported }) => ['beside', `${basename(path)}: ${holds}, ${state(imported)}`] as const,
-    ),
-  ]
-  const isComplete = splits.every(({ imported }) => imported)
-  return [
-    screen.paint('bold', `${title} (${name})`),
-    factLines(facts, screen),
-    !isComplete && wrapText(remedy(name), screen),
+    ...splits.map(({ split, examples, imported }): [string, string] => {
+      return ['split', `${split}: ${count(examples)} examples, ${state(imported)}`]
+    }),
+    ...companions.map(({ path, holds, imported }): [string, string] => {
+      return ['beside', `${basename(path)}: ${holds}, ${state(imported)}`]
+    }),
   ]
 }
 
 const longestField = 1500
 
 /** What a model sees of the task, shortened. */
-function taskLines(task: Task, split: string, screen: Screen): string[] {
-  const fields = Object.entries(taskView(task)).flatMap(([name, value]) => {
+function taskLines(task: Task, split: string, screen: Screen): Lines {
+  const fields = Object.entries(taskView(task)).map(([name, value]) => {
     const text = textOf(value!)
     const rest = text.length - longestField
     const cut = rest > 0 ? `${text.slice(0, longestField)} … (${count(rest)} more characters)` : text
-    return [name, ...cut.split('\n').map((line) => `  ${wrapText(shownText(line), screen, '  ')}`.trimEnd())]
+    return [name, cut.split('\n').map((line) => `  ${wrapText(shownText(line), screen, '  ')}`.trimEnd())]
   })
-  return [screen.paint('bold', shownText(`${split} ${task.id}`)), ...fields]
+  return [screen.paint('bold', shownText(`${split} ${task.id}`)), fields]
 }
 
 function textOf(value: JsonValue): string {
@@ -174,10 +164,8 @@ function textOf(value: JsonValue): string {
 }
 
 function importCommand(): Command {
-  return inner(
-    'import',
-    'Take official files that you have: JSON Lines, JSON, gzip or Parquet, single or in a folder.',
-  )
+  const formats = 'JSON Lines, JSON, gzip or Parquet, single or in a folder'
+  return inner('import', `Take official files that you have: ${formats}.`)
     .addArgument(nameArgument())
     .argument('<path...>', 'files, or folders in the layout of the official source')
     .option('--split <name>', 'which split the file is, where its name does not tell')
@@ -230,22 +218,19 @@ function pullListener(progress: Progress): (news: PullProgress) => void {
   }
 }
 
-interface Imported {
-  readonly name: string
-  readonly licence?: string
-  readonly splits: readonly ImportedSplit[]
-}
-
-function printImported(options: CommonOptions, imported: Imported): void {
+function printImported(
+  options: CommonOptions,
+  imported: { readonly name: string; readonly licence?: string; readonly splits: readonly ImportedSplit[] },
+): void {
   printResult(
     options,
     () => imported,
     () =>
-      imported.splits.flatMap(({ split, examples, withTask, files }) => {
+      imported.splits.map(({ split, examples, withTask, files }) => {
         const lacking = withTask < examples ? `, ${count(withTask)} of them with their tables` : ''
         return [
           `${imported.name} ${split}: ${count(examples)} examples${lacking}, in ${folderOf(options)}`,
-          ...files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),
+          files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),
         ]
       }),
   )

@@ -84,7 +84,7 @@ async function demo(options: DemoOptions): Promise<void> {
   process.exitCode = result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }
 
-/** Beside those of earlier demos, which are somebody's runs by now. */
+/** Earlier demos are kept: a number is added to the name. */
 function freeFolder(wanted: string): string {
   let folder = wanted
   for (let number = 2; existsSync(folder); number += 1) folder = `${wanted}-${number}`

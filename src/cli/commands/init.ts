@@ -8,7 +8,7 @@ import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { shellWord, stepLines } from '../views/training-summary.ts'
 
-/** What is written, by the names in `init-template/`: a small task that trains as it stands, to be replaced piece by piece. */
+/** The files that are written, with their names in `init-template/`: a small task that trains as it stands. */
 const templates = {
   'magic.config.ts': 'magic.config.ts.txt',
   'questions.jsonl': 'questions.jsonl',
@@ -60,7 +60,7 @@ docs/tasks.md describes question files and configuration.`,
 function initialise(folder: string, { force }: InitOptions) {
   try {
     mkdirSync(folder, { recursive: true })
-    // A fresh repository is as good as empty.
+    // A folder with nothing but a fresh Git repository counts as empty.
     const others = readdirSync(folder).filter((name) => name !== '.git')
     if (others.length > 0 && !force)
       throw new UsageError(
@@ -87,7 +87,7 @@ function writeNew(path: string, template: string): boolean {
     writeFileSync(path, content, { flag: status === undefined ? 'wx' : 'w' })
     return true
   } catch (error) {
-    // A link that leads nowhere, or a file that somebody made meanwhile.
+    // A dangling link, or a file that was created meanwhile.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }

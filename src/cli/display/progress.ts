@@ -18,13 +18,6 @@ export interface ProgressState {
   readonly msLeft?: number
 }
 
-interface ProgressSettings {
-  /** Chosen by the stream where it is left out. */
-  readonly display?: Display
-  readonly stream?: NodeJS.WriteStream
-  readonly screen?: () => Screen
-}
-
 /**
  * Shows long work whose amount is known, with one of four faces. Several pieces of work may follow each other. Never
  * throws for what it is told: a display must not end what it displays.
@@ -32,37 +25,38 @@ interface ProgressSettings {
 export class Progress {
   readonly #face: ProgressFace | undefined
   #work: { label: string; total: number; done: number; fields: ProgressFields } | undefined
-  #samples: { readonly at: number; readonly done: number }[] = []
-  #startedAt = 0
 
-  constructor({ display, stream = process.stderr, screen = () => screenOf(stream) }: ProgressSettings = {}) {
+  /** The display is chosen by the stream where it is left out. */
+  constructor({
+    display,
+    stream = process.stderr,
+    screen = () => screenOf(stream),
+  }: { display?: Display; stream?: NodeJS.WriteStream; screen?: () => Screen } = {}) {
     const shown = display ?? chooseDisplay(undefined, stream)
     if (shown === 'live') this.#face = liveFace(stream, screen)
     else if (shown === 'plain') this.#face = plainFace(stream, screen)
     else if (shown === 'json') this.#face = jsonFace(stream)
   }
 
-  /** `done` is where resumed work begins: what was done before says nothing of today's rate. */
-  start(total: number, label: string, done = 0): void {
+  /** `begun` is where resumed work begins: what was done before says nothing of today's rate. */
+  start(total: number, label: string, begun = 0): void {
     this.end()
-    this.#startedAt = performance.now()
-    this.#samples = [{ at: this.#startedAt, done }]
-    const work = { label, total, done, fields: {} as ProgressFields }
+    const startedAt = performance.now()
+    const work = { label, total, done: begun, fields: {} as ProgressFields }
     this.#work = work
-    this.#face?.start(() => ({
-      ...work,
-      elapsedMs: performance.now() - this.#startedAt,
-      ...this.#pace(work),
-    }))
+    this.#face?.start(() => {
+      const elapsedMs = performance.now() - startedAt
+      const perSecond = ((work.done - begun) * 1000) / elapsedMs
+      if (!(perSecond > 0) || !Number.isFinite(perSecond)) return { ...work, elapsedMs }
+      return { ...work, elapsedMs, perSecond, msLeft: (Math.max(0, total - work.done) / perSecond) * 1000 }
+    })
   }
 
   /** Without fields, those of the last update stay. */
   update({ done, fields }: { readonly done: number; readonly fields?: ProgressFields }): void {
-    const work = this.#work
-    if (work === undefined) return
-    if (done !== work.done) this.#sample(done)
-    work.done = done
-    work.fields = fields ?? work.fields
+    if (this.#work === undefined) return
+    this.#work.done = done
+    this.#work.fields = fields ?? this.#work.fields
     this.#face?.update()
   }
 
@@ -75,24 +69,5 @@ export class Progress {
   end(summary?: string): void {
     if (this.#work !== undefined) this.#face?.end(summary)
     this.#work = undefined
-  }
-
-  /** Kept for half a minute, or for the last eight steps where they take longer, so that a slow start is forgotten. */
-  #sample(done: number): void {
-    const at = performance.now()
-    const samples = this.#samples
-    if (samples.length > 1 && at - samples.at(-2)!.at < 500) samples.pop()
-    samples.push({ at, done })
-    while (samples.length > 9 && samples[1]!.at <= at - 30_000) samples.shift()
-  }
-
-  /** How fast it went lately; falls while the next step is overdue. */
-  #pace({ total, done }: { total: number; done: number }): Pick<ProgressState, 'perSecond' | 'msLeft'> {
-    const [first, last] = [this.#samples[0]!, this.#samples.at(-1)!]
-    const took = last.at - first.at
-    const overdue = Math.max(0, performance.now() - last.at - took / (this.#samples.length - 1))
-    const perSecond = ((last.done - first.done) * 1000) / (took + overdue)
-    if (!(perSecond > 0) || !Number.isFinite(perSecond)) return {}
-    return { perSecond, msLeft: (Math.max(0, total - done) / perSecond) * 1000 }
   }
 }

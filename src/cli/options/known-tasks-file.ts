@@ -37,7 +37,7 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
   return known
 }
 
-/** CSV does, and lines whose first has a question of its own instead of a task around it. */
+/** True for CSV, and for JSON Lines whose first line has `question` at its top level instead of inside `task`. */
 function holdsQuestions(path: string): boolean {
   if (!path.endsWith('.jsonl')) return true
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false

@@ -128,7 +128,7 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
 }
 
 function fixed(value: number): string {
-  // What rounding leaves of nothing is nothing.
+  // Rounding errors around zero are shown as zero.
   const isSmall = Math.abs(value) < 0.001 && Math.abs(value) > 1e-9
   return isSmall ? value.toExponential(1) : value.toFixed(3)
 }
