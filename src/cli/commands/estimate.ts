@@ -94,19 +94,16 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
         counts('tokens out', figures.outputTokens),
         ['cost', ...edges.map((edge) => costText(cost[edge], isSimulated))],
       ]
-      const each = [
-        `${perQuestion.calls.toFixed(1)} calls`,
-        `${tokens(perQuestion.tokens)} tokens`,
-        costText(perQuestion.cost, isSimulated),
-      ]
+      const { calls, tokens: length, cost: share } = perQuestion
+      const each = `${calls.toFixed(1)} calls, ${tokens(length)} tokens, ${costText(share, isSimulated)}`
       const title = `Training on ${set.name}: ${counted(updates, 'update')}, each with ${trajectories} graphs and up to ${probes} probes`
       return [
         screen.paint('bold', shownText(title)),
         '',
-        ...tableLines({ columns: ['', ...edges], rows }, screen),
+        tableLines({ columns: ['', ...edges], rows }, screen),
         '',
-        `A question answered by the untrained policy takes ${each.join(', ')}.`,
-        ...(price ? priceLines(model, price) : unpricedLines(model, isSimulated)).map(shownText),
+        `A question answered by the untrained policy takes ${each}.`,
+        priceLines(model, price, isSimulated).map(shownText),
         `Lengths are simulated: ${counted(sampled, 'update')} of ${updates} ran on the simulated model.`,
         'A model that writes more costs more.',
       ]
@@ -127,19 +124,19 @@ function identityOf(options: EstimateOptions, configuration: Configuration | und
   return openModel({ ...settings, apiKeyEnv: 'KEY' }, { KEY: 'unneeded' }).identity
 }
 
-function priceLines(model: string, { input, cachedInput, output, currency, asOf, peak }: Price): string[] {
+function priceLines(model: string, price: Price | undefined, isSimulated: boolean): string[] {
+  const known = Object.keys(publishedPrices)
+  if (price === undefined && isSimulated)
+    return [`The simulated model is free; --price ${known[0]} tells what another would cost.`]
+  if (price === undefined)
+    return [
+      `There is no price for ${model}. Give one under model.prices in magic.config.ts,`,
+      `or take another with --price: ${known.join(', ')}.`,
+    ]
+  const { input, cachedInput, output, currency, asOf, peak } = price
   const dearer = peak === undefined ? '' : `; ${peak.factor} times that in peak hours; shown as of this hour`
   return [
     `Price of ${model} as of ${asOf}, in ${currency} per million tokens:`,
     `${input} in, ${cachedInput} cached, ${output} out${dearer}.`,
-  ]
-}
-
-function unpricedLines(model: string, isSimulated: boolean): string[] {
-  const known = Object.keys(publishedPrices)
-  if (isSimulated) return [`The simulated model is free; --price ${known[0]} tells what another would cost.`]
-  return [
-    `There is no price for ${model}. Give one under model.prices in magic.config.ts,`,
-    `or take another with --price: ${known.join(', ')}.`,
   ]
 }
