@@ -72,7 +72,7 @@ export function wrapText(text: string, { columns }: Pick<Screen, 'columns'>, ind
   return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
 }
 
-/** Names in a column, and the text about each beside it. */
+/** Names in a column, and the text about each beside it. A fact without a text is left out. */
 export function factLines(
   facts: readonly (readonly [name: string, text: string])[],
   screen: Screen,
@@ -80,9 +80,9 @@ export function factLines(
 ): string[] {
   const width = Math.max(...facts.map(([name]) => name.length))
   const indent = ' '.repeat(margin.length + width + 2)
-  return facts.map(
-    ([name, text]) => `${margin}${name.padEnd(width)}  ${wrapText(shownText(text), screen, indent)}`,
-  )
+  return facts
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `${margin}${name.padEnd(width)}  ${wrapText(shownText(text), screen, indent)}`)
 }
 
 const widestDrawing = 100

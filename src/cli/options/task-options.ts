@@ -66,9 +66,10 @@ export function addTaskOptions(command: Command): Command {
 /** A command's options as a source. Paths become absolute: a resume may start in another folder. */
 export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
   const { trainSize, testSize, study, data, answer, taskSeed } = options
-  const config = options.config ?? (tasks === undefined ? '.' : undefined)
-  if (config === '.' && !readdirSync('.').some((name) => name.startsWith('magic.config.')))
+  const isNamed = tasks !== undefined || options.config !== undefined
+  if (!isNamed && !readdirSync('.').some((name) => name.startsWith('magic.config.')))
     throw new UsageError(nothingToLearn)
+  const config = isNamed ? options.config : '.'
   const source = {
     tasks: tasks && !isBuiltInTaskSet(tasks) ? resolve(tasks) : tasks,
     config: config && resolve(config),

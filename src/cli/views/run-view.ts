@@ -53,7 +53,7 @@ function facts({ folder, overview }: ShownRun): [name: string, text: string][] {
     ['settings', settingsText(overview)],
     ['budget', budgetText(record)],
     ['spent', spentText(overview, isSimulated)],
-    ...(updates.length === 0 ? [] : [['speed', speedText(overview)] as [string, string]]),
+    ['speed', updates.length === 0 ? '' : speedText(overview)],
     ['started', `${createdAt.replace('T', ' ').slice(0, 16)} UTC, version ${version}`],
     ['state', stateText(overview, runWord(folder))],
   ]
@@ -106,7 +106,7 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const suffix = window > 1 ? ` (mean of ${window} updates)` : ''
   const series = (read: (update: UpdateRecord) => number) => movingMean(updates.map(read), window)
   const small: [string, number[], (value: number) => string][] = [
-    ['score', series(({ score }) => score), fixed],
+    ['training score', series(({ score }) => score), fixed],
     ['return', series(({ returns }) => meanOf(returns.map(([first = 0]) => first))), fixed],
     ['entropy', series(({ loss }) => loss.entropy), fixed],
     ['KL', series(({ loss }) => loss.divergence), fixed],
@@ -114,17 +114,11 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
     ['tokens made', series(({ made }) => countOf(made)), tokens],
     ['tokens reused', series(({ reused }) => countOf(reused)), tokens],
   ]
-  const courses = small.map(([, values, shown]) => `${shown(values[0]!)} → ${shown(values.at(-1)!)}`)
-  const width = Math.max(...courses.map((course) => course.length))
-  const room = Math.max(1, Math.min(60, screen.columns - width - 20))
-  return [
-    '',
-    screen.paint('bold', `Per update${suffix}`),
-    small.map(([name, values], index) => {
-      const curve = screen.paint('cyan', sparkline(values, room))
-      return `  ${name.padEnd(13)}  ${courses[index]!.padEnd(width)}  ${curve}`
-    }),
-  ]
+  const columns = [`Per update${suffix}`, 'first', 'last', '']
+  const rows = small.map(([name, values, shown]) => {
+    return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
+  })
+  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen)]
 }
 
 function fixed(value: number): string {

@@ -51,8 +51,7 @@ export function trainingText(training: FinishedTraining, screen: Screen): string
     ['', unknownText(spent)],
     ['kept in', result.folder],
   ]
-  const told = facts.filter(([, text]) => text !== '')
-  return screen.text([factLines(told, screen), '', 'Next:', stepLines(nextSteps(result))])
+  return screen.text([factLines(facts, screen), '', 'Next:', stepLines(nextSteps(result))])
 }
 
 function unknownText({ unknown, unknownAtMost }: Spent): string {

@@ -111,24 +111,21 @@ export class TrainingView {
     if (spent === undefined) return {}
     const { cost, calls, minutes } = spent
     const used = spent.input + spent.output
+    const field = (text: string, value: number | null) => ({ text, value })
+    const minutesText = (amount: number) => amount.toFixed(1)
     return {
       ...(lastScore && {
-        score: { text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, value: lastScore.mean },
+        score: field(`score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, lastScore.mean),
       }),
       // The label says already that it is simulated.
-      money: {
-        text: isSimulated ? 'free' : moneyText(spent, caps, false),
-        value: cost === 'unpriced' ? null : cost.amount,
-      },
-      tokens: { text: `${amountOf(used, caps.tokens, tokens)} tokens`, value: used },
-      reusedTokens: { text: `${tokens(reusedTokens)} reused`, value: reusedTokens },
-      calls: { text: `${amountOf(calls, caps.calls, tokens)} calls`, value: calls },
-      ...(caps.minutes && {
-        minutes: {
-          text: `${amountOf(minutes, caps.minutes, (amount) => amount.toFixed(1))} min`,
-          value: minutes,
-        },
-      }),
+      money: field(
+        isSimulated ? 'free' : moneyText(spent, caps, false),
+        cost === 'unpriced' ? null : cost.amount,
+      ),
+      tokens: field(`${amountOf(used, caps.tokens, tokens)} tokens`, used),
+      reusedTokens: field(`${tokens(reusedTokens)} reused`, reusedTokens),
+      calls: field(`${amountOf(calls, caps.calls, tokens)} calls`, calls),
+      ...(caps.minutes && { minutes: field(`${amountOf(minutes, caps.minutes, minutesText)} min`, minutes) }),
     }
   }
 }
