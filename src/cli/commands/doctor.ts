@@ -62,7 +62,7 @@ Exits with 1 when something that was asked for is missing.`,
           findings.map(({ what, state, found, remedy }) => {
             const [colour, mark] = marks[state]
             const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${shownText(found)}`
-            return [line, remedy?.split('\n').map((text) => `           → ${text}`)]
+            return [line, remedy && `           → ${remedy.replaceAll('\n', `\n${' '.repeat(13)}`)}`]
           }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
@@ -122,10 +122,12 @@ function remedyFor(kind: FailureKind): string {
   return 'Check --model-name and --base-url.'
 }
 
+const withoutSandbox = 'tools that run programs are off, code tasks are refused'
+
 async function sandbox(): Promise<Finding> {
   const { kind, found, problem } = await sandboxAvailability(new SandboxPool())
   if (kind === 'bubblewrap') return finding('sandbox', 'ok', found.join(', '))
   return kind === 'pyodide'
     ? finding('sandbox', 'limited', 'Pyodide: python_exec works, code tasks do not', problem?.message)
-    : finding('sandbox', 'missing', 'none: tools and tasks that run programs are off', problem?.message)
+    : finding('sandbox', 'missing', `none: ${withoutSandbox}`, problem?.message)
 }
