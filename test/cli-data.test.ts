@@ -201,7 +201,7 @@ describeShared('magic data with the real files', () => {
       const { stdout, stderr, code } = await data('pull', 'humaneval', ...words)
       expect(code).toBe(0)
       expect(stderr).toContain('Licence: MIT')
-      expect(stderr).toContain('fetching humaneval/HumanEval.jsonl.gz (44 KiB)')
+      expect(stderr).toContain('fetching humaneval/HumanEval.jsonl.gz, KiB: done, 44/44')
       expect(JSON.parse(stdout)).toMatchObject({
         name: 'humaneval',
         splits: [{ split: 'test', examples: 164 }],
@@ -209,14 +209,14 @@ describeShared('magic data with the real files', () => {
       })
       const failed = await data('pull', 'gsm8k', ...words)
       expect(failed.code).toBe(1)
-      expect(failed.stderr).toMatch(/magic: .*train\.jsonl: status 404/)
+      expect(failed.stderr).toMatch(/train\.jsonl: status 404/)
       expect(failed.stderr).not.toContain('    at ')
       // The pause before the second attempt is a second long.
       server.misdeeds.push({ status: 503 })
       setTimeout(() => process.emit('SIGINT'), 100)
       const interrupted = await data('pull', 'gsm8k', ...words)
       expect(interrupted.code).toBe(130)
-      expect(interrupted.stderr).toContain('repeat the command to go on')
+      expect(interrupted.stderr).toContain('Repeat the command to go on')
     } finally {
       await server.close()
     }

@@ -191,6 +191,14 @@ describe('magic verify', () => {
 })
 
 describe.concurrent('magic estimate', () => {
+  test('counts with the settings of executions', async () => {
+    const words = ['estimate', questions, '--updates', '2', '--json']
+    const short = ['--set', 'execution.decoding.maxOutputTokens=20']
+    const [usual, limited] = await Promise.all([magic(...words), magic(...words, ...short)])
+    const expected = (outcome: Outcome) => JSON.parse(outcome.stdout).outputTokens.expected
+    expect(expected(limited)).toBeLessThan(expected(usual))
+  })
+
   test('calls, tokens and money at a named price, as JSON', async () => {
     const words = ['estimate', questions, '--updates', '2', '--json']
     const { code, stdout } = await magic(...words, '--price', 'openai/gpt-6-luna')

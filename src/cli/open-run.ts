@@ -4,7 +4,7 @@ import { listRuns } from '../evaluation/run-overview.ts'
 import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'
 
-/** A run that is there, by its name or path; where it is not, the error names those that are. */
+/** Finds a run by its name or path. If there is none, the error names the runs that exist. */
 export function existingRun(name: string, runsDir: string | undefined): RunFolder {
   const runs = runsDir ?? defaultRunsFolder()
   const folder = findRun(name, runs)

@@ -1,11 +1,23 @@
-import { type Screen, screenOf } from './display/screen.ts'
+import { type Lines, type Screen, screenOf } from './display/screen.ts'
 import { jsonText } from './display/terminal-text.ts'
 
-/** Writes a command's result to standard output: as JSON where `--json` asks for it, else as text. */
+/** Writes a command's result to standard output: as JSON where `--json` asks for it, else as lines. */
 export function printResult(
   { json }: { readonly json: boolean },
   data: () => unknown,
-  text: (screen: Screen) => string,
+  lines: (screen: Screen) => Lines,
 ): void {
-  process.stdout.write(json ? `${jsonText(data())}\n` : text(screenOf(process.stdout)))
+  const screen = screenOf(process.stdout)
+  if (json) printJson(data())
+  else process.stdout.write(screen.text(lines(screen)))
+}
+
+export function printJson(data: unknown): void {
+  process.stdout.write(`${jsonText(data)}\n`)
+}
+
+/** Writes what is not the result to standard error. */
+export function printAside(lines: (screen: Screen) => Lines): void {
+  const screen = screenOf(process.stderr)
+  process.stderr.write(screen.text(lines(screen)))
 }

@@ -1,11 +1,16 @@
 import { inspect } from 'node:util'
 import { exitCode, Problem } from '../problem.ts'
+import { DownloadError } from '../store/download.ts'
 
 /** Something a person gave that cannot be used; the message says what to do about it. */
 export class UsageError extends Problem {}
 
 export function explain(error: unknown): { message: string; code: number } {
   if (error instanceof Problem) return { message: error.message, code: error.exitCode }
+  // What an interrupted wait throws.
+  if (error instanceof Error && error.name === 'AbortError' && error.cause instanceof Problem)
+    return explain(error.cause)
+  if (error instanceof DownloadError) return { message: error.message, code: exitCode.failed }
   const message = diskMessage(error)
   if (message !== undefined) return { message, code: exitCode.disk }
   return { message: inspect(error), code: exitCode.failed }
@@ -33,9 +38,9 @@ const needs: Readonly<Record<string, string>> = {
 function diskMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code = '', path, syscall = '' } = error as NodeJS.ErrnoException
-  // Making a folder where nothing can be written is told as if the path were wrong.
+  // `mkdir` on a read-only file system such as /proc fails with ENOENT.
   const known = diskProblems[code === 'ENOENT' && syscall === 'mkdir' ? 'EROFS' : code]
-  // A write to an open file does not tell which; what else has no path is not about files.
+  // A failed write to an open file has no path; other errors without a path are not about files.
   const what = path ?? (syscall === 'write' ? 'A file' : undefined)
   if (known === undefined || what === undefined) return undefined
   const [problem, remedy] = known

@@ -1,4 +1,4 @@
-// OpenTelemetry's SDK is an optional peer: who wants spans installs it and names a collector in the usual variables.
+// OpenTelemetry's SDK is an optional peer: to get spans, install it and name a collector in the usual variables.
 const endpointVariables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
 
 const packages = ['@opentelemetry/sdk-trace-node', '@opentelemetry/exporter-trace-otlp-http']
@@ -19,7 +19,7 @@ export async function startTelemetry(environment = process.env): Promise<() => P
       try {
         await provider.shutdown()
       } catch (error) {
-        // A collector that cannot be reached must not fail what was done.
+        // An unreachable collector must not fail the command.
         process.stderr.write(`Spans were not sent: ${(error as Error).message}\n`)
       }
     }

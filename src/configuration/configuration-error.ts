@@ -8,7 +8,8 @@ export class ConfigurationError extends Problem {
   readonly file: string
   readonly problems: readonly string[]
 
-  constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
+  constructor(file: string, given: string | readonly string[], options?: ErrorOptions) {
+    const problems = typeof given === 'string' ? [given] : given
     const told = problems.length === 1 ? ` ${problems[0]}` : problems.map((one) => `\n- ${one}`).join('')
     super(`${basename(file)} cannot be used (${file}).${told}`, options)
     this.file = file
@@ -19,7 +20,6 @@ export class ConfigurationError extends Problem {
 /** A sentence for each thing that is wrong, with its field. */
 export function problemsIn(
   issues: readonly z.core.$ZodIssue[],
-  value: unknown,
   schema: z.ZodType,
   outer: readonly PropertyKey[] = [],
 ): string[] {
@@ -27,8 +27,9 @@ export function problemsIn(
     const at = [...outer, ...issue.path]
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key, schema))
     if (issue.code === 'invalid_union') {
-      const tried = triedBranch(issue.errors, valueAt(value, at))
-      if (tried !== undefined) return problemsIn(tried, value, schema, at)
+      // In a choice between a word and an object, only the problems of the kind that was given are worth telling.
+      const isObject = typeof issue.input === 'object' && issue.input !== null
+      return problemsIn(issue.errors.at(isObject ? -1 : 0)!, schema, at)
     }
     const sentence = /[.?]$/.test(issue.message) ? issue.message : `${issue.message}.`
     return [`${z.core.toDotPath(at) || 'the configuration'}: ${sentence}`]
@@ -45,25 +46,8 @@ type Described = z.core.JSONSchema.BaseSchema
 
 /** The fields of the object at a path. */
 function fieldsAt(schema: Described, [first, ...rest]: readonly PropertyKey[]): string[] {
-  const { properties = {} } = schema.properties ? schema : (schema.anyOf?.find(hasFields) ?? {})
+  const described = schema.properties ? schema : schema.anyOf?.find((one) => one.properties !== undefined)
+  const properties = described?.properties ?? {}
   if (first === undefined) return Object.keys(properties)
   return fieldsAt((properties[String(first)] ?? {}) as Described, rest)
-}
-
-function hasFields(schema: Described): boolean {
-  return schema.properties !== undefined
-}
-
-/** In a choice between a word and an object, only the problems of the kind that was given are worth telling. */
-function triedBranch(errors: readonly (readonly z.core.$ZodIssue[])[], value: unknown) {
-  const branch = typeof value === 'object' && value !== null ? errors.at(-1) : errors[0]
-  return branch === undefined || branch.length === 0 ? undefined : branch
-}
-
-function valueAt(value: unknown, at: readonly PropertyKey[]): unknown {
-  return at.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
-    value,
-  )
 }

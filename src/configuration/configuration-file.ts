@@ -2,7 +2,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { awaitGiven } from '../library/given-promise.ts'
-import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import { maxYamlCharacters, readYaml } from '../library/yaml-document.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
@@ -14,72 +13,76 @@ export function findConfiguration(given: string): string {
   const place = resolve(given)
   const status = statSync(place, { throwIfNoEntry: false })
   if (status === undefined)
-    throw new ConfigurationError(place, ['there is no such file or folder. Check the path.'])
+    throw new ConfigurationError(place, 'there is no such file or folder. Check the path.')
   if (!status.isDirectory()) return regularFile(place)
-  const found = names.map((name) => join(place, name)).filter((file) => existsSync(file))
-  if (found.length === 0)
-    throw new ConfigurationError(join(place, names[0]!), [
+  const [found, second] = names.map((name) => join(place, name)).filter((file) => existsSync(file))
+  if (found === undefined)
+    throw new ConfigurationError(
+      join(place, names[0]!),
       'there is no configuration in this folder. `magic init` writes one, with questions to start from.',
-    ])
-  if (found.length > 1)
-    throw new ConfigurationError(found[0]!, [`${found[1]} is there too. Remove one, or name one.`])
-  return regularFile(found[0]!)
+    )
+  if (second !== undefined)
+    throw new ConfigurationError(found, `${second} is there too. Remove one, or name one.`)
+  return regularFile(found)
 }
 
 /** Refuses a pipe: opening one waits until something writes to it. */
 function regularFile(path: string): string {
   if (statSync(path).isFile()) return path
-  throw new ConfigurationError(path, ['it is neither a regular file nor a folder. Give the path of one.'])
+  throw new ConfigurationError(path, 'it is neither a regular file nor a folder. Give the path of one.')
 }
 
 /** What the file says, not checked yet. A program is run as it stands: Node strips its types. */
 export async function importConfiguration(file: string): Promise<unknown> {
-  if (/\.json$/i.test(file)) return parseJson(readSource(file), file)
-  if (/\.ya?ml$/i.test(file)) return parseYaml(readSource(file), file)
+  // All JSON is YAML.
+  if (/\.(json|ya?ml)$/i.test(file)) return parseYaml(file)
   if (!/\.m?[jt]s$/i.test(file))
-    throw new ConfigurationError(file, [
-      `it must end in ${endings.map((ending) => `.${ending}`).join(', ')}.`,
-    ])
+    throw new ConfigurationError(file, `it must end in ${endings.map((ending) => `.${ending}`).join(', ')}.`)
   const module = await importModule(file)
   if (!Object.hasOwn(module, 'default')) {
     const others = Object.keys(module)
     const found = others.length === 0 ? 'exports nothing' : `exports ${others.join(', ')} but no default`
-    throw new ConfigurationError(file, [
+    throw new ConfigurationError(
+      file,
       `it ${found}. Write \`export default { … }\` around the configuration.`,
-    ])
+    )
   }
   try {
-    const problem = new ConfigurationError(file, ['its default export is a promise that never settles.'])
-    return await awaitGiven(module['default'], problem.message)
+    return await settled(file, module['default'], 'its default export is a promise that never settles.')
   } catch (error) {
-    throw new ConfigurationError(file, [`its promise failed: ${messageOf(error)}.`], { cause: error })
+    throw new ConfigurationError(file, `its promise failed: ${messageOf(error)}.`, { cause: error })
   }
+}
+
+/** Waits for what a person's code gave; the problem is told if that never ends. */
+export function settled<T>(file: string, given: T | PromiseLike<T>, problem: string): Promise<Awaited<T>> {
+  return awaitGiven(given, new ConfigurationError(file, problem).message) as Promise<Awaited<T>>
 }
 
 /** Sets the variables of `.env` in a folder that are not set yet. Returns the file's path if there was one, never a value. */
 export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined
+  const path = regularFile(file)
   try {
-    process.loadEnvFile(regularFile(file))
+    process.loadEnvFile(path)
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConfigurationError(file, [`it cannot be read (${code}). Check its permissions.`], {
-      cause: error,
-    })
+    throw unreadable(file, error)
   }
   return file
 }
 
+function unreadable(file: string, cause: unknown): ConfigurationError {
+  const { code } = cause as NodeJS.ErrnoException
+  return new ConfigurationError(file, `it cannot be read (${code}). Check its permissions.`, { cause })
+}
+
 async function importModule(file: string): Promise<Record<string, unknown>> {
   try {
-    const problem = new ConfigurationError(file, [
-      'it waits (`await`) outside of any function for a promise that never settles.',
-    ])
-    return await awaitGiven(import(pathToFileURL(file).href), problem.message)
+    const problem = 'it waits (`await`) outside of any function for a promise that never settles.'
+    return await settled(file, import(pathToFileURL(file).href), problem)
   } catch (error) {
-    throw new ConfigurationError(file, [importProblem(error, file)], { cause: error })
+    throw new ConfigurationError(file, importProblem(error, file), { cause: error })
   }
 }
 
@@ -100,8 +103,8 @@ function importProblem(error: unknown, file: string): string {
 
 /** Where in the file it went wrong, if the stack tells. */
 function lineIn(stack: string, file: string): string {
-  const start = stack.indexOf(`${file}:`)
-  const line = start === -1 ? undefined : /^\d+/.exec(stack.slice(start + file.length + 1))?.[0]
+  const [, after] = stack.split(`${file}:`, 2)
+  const line = after?.match(/^\d+/)?.[0]
   return line === undefined ? '' : ` in line ${line}`
 }
 
@@ -109,34 +112,15 @@ function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
 }
 
-function readSource(file: string): string {
+function parseYaml(file: string): unknown {
+  let source: string
   try {
-    const source = readFileSync(file, 'utf8')
-    if (source.length > maxYamlCharacters)
-      throw new ConfigurationError(file, [`it has more than ${maxYamlCharacters} characters.`])
-    return source
+    source = readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error
-    throw new ConfigurationError(file, [`it cannot be read (${(error as NodeJS.ErrnoException).code}).`], {
-      cause: error,
-    })
+    throw unreadable(file, error)
   }
-}
-
-function parseJson(source: string, file: string): unknown {
-  const text = source.replace(/^\ufeff/, '')
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new ConfigurationError(file, [`it is not JSON: ${messageOf(error)}.`], { cause: error })
-  }
-  const fault = findJsonFault(text)
-  if (fault === undefined) return value
-  throw new ConfigurationError(file, [`line ${fault.line}, ${fieldName(fault.path)}: ${fault.problem}`])
-}
-
-function parseYaml(source: string, file: string): unknown {
+  if (source.length > maxYamlCharacters)
+    throw new ConfigurationError(file, `it has more than ${maxYamlCharacters} characters.`)
   const { value, faults } = readYaml(source)
   if (faults.length === 0) return value
   throw new ConfigurationError(

@@ -67,55 +67,37 @@ const tasks = z.custom<string | { readonly train: string; readonly test: string 
 )
 
 const simulatedOrSettings = "must be 'simulated' or settings, such as { preset: 'deepseek' }"
-const modelFields = modelSettings.extend({
-  prices: priceTableSchema.optional().describe('Prices by provider/model; they override the published ones.'),
-})
-const profileFields = z.strictObject({
-  roles: z.array(z.string()).min(1).exactOptional(),
-  tools: z.array(z.string()).exactOptional(),
-})
-const encoderFields = z.strictObject({ folder: path })
 
-/** What `magic.config.ts` may say; docs/tasks.md explains it. Everything may be left out. */
-export const configurationSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must have lower-case letters, digits, '-' and '_' only")
-    .exactOptional()
-    .describe('Of the task set; by default after the question file.'),
-  tasks: tasks
-    .exactOptional()
-    .describe('Question file, { train, test }, what defineTasks gives, synthetic, or a benchmark.'),
-  answer: z.enum(answerKinds).exactOptional().describe('What the answers are; inferred by default.'),
-  tolerance: z
-    .number()
-    .min(0)
-    .lt(1)
-    .exactOptional()
-    .describe('How far a number may be off, as a share; 0 by default.'),
-  contract: contract.exactOptional().describe('What an answer must look like.'),
-  scorer: scorer.exactOptional().describe('How an answer is scored.'),
-  library: library.exactOptional().describe("Roles, or a YAML file of them; the paper's by default."),
-  profile: profileFields.exactOptional().describe('Which of the roles and tools take part.'),
-  tools: z.array(tool).exactOptional().describe('Tools of your own.'),
-  model: z
-    .union([z.literal('simulated', simulatedOrSettings), modelFields])
-    .exactOptional()
-    .describe('Which model is asked; simulated by default.'),
-  encoder: z
-    .union([z.enum(['auto', 'minilm', 'lexical']), encoderFields])
-    .exactOptional()
-    .describe("Text encoder, or the folder of MiniLM's files."),
-  preset: z
-    .enum(Object.keys(trainingPresets) as [TrainingPreset])
-    .exactOptional()
-    .describe('Training settings under a name.'),
-  training: runSettings.training.exactOptional().describe("Training settings that differ from the preset's."),
-  execution: runSettings.execution.exactOptional().describe('How graphs are executed.'),
-  budget: runSettings.budget.exactOptional().describe('What a run may use at most.'),
-  concurrency: runSettings.concurrency.exactOptional(),
-  runsDir: path.exactOptional().describe('Where runs are kept; runs beside this file by default.'),
-})
+/** What `magic.config.ts` may say; docs/tasks.md explains it. */
+export const configurationSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must have lower-case letters, digits, '-' and '_' only"),
+    tasks,
+    answer: z.enum(answerKinds),
+    /** How far a number may be off, as a share of the right one. */
+    tolerance: z.number().min(0).lt(1),
+    contract,
+    scorer,
+    library,
+    /** Which of the roles and tools take part. */
+    profile: z.strictObject({ roles: z.array(z.string()).min(1), tools: z.array(z.string()) }).partial(),
+    tools: z.array(tool),
+    model: z.union([
+      z.literal('simulated', simulatedOrSettings),
+      // Prices by provider/model; they override the published ones.
+      modelSettings.extend({ prices: priceTableSchema.optional() }),
+    ]),
+    encoder: z.union([z.enum(['auto', 'minilm', 'lexical']), z.strictObject({ folder: path })]),
+    preset: z.enum(Object.keys(trainingPresets) as [TrainingPreset]),
+    training: runSettings.training,
+    execution: runSettings.execution,
+    budget: runSettings.budget,
+    concurrency: runSettings.concurrency,
+    runsDir: path,
+  })
+  .partial()
 
 /** The configuration as a person writes it. */
 export type MagicConfiguration = z.input<typeof configurationSchema>

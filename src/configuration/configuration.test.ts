@@ -121,16 +121,16 @@ describe('loadConfiguration', () => {
       { 'magic.config.ts': 'export default () => ({})' },
       /the configuration: Invalid input: expected object, received function/,
     ],
-    ['broken JSON', { 'magic.config.json': '{"name": }' }, /it is not JSON: /],
+    ['broken JSON', { 'magic.config.json': '{"name": "a"' }, /line \d is not valid/],
     [
       'a field twice in JSON',
       { 'magic.config.json': '{"name": "a",\n "budget": {"cost": 1,\n "cost": 100}}' },
-      /line 3, budget\.cost: stands twice in the same object\. Remove one of the two\./,
+      /line 3 /,
     ],
     [
       'half a character in JSON',
       { 'magic.config.json': '{"model": {"model": "\\ud800"}}' },
-      /line 1, model\.model: holds half of a surrogate pair/,
+      /line 1 holds half of a surrogate pair/,
     ],
     [
       'half a character in YAML',

@@ -12,6 +12,7 @@ import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulator.ts'
 import { MemoryLedger } from '../store/ledger/memory.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import type { TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
 
 export interface Estimate {
@@ -50,6 +51,7 @@ export async function estimate(options: {
   readonly settings?: GivenTrainingSettings
   readonly encoder: FrozenTextEncoder
   readonly price?: Price
+  readonly execution?: TrainOptions['execution']
 }): Promise<Estimate> {
   const { set, encoder, price } = options
   const settings = trainingSettings.parse(options.settings ?? {})
@@ -65,7 +67,7 @@ export async function estimate(options: {
       },
       model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
       tools: openToolbox(),
-      settings: executionSettings.parse({ traceContent: false }),
+      settings: { ...executionSettings.parse(options.execution ?? {}), traceContent: false },
       limit: new CallLimit(1000),
     },
     ledger: new MemoryLedger(),

@@ -1,14 +1,9 @@
 import { Command } from 'commander'
 import { loadCheckpoint } from '../../evaluation/named-organisation.ts'
 import { solve } from '../../evaluation/solve.ts'
-import type { TrainedPolicy } from '../../evaluation/trained-policy.ts'
-import type { Execution } from '../../execution/execution.ts'
 import { taskView } from '../../execution/text.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
-import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
-import { mermaid } from '../../graph/render/mermaid.ts'
-import { expandedPicture } from '../../graph/render/picture.ts'
 import { type ContractKind, contractKinds } from '../../library/answer-contract.ts'
 import type { Task } from '../../library/task.ts'
 import { CallLimit } from '../../models/call-limit.ts'
@@ -17,9 +12,7 @@ import { KnownTasks } from '../../simulator/model/known-tasks.ts'
 import { askedTask } from '../../simulator/model/node-request.ts'
 import { contractFor, recordedContract } from '../../tasks/contract-for.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
-import { graphDrawing } from '../display/graph-drawing.ts'
-import { screenOf } from '../display/screen.ts'
-import { jsonText, printable } from '../display/terminal-text.ts'
+import { shownText } from '../display/screen.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
@@ -32,15 +25,15 @@ import {
   jsonOption,
   runsDirOption,
 } from '../options/common-options.ts'
-import { readOptions } from '../options/given-options.ts'
+import { readOptions, readQuestion } from '../options/given-question.ts'
 import { readTaskFile } from '../options/input-file.ts'
 import { addModelOptions } from '../options/model-options.ts'
-import { readStandardInput } from '../options/standard-input.ts'
+import { printAside, printJson } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
-import { describeStep, type ExplainedStep, executorLabel, explainStep } from '../views/construction-view.ts'
-import { answerText, executionCode, executionSummary } from '../views/execution-summary.ts'
-import { LiveNodes } from '../views/live-nodes.ts'
+import { constructionLines, type ExplainedStep, explainSteps } from '../views/construction-view.ts'
+import { executionCode, printExecution } from '../views/execution-summary.ts'
+import { liveNodes } from '../views/live-nodes.ts'
 
 interface AskOptions extends JobOptions {
   readonly options?: readonly string[]
@@ -49,7 +42,6 @@ interface AskOptions extends JobOptions {
   readonly contract?: ContractKind
   readonly seed?: number
   readonly update?: number
-  readonly expanded: boolean
   readonly json: boolean
 }
 
@@ -66,7 +58,6 @@ export function askCommand(): Command {
     .addOption(checkpointOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
-    .option('--expanded', 'also print the graph with the workers of its groups, as Mermaid text', false)
     .addOption(jsonOption())
   return addModelOptions(command)
     .addHelpText(
@@ -86,149 +77,97 @@ answers of those only: at anything else it guesses, and this command says so. Th
 questions are gone, it is asked without them.
 ${exitCodeHelp}`,
     )
-    .action(async (run: string, question: string | undefined, options: AskOptions) => {
-      process.exitCode = await ask(run, question, options)
-    })
+    .action(ask)
 }
 
-async function ask(name: string, question: string | undefined, options: AskOptions): Promise<number> {
+async function ask(name: string, question: string | undefined, options: AskOptions): Promise<void> {
+  const { seed, update, json } = options
   const folder = existingRun(name, options.runsDir)
   const given = await readTask(question, options)
   const run = folder.readRecord()
-  const view = new LiveNodes()
-  const say = (text: string) => view.notice(printable(text))
+  const view = liveNodes()
+  const say = (text: string) => view.notice(shownText(text))
   const signal = interruptSignal(say)
-  const endTelemetry = await startTelemetry()
-  const job = await reopenToAsk(run, options, say)
-  try {
-    const { set, isSimulated } = job
-    const { seed, update, expanded } = options
-    const encoder = await encoderOfRun(run, say)
-    const policy = await loadCheckpoint(folder, { encoder, update })
-    const { task, split } = given.isBare
-      ? knownByQuestion(set, given.task)
-      : { task: given.task, split: undefined }
-    const contract =
-      options.contract !== undefined
-        ? contractKinds[options.contract]
-        : set === undefined
-          ? recordedContract(Object.keys(run.executors), task)
-          : contractFor(set, task)
-    let steps: readonly ExplainedStep[] = []
-    const execution = await solve({
-      policy,
-      task,
-      contract,
-      seed,
-      model: job.model,
-      tools: openToolbox(job.sandbox, job.tools),
-      limit: new CallLimit(job.concurrency),
-      signal,
-      onConstruction: (construction) => {
-        const { query, graph } = construction
-        steps = construction.steps.map((step) => explainStep(policy.policy, query, step, construction))
-        if (!options.json) showConstruction({ policy, task, split, steps, graph, expanded })
-      },
-      onEvent: options.json ? () => {} : view.listen,
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
+  const { set, isSimulated } = job
+  const policy = await loadCheckpoint(folder, { encoder: await encoderOfRun(run, say), update })
+  const { task, split } = knownTask(set, given)
+  const contract = options.contract
+    ? contractKinds[options.contract]
+    : set
+      ? contractFor(set, task)
+      : recordedContract(Object.keys(run.executors), task)
+  const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
+  let steps: readonly ExplainedStep[] = []
+  const execution = await solve({
+    policy,
+    task,
+    contract,
+    seed,
+    model: job.model,
+    tools: openToolbox(job.sandbox, job.tools),
+    limit: new CallLimit(job.concurrency),
+    signal,
+    onConstruction: (construction) => {
+      steps = explainSteps(policy.policy, construction)
+      if (json) return
+      printAside((screen) => [
+        screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),
+        split && `for question ${shownText(task.id)} of the ${split} questions`,
+        '',
+        constructionLines(steps, construction.graph, screen),
+        '',
+      ])
+    },
+    onEvent: json ? () => {} : view.listen,
+  })
+  const { graph, status, answer, usage, cost, durationMs, failures } = execution
+  const guess = isSimulated && !isKnown(set, task)
+  if (json)
+    printJson({
+      ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
+      ...{ task, split: split ?? null, contract: contract.name },
+      ...{ graph, key: graphKey(graph), steps },
+      ...{ status, answer: answer ?? null, simulated: isSimulated, guess },
+      ...{ usage, cost, durationMs },
+      failures: failures.map(({ executor, status, reason }) => ({ executor, status, reason })),
     })
-    const { graph } = execution
-    const isGuess = isSimulated && !isKnown(set, task)
-    if (options.json) {
-      const { status, answer, usage, cost, durationMs, failures } = execution
-      process.stdout.write(
-        `${jsonText({
-          ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
-          ...{ task, split: split ?? null, contract: contract.name },
-          ...{ graph, key: graphKey(graph), steps },
-          ...{ status, answer: answer ?? null, simulated: isSimulated, guess: isGuess },
-          ...{ usage, cost, durationMs },
-          failures: failures.map(({ executor, status, reason }) => ({ executor, status, reason })),
-        })}\n`,
-      )
-    } else showAnswer(execution, isSimulated, isGuess)
-    return executionCode(execution)
-  } finally {
-    await job.close()
-    await endTelemetry()
-  }
+  else
+    printExecution(
+      execution,
+      isSimulated,
+      guess && 'The simulated model does not know this question: its answer is a guess.',
+    )
+  process.exitCode = executionCode(execution)
 }
 
-interface GivenTask {
-  readonly task: Task
-  /** Nothing but a question was given. */
-  readonly isBare: boolean
-}
-
-async function readTask(question: string | undefined, options: AskOptions): Promise<GivenTask> {
+async function readTask(question: string | undefined, options: AskOptions): Promise<Task> {
   const { task: file, options: choices, context } = options
   if (file !== undefined) {
     if (question !== undefined || choices !== undefined || context !== undefined)
       throw new UsageError('--task is the whole task: leave out the question, --options and --context.')
-    return { task: readTaskFile(file), isBare: false }
+    return readTaskFile(file)
   }
   if (question === undefined)
     throw new UsageError('There is no question. Give it right after the run, before --options and --context.')
-  const text = question === '-' ? await readStandardInput() : question
-  if (text.trim() === '') throw new UsageError('The question is empty.')
-  const task: Task = {
-    id: text,
-    question: text,
-    metadata: {},
-    options: choices && readOptions(choices),
-    context,
-  }
-  return { task, isBare: choices === undefined && context === undefined }
+  const text = await readQuestion(question)
+  return { id: text, question: text, metadata: {}, options: choices && readOptions(choices), context }
 }
 
-/** The task of the set that asks exactly this, whole. Where several do, none is meant. */
-function knownByQuestion(set: TaskSet | undefined, task: Task): { task: Task; split?: string } {
+/** A bare question stands for the task of the set that asks exactly this. Where several do, none is meant. */
+function knownTask(set: TaskSet | undefined, given: Task): { task: Task; split?: string } {
+  const isBare = given.id === given.question && given.options === undefined && given.context === undefined
   const same = Object.entries(set?.splits ?? {}).flatMap(([split, { tasks }]) =>
     tasks
-      .filter(({ question }) => question.trim() === task.question.trim())
-      .map((one) => ({ task: one, split })),
+      .filter(({ question }) => question.trim() === given.question.trim())
+      .map((task) => ({ task, split })),
   )
-  return same.length === 1 ? same[0]! : { task }
+  return isBare && same.length === 1 ? same[0]! : { task: given }
 }
 
 /** Whether the simulated model can tell right from wrong here. */
 function isKnown(set: TaskSet | undefined, task: Task): boolean {
-  if (set === undefined) return false
-  return new KnownTasks(knownTasks(set)).find(askedTask(taskView(task))) !== undefined
-}
-
-function showConstruction({
-  policy,
-  task,
-  split,
-  steps,
-  graph,
-  expanded,
-}: {
-  readonly policy: TrainedPolicy
-  readonly task: Task
-  readonly split: string | undefined
-  readonly steps: readonly ExplainedStep[]
-  readonly graph: AgentGraph
-  readonly expanded: boolean
-}): void {
-  const { run, update, library } = policy
-  const screen = screenOf(process.stderr)
-  const trained = update === 0 ? 'untrained' : `after ${update} updates`
-  const lines = [
-    screen.paint('bold', `The policy of ${run.name}, ${trained}, builds`),
-    ...(split === undefined ? [] : [`for question ${printable(task.id)} of the ${split} questions`]),
-    '',
-    ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
-    graphDrawing(graph, screen),
-    '',
-    ...(expanded ? [mermaid(expandedPicture(graph, executorLabel(library))).trimEnd(), ''] : []),
-  ]
-  process.stderr.write(`${lines.join('\n')}\n`)
-}
-
-function showAnswer(execution: Execution, isSimulated: boolean, isGuess: boolean): void {
-  const guess = 'The simulated model does not know this question: its answer is a guess.'
-  const summary = executionSummary(execution, isSimulated)
-  process.stderr.write(`\n${[...summary, ...(isGuess ? [guess] : [])].join('\n')}\n`)
-  if (execution.answer !== undefined) process.stdout.write(`${answerText(execution.answer)}\n`)
+  return set !== undefined && new KnownTasks(knownTasks(set)).find(askedTask(taskView(task))) !== undefined
 }

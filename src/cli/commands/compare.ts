@@ -9,10 +9,8 @@ import {
 } from '../../evaluation/compare-evaluations.ts'
 import { type DifferingSetting, differingSettings } from '../../evaluation/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
-import { markdownTable } from '../display/markdown-table.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
-import type { Screen } from '../display/screen.ts'
-import { type ShownTable, terminalTable } from '../display/table.ts'
+import { type ShownTable, tableLines } from '../display/table.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
@@ -24,7 +22,6 @@ interface CompareOptions {
   readonly base?: string
   readonly runsDir?: string
   readonly json: boolean
-  readonly markdown: boolean
 }
 
 export function compareCommand(): Command {
@@ -34,7 +31,6 @@ export function compareCommand(): Command {
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
     .addOption(runsDirOption())
-    .option('--markdown', 'print the tables as Markdown', false)
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -42,14 +38,14 @@ export function compareCommand(): Command {
 Examples:
   magic compare first                              the organisations that \`magic eval first\` was asked for
   magic compare first second                       two runs, and the settings that differ
-  magic compare first --base direct --markdown >> notes.md
+  magic compare first --base direct
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
 bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
 the base's. Without --base, runs are compared with the trained policy of the first, and organisations of one run with
 the untrained policy.`,
     )
-    .action((runs: string[], options: CompareOptions) => compare(runs, options))
+    .action(compare)
 }
 
 interface ComparedRun {
@@ -58,46 +54,46 @@ interface ComparedRun {
 }
 
 function compare(names: readonly string[], options: CompareOptions): void {
+  const { split } = options
   const runs = [...new Set(names)].map((name) => readRun(name, options))
   const evaluations = runs.flatMap((run) => run.evaluations)
   const base = baseOf(evaluations, options.base)
   const rows = compareEvaluations(evaluations, base)
-  const settings = settingsThatDiffer(runs.map(({ record }) => record))
+  const settings = settingsThatDiffer(runs)
+  const { metric } = runs[0]!.record.tasks
   printResult(
     options,
-    () => comparisonJson(rows, base, settings, runs, options),
-    (screen) => comparisonText(rows, base, settings, runs, options, screen),
+    () => ({
+      ...{ split, metric, data: rows[0]!.evaluation.header.data, base: rows[base]!.label },
+      evaluations: rows.map(({ evaluation: { run, folder, header }, ...row }) => {
+        const { about, model } = header
+        return { ...row, run, folder, about, model, simulated: isSimulatedModel(model) }
+      }),
+      settings: settings.map(({ name, values }) => ({
+        name,
+        values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
+      })),
+    }),
+    (screen) => {
+      const section = (title: string, table: ShownTable) => [
+        screen.paint('bold', title),
+        ...tableLines(table, screen),
+        '',
+      ]
+      const labelled = rows.map(({ label, evaluation: { report, header } }) => {
+        return { label, report, isSimulated: isSimulatedModel(header.model) }
+      })
+      const scores = { ...evaluationTable(labelled, metric), emphasised: base }
+      const title = `Difference to ${rows[base]!.label}, in percentage points`
+      return [
+        section(`Scores on ${split} questions`, scores),
+        rows.length > 1 && section(title, differenceTable(rows, base)),
+        settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
+        runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
+        labelled.some(({ isSimulated }) => isSimulated) && simulatedNote,
+      ]
+    },
   )
-}
-
-function comparisonText(
-  rows: readonly ComparedEvaluation[],
-  base: number,
-  settings: readonly DifferingSetting[],
-  runs: readonly ComparedRun[],
-  { markdown, split }: CompareOptions,
-  screen: Screen,
-): string {
-  const section = (title: string, body: ShownTable | string) => {
-    const heading = markdown ? `**${title}**\n` : screen.paint('bold', title)
-    if (typeof body === 'string') return `${heading}\n${body}`
-    return `${heading}\n${markdown ? markdownTable(body) : terminalTable(body, screen)}`
-  }
-  const labelled = rows.map(({ label, evaluation: { report, header } }) => {
-    return { label, report, isSimulated: isSimulatedModel(header.model) }
-  })
-  const scores = { ...evaluationTable(labelled, runs[0]!.record.tasks.metric), emphasised: [base] }
-  const sections = [section(`Scores on ${split} questions`, scores)]
-  if (rows.length > 1) {
-    const title = `Difference to ${rows[base]!.label}, in percentage points`
-    sections.push(section(title, differenceTable(rows, base)))
-  }
-  if (runs.length > 1)
-    sections.push(
-      section('Settings that differ', settings.length === 0 ? 'none\n' : settingsTable(settings, runs)),
-    )
-  if (labelled.some(({ isSimulated }) => isSimulated)) sections.push(`${simulatedNote}\n`)
-  return sections.join('\n')
 }
 
 function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun {
@@ -113,40 +109,31 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
   )
 }
 
-/** What decides numbers; that runs have names and began at some time does not. */
-function settingsThatDiffer(records: readonly RunRecord[]): DifferingSetting[] {
+/** Leaves out what cannot change a number, such as a run's name or when it began. */
+function settingsThatDiffer(runs: readonly ComparedRun[]): DifferingSetting[] {
   return differingSettings(
-    records.map(({ name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest }) => rest),
+    runs.map(
+      ({ record: { name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest } }) => rest,
+    ),
   )
 }
 
 function differenceTable(rows: readonly ComparedEvaluation[], base: number): ShownTable {
-  const numbers = ['difference [95 %]', 'won', 'lost', 'tied', 'tokens']
   return {
-    columns: [{ header: 'organisation' }, ...numbers.map((header) => ({ header, kind: 'number' as const }))],
-    rows: rows.flatMap(({ label, against }, position) => {
-      if (position === base) return []
-      if (against === undefined) return [[label, 'no common question', '', '', '', '']]
-      const { difference, low, high, wins, losses, ties, tokenRatio } = against
-      return [
-        [
-          label,
-          differenceWithInterval({ mean: difference, low, high }),
-          ...[wins, losses, ties].map(String),
-          tokenRatio === undefined ? '–' : `${ratio(tokenRatio)}×`,
-        ],
-      ]
+    columns: ['organisation', 'difference [95 %]', 'won', 'lost', 'tied', 'tokens'],
+    rows: rows.toSpliced(base, 1).map(({ label, against }) => {
+      if (against === undefined) return [label, 'no common question']
+      const { difference: mean, low, high, wins, losses, ties, tokenRatio } = against
+      const ratio = tokenRatio === undefined ? '–' : `${tokenRatio.toFixed(tokenRatio < 9.995 ? 2 : 1)}×`
+      return [label, differenceWithInterval({ mean, low, high }), `${wins}`, `${losses}`, `${ties}`, ratio]
     }),
   }
 }
 
-function ratio(value: number): string {
-  return value < 9.995 ? value.toFixed(2) : value.toFixed(1)
-}
-
 function settingsTable(settings: readonly DifferingSetting[], runs: readonly ComparedRun[]): ShownTable {
   return {
-    columns: [{ header: 'setting' }, ...runs.map(({ record }) => ({ header: record.name }))],
+    columns: ['setting', ...runs.map(({ record }) => record.name)],
+    texts: [0, ...runs.map((_, position) => position + 1)],
     rows: settings.map(({ name, values }) => [name, ...values.map(settingText)]),
   }
 }
@@ -155,29 +142,4 @@ function settingText(value: DifferingSetting['values'][number]): string {
   if (value === undefined) return '–'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return /^[0-9a-f]{64}$/.test(text) ? text.slice(0, 12) : text
-}
-
-function comparisonJson(
-  rows: readonly ComparedEvaluation[],
-  base: number,
-  settings: readonly DifferingSetting[],
-  runs: readonly ComparedRun[],
-  { split }: CompareOptions,
-): object {
-  const { record } = runs[0]!
-  return {
-    split,
-    metric: record.tasks.metric,
-    data: rows[0]!.evaluation.header.data,
-    base: rows[base]!.label,
-    evaluations: rows.map(({ evaluation, ...row }) => {
-      const { run, folder, header } = evaluation
-      const simulated = isSimulatedModel(header.model)
-      return { ...row, run, folder, about: header.about, model: header.model, simulated }
-    }),
-    settings: settings.map(({ name, values }) => ({
-      name,
-      values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
-    })),
-  }
 }

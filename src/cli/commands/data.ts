@@ -1,24 +1,21 @@
+import { basename } from 'node:path'
 import { Argument, Command } from 'commander'
-import { exitCode, Problem } from '../../problem.ts'
-import { DownloadError } from '../../store/download.ts'
+import { taskView } from '../../execution/text.ts'
+import type { JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
 import { loadSplit } from '../../tasks/benchmarks/benchmark.ts'
 import { type BenchmarkName, benchmarkNames, benchmarks } from '../../tasks/benchmarks/list.ts'
 import { type CatalogueEntry, describeBenchmark } from '../../tasks/data/catalogue.ts'
 import { recogniseFiles } from '../../tasks/data/given-files.ts'
 import { type ImportedSplit, importFiles } from '../../tasks/data/import-files.ts'
-import { pullBenchmark } from '../../tasks/data/pull.ts'
+import { type PullProgress, pullBenchmark } from '../../tasks/data/pull.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
+import { Progress } from '../display/progress.ts'
+import { factLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
-import {
-  describeEntry,
-  describeImported,
-  describeList,
-  describeTask,
-  PullDisplay,
-} from '../views/data-display.ts'
 
 interface CommonOptions {
   readonly dataDir?: string
@@ -30,7 +27,7 @@ export function dataCommand(): Command {
   return (
     new Command('data')
       .description("Get and look at the benchmarks' data.")
-      // What the program says about errors and help holds for the inner commands too.
+      // Inner commands take over the program's settings for errors and help.
       .hook('preSubcommand', (data, inner) => void inner.copyInheritedSettings(data))
       .addCommand(listCommand())
       .addCommand(showCommand())
@@ -50,94 +47,138 @@ Files are kept in $MAGIC_DATA_DIR, else in $XDG_DATA_HOME/magic/data (~/.local/s
   )
 }
 
+function inner(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--data-dir <folder>', 'the data folder, instead of $MAGIC_DATA_DIR')
+    .addOption(jsonOption('the result as JSON'))
+}
+
+function nameArgument(): Argument {
+  return new Argument('<name>', 'the benchmark').choices(benchmarkNames)
+}
+
+function folderOf({ dataDir }: CommonOptions): string {
+  return dataDir ?? defaultDataFolder()
+}
+
 function listCommand(): Command {
-  return common(
-    new Command('list').description('Benchmarks, splits, counts, licences, and what is here.'),
-  ).action((options: CommonOptions) =>
-    told(() => {
-      const entries = Object.values(benchmarks).map((one) => describeBenchmark(folderOf(options), one))
+  return inner('list', 'Benchmarks, splits, counts, licences, and what is here.').action(
+    (options: CommonOptions) => {
+      const root = folderOf(options)
+      const entries = Object.values(benchmarks).map((one) => describeBenchmark(root, one))
       printResult(
         options,
         () => entries,
-        (screen) => describeList(entries, folderOf(options), screen),
+        (screen) => [
+          entries.map((entry) => entryLines(entry, screen)),
+          '',
+          wrapText(shownText(`✓ is in ${root}. ${remedy('NAME')}`), screen),
+        ],
       )
-    }),
+    },
   )
+}
+
+function entryLines(entry: CatalogueEntry, screen: Screen): Lines {
+  const { name, title, licence, metric, splits, companions } = entry
+  const here = screen.paint('green', '✓')
+  return [
+    `${screen.paint('bold', name)}  ${wrapText(`${title}, ${metric}, ${licence}`, screen, '  ')}`,
+    splits.map(({ split, examples, imported }) => {
+      return `  ${imported ? here : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`
+    }),
+    // Only `show` tells of one that is not here: nobody needs to fetch it.
+    companions.map(
+      ({ path, holds, imported }) => imported && `  ${here} ${basename(path).padEnd(16)} ${holds}`,
+    ),
+  ]
+}
+
+function remedy(name: string): string {
+  return `The others: magic data pull ${name}, or magic data import ${name} PATH.`
 }
 
 function showCommand(): Command {
-  interface Options extends CommonOptions {
-    readonly split?: string
-    readonly limit: number
-  }
-  return common(new Command('show').description('Describe a benchmark and show examples, without answers.'))
+  return inner('show', 'Describe a benchmark and show examples, without answers.')
     .addArgument(nameArgument())
     .option('--split <name>', 'the split to show examples of')
     .option('--limit <n>', 'how many examples', wholeNumber(0), 3)
-    .action((name: BenchmarkName, options: Options) =>
-      told(async () => {
-        const root = folderOf(options)
-        const entry = describeBenchmark(root, benchmarks[name])
-        const split = options.split ?? shownSplit(entry)
-        const tasks =
-          split === undefined || options.limit === 0 ? [] : await firstTasks(root, name, split, options.limit)
-        const contract = benchmarks[name].contract.requirement
-        printResult(
-          options,
-          () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
-          (screen) =>
-            [
-              describeEntry(entry, contract, screen),
-              ...tasks.map((task) => describeTask(task, split!, screen)),
-            ].join('\n'),
-        )
-      }),
-    )
+    .action(async (name: BenchmarkName, options: CommonOptions & { split?: string; limit: number }) => {
+      const root = folderOf(options)
+      const entry = describeBenchmark(root, benchmarks[name])
+      const contract = benchmarks[name].contract.requirement
+      // Without a choice: the test split if it is here, else the first that is.
+      const here = entry.splits.filter(({ imported }) => imported).map((one) => one.split)
+      const split = options.split ?? here.find((one) => one === 'test') ?? here[0]
+      // Only the public part is read; the map of references is not touched.
+      const loaded = split && options.limit > 0 ? await loadSplit(root, benchmarks[name], split) : undefined
+      const tasks = [...(loaded?.tasks.values() ?? [])].slice(0, options.limit)
+      printResult(
+        options,
+        () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
+        (screen) => [
+          screen.paint('bold', `${entry.title} (${name})`),
+          factLines(factsOf(entry, contract), screen),
+          here.length < entry.splits.length && wrapText(remedy(name), screen),
+          tasks.map((task) => ['', taskLines(task, split!, screen)]),
+        ],
+      )
+    })
 }
 
-/** What is read is the public part alone; the map of references is not touched. */
-async function firstTasks(root: string, name: BenchmarkName, split: string, limit: number) {
-  const { tasks } = await loadSplit(root, benchmarks[name], split)
-  return [...tasks.values()].slice(0, limit)
+function factsOf(entry: CatalogueEntry, contract: string): [name: string, text: string][] {
+  const { source, revision, licence, metric, splits, companions } = entry
+  const state = (imported: boolean) => (imported ? 'imported' : 'not here')
+  return [
+    ['source', `${source} at ${revision}`],
+    ['licence', licence],
+    ['metric', metric],
+    ['answer', contract],
+    ...splits.map(({ split, examples, imported }): [string, string] => {
+      return ['split', `${split}: ${count(examples)} examples, ${state(imported)}`]
+    }),
+    ...companions.map(({ path, holds, imported }): [string, string] => {
+      return ['beside', `${basename(path)}: ${holds}, ${state(imported)}`]
+    }),
+  ]
 }
 
-/** Without a choice: the test split if it is here, else the first that is. */
-function shownSplit({ splits }: CatalogueEntry): string | undefined {
-  const here = splits.filter(({ imported }) => imported).map(({ split }) => split)
-  return here.includes('test') ? 'test' : here[0]
+const longestField = 1500
+
+/** What a model sees of the task, shortened. */
+function taskLines(task: Task, split: string, screen: Screen): Lines {
+  const fields = Object.entries(taskView(task)).map(([name, value]) => {
+    const text = textOf(value!)
+    const rest = text.length - longestField
+    const cut = rest > 0 ? `${text.slice(0, longestField)} … (${count(rest)} more characters)` : text
+    return [name, cut.split('\n').map((line) => `  ${wrapText(shownText(line), screen, '  ')}`.trimEnd())]
+  })
+  return [screen.paint('bold', shownText(`${split} ${task.id}`)), fields]
+}
+
+function textOf(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return JSON.stringify(value, null, 2)
+  return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))).join('\n')
 }
 
 function importCommand(): Command {
-  interface Options extends CommonOptions {
-    readonly split?: string
-  }
-  return common(
-    new Command('import').description(
-      'Take official files that you have: JSON Lines, JSON, gzip or Parquet, single or in a folder.',
-    ),
-  )
+  const formats = 'JSON Lines, JSON, gzip or Parquet, single or in a folder'
+  return inner('import', `Take official files that you have: ${formats}.`)
     .addArgument(nameArgument())
     .argument('<path...>', 'files, or folders in the layout of the official source')
     .option('--split <name>', 'which split the file is, where its name does not tell')
     .addHelpText('after', '\nEvery row is checked before anything is put in place.')
-    .action((name: BenchmarkName, paths: string[], options: Options) =>
-      told(async () => {
-        const root = folderOf(options)
-        const given = recogniseFiles(benchmarks[name], paths, options.split)
-        const imported = await importFiles(root, benchmarks[name], given)
-        printImported(options, { name, splits: imported })
-      }),
-    )
+    .action(async (name: BenchmarkName, paths: string[], options: CommonOptions & { split?: string }) => {
+      const given = recogniseFiles(benchmarks[name], paths, options.split)
+      const splits = await importFiles(folderOf(options), benchmarks[name], given)
+      printImported(options, { name, splits })
+    })
 }
 
 function pullCommand(): Command {
-  interface Options extends CommonOptions {
-    readonly split?: string[]
-    readonly mirror?: string
-  }
-  return common(
-    new Command('pull').description('Fetch the official files at a pinned revision, check and import them.'),
-  )
+  return inner('pull', 'Fetch the official files at a pinned revision, check and import them.')
     .addArgument(nameArgument())
     .option('--split <name...>', 'only these splits')
     .option('--mirror <url>', 'fetch from a server that has the same paths as the official ones')
@@ -147,32 +188,34 @@ function pullCommand(): Command {
 A download that was interrupted goes on where it stopped when the command is repeated.
 HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache are not fetched again.`,
     )
-    .action((name: BenchmarkName, options: Options) => {
-      const signal = interruptSignal((text) => process.stderr.write(`\n${text}\n`))
-      return told(async () => {
-        const root = folderOf(options)
-        const { title, source, revision, licence } = describeBenchmark(root, benchmarks[name])
-        process.stderr.write(`${title}, ${source} at ${revision.slice(0, 12)}. Licence: ${licence}\n`)
-        const display = new PullDisplay(process.stderr)
-        const pulled = await pullBenchmark(root, benchmarks[name], {
-          signal,
-          splits: options.split,
-          mirror: options.mirror,
-          onProgress: (progress) => display.show(progress),
-        }).finally(() => display.end())
-        printImported(options, { name, licence, ...pulled })
-      }, signal)
+    .action(async (name: BenchmarkName, options: CommonOptions & { split?: string[]; mirror?: string }) => {
+      const root = folderOf(options)
+      const { title, source, revision, licence } = describeBenchmark(root, benchmarks[name])
+      const progress = new Progress()
+      progress.note(`${title}, ${source} at ${revision.slice(0, 12)}. Licence: ${licence}`)
+      const pulled = await pullBenchmark(root, benchmarks[name], {
+        signal: interruptSignal((text) => progress.note(`${text} Repeat the command to go on.`)),
+        splits: options.split,
+        mirror: options.mirror,
+        onProgress: pullListener(progress),
+      }).finally(() => progress.end())
+      printImported(options, { name, licence, ...pulled })
     })
 }
 
-function common(command: Command): Command {
-  return command
-    .option('--data-dir <folder>', 'the data folder, instead of $MAGIC_DATA_DIR')
-    .addOption(jsonOption('the result as JSON'))
-}
-
-function nameArgument(): Argument {
-  return new Argument('<name>', 'the benchmark').choices(benchmarkNames)
+/** One bar per file, where its size is known. */
+function pullListener(progress: Progress): (news: PullProgress) => void {
+  let fetching: string | undefined
+  const kibibytes = (bytes: number) => Math.ceil(bytes / 1024)
+  return ({ file, received, total }) => {
+    if (file !== fetching) {
+      progress.end()
+      if (total === undefined) progress.note(`fetching ${file}`)
+      else progress.start(kibibytes(total), `fetching ${file}, KiB`, kibibytes(received))
+    }
+    fetching = file
+    progress.update({ done: kibibytes(received) })
+  }
 }
 
 function printImported(
@@ -182,28 +225,17 @@ function printImported(
   printResult(
     options,
     () => imported,
-    () => describeImported(imported.name, imported.splits, folderOf(options)),
+    () =>
+      imported.splits.map(({ split, examples, withTask, files }) => {
+        const lacking = withTask < examples ? `, ${count(withTask)} of them with their tables` : ''
+        return [
+          `${imported.name} ${split}: ${count(examples)} examples${lacking}, in ${folderOf(options)}`,
+          files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),
+        ]
+      }),
   )
 }
 
-function folderOf({ dataDir }: CommonOptions): string {
-  return dataDir ?? defaultDataFolder()
-}
-
-/** Problems with what the person gave are usage errors; a source that cannot be reached is a failure without a trace. */
-async function told(action: () => void | Promise<void>, signal?: AbortSignal): Promise<void> {
-  try {
-    await action()
-  } catch (error) {
-    if (error instanceof Problem) throw error
-    const { code } = error as NodeJS.ErrnoException
-    const isDisk = code === 'ENOSPC' || code === 'EACCES' || code === 'EROFS' || code === 'EDQUOT'
-    if (signal?.aborted) {
-      process.stderr.write('magic: interrupted; repeat the command to go on.\n')
-      process.exitCode = exitCode.interrupted
-    } else if (error instanceof DownloadError || isDisk) {
-      process.stderr.write(`magic: ${(error as Error).message}\n`)
-      process.exitCode = exitCode.failed
-    } else throw error
-  }
+function count(value: number): string {
+  return value.toLocaleString('en-GB')
 }

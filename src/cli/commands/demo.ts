@@ -1,20 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import {
-  type DemoComparison,
-  type DemoResult,
-  demoFamilies,
-  demoSizes,
-  quickSizes,
-  runDemo,
-} from '../../experiments/demo.ts'
+import { type DemoResult, demoFamilies, demoSizes, quickSizes, runDemo } from '../../experiments/demo.ts'
 import { exitCode } from '../../problem.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
-import { graphDrawing } from '../display/graph-drawing.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
-import { type Screen, wrapText } from '../display/screen.ts'
-import { terminalTable } from '../display/table.ts'
+import { graphLines, type Lines, type Screen, wrapText } from '../display/screen.ts'
+import { tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
@@ -22,23 +14,13 @@ import { runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { printResult } from '../print.ts'
-import { runWord } from '../views/training-summary.ts'
+import { runWord, stepLines } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 
 interface DemoOptions extends ReportOptions {
   readonly seed: number
   readonly quick: boolean
   readonly runsDir?: string
-}
-
-/** The table's words for the organisations, by their names. */
-const descriptions: Readonly<Record<string, string>> = {
-  direct: 'direct: the model alone',
-  chain: 'chain: three roles in a row',
-  untrained: 'untrained policy',
-  'all-atomic': 'trained, all-atomic',
-  'all-group': 'trained, all-group',
-  trained: 'trained policy',
 }
 
 export function demoCommand(): Command {
@@ -65,91 +47,85 @@ Examples:
 It takes one to two minutes on two cores. Everything runs as with a real model, through HTTP, but the model is
 simulated: the numbers show the machinery at work, not what a language model can do.`,
     )
-    .action(async (options: DemoOptions) => {
-      process.exitCode = await demo(options)
-    })
+    .action(demo)
 }
 
-async function demo(options: DemoOptions): Promise<number> {
+async function demo(options: DemoOptions): Promise<void> {
   const start = performance.now()
   const { seed, quick } = options
   const sizes = quick ? quickSizes : demoSizes
-  const runs = options.runsDir ?? defaultRunsFolder()
-  const folder = freeFolder(runs, `${quick ? 'quick-demo' : 'demo'}-${seed}`)
+  const folder = freeFolder(
+    join(options.runsDir ?? defaultRunsFolder(), `${quick ? 'quick-demo' : 'demo'}-${seed}`),
+  )
   const progress = openProgress(options)
   const view = new TrainingView({ progress, isSimulated: true, caps: {}, folder })
   const signal = interruptSignal((text) => view.note(text))
-  const source = {
-    tasks: 'synthetic',
-    trainSize: sizes.train,
-    testSize: sizes.test,
-    taskSeed: seed,
-    families: demoFamilies,
-  }
-  const job = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
-  try {
-    const result = await runDemo({
-      seed,
-      set: job.set,
-      model: job.model,
-      folder,
-      source: { ...job.source, encoder: 'lexical' },
-      signal,
-      onTraining: view.listen,
-      onQuestion: (organisation, done, total) => {
-        if (done === 1) progress.start(total, `examining ${descriptions[organisation]} (simulated)`)
-        progress.update({ done })
-      },
-    }).finally(() => view.end())
-    const ms = performance.now() - start
-    printResult(
-      options,
-      () => demoJson(result, options, ms),
-      (screen) => demoText(result, ms, screen),
-    )
-    return result.comparison === undefined ? exitCode.interrupted : exitCode.done
-  } catch (error) {
-    if (!signal.aborted) throw error
-    return exitCode.interrupted
-  } finally {
-    await job.close()
-  }
+  const questions = { trainSize: sizes.train, testSize: sizes.test, taskSeed: seed, families: demoFamilies }
+  const source = { tasks: 'synthetic', ...questions }
+  await using closing = new AsyncDisposableStack()
+  const opened = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
+  const { set, model, source: kept } = closing.adopt(opened, (job) => job.close())
+  const result = await runDemo({
+    ...{ seed, set, model, folder, signal, source: { ...kept, encoder: 'lexical' } },
+    onTraining: view.listen,
+    onQuestion: (organisation, done, total) => {
+      if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
+      progress.update({ done })
+    },
+  })
+    .catch((error: unknown) => Promise.reject(signal.aborted ? signal.reason : error))
+    .finally(() => view.end())
+  const ms = performance.now() - start
+  printResult(
+    options,
+    () => ({ simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }),
+    (screen) => demoLines(result, ms, screen),
+  )
+  process.exitCode = result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }
 
-/** Beside those of earlier demos, which are somebody's runs by now. */
-function freeFolder(runs: string, name: string): string {
-  let folder = join(runs, name)
-  for (let number = 2; existsSync(folder); number += 1) folder = join(runs, `${name}-${number}`)
+/** Earlier demos are kept: a number is added to the name. */
+function freeFolder(wanted: string): string {
+  let folder = wanted
+  for (let number = 2; existsSync(folder); number += 1) folder = `${wanted}-${number}`
   return folder
 }
 
-function demoText({ training, comparison }: DemoResult, ms: number, screen: Screen): string {
+function demoLines({ training, comparison }: DemoResult, ms: number, screen: Screen): Lines {
   const run = runWord(training.folder)
   if (comparison === undefined)
-    return `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.\n`
-  const { reports, example } = comparison
+    return [
+      `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.`,
+    ]
+  const { reports, rows, example } = comparison
   const room = { columns: Math.min(screen.columns, 100) }
-  const table = terminalTable(
-    {
-      columns: [
-        { header: 'on held-out questions' },
-        { header: 'accuracy [95 %]', kind: 'number' },
-        { header: 'tokens per question', kind: 'number' },
-      ],
-      rows: reports.map(({ organisation, score, tokens: used }) => [
-        descriptions[organisation]!,
-        scoreWithInterval(score),
-        tokens(used.total),
-      ]),
-      emphasised: [reports.length - 1],
-    },
-    screen,
-  )
+  const { difference: mean, low, high } = rows.at(-1)!.against!
+  const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
+  const allGroup = reports.find(({ organisation }) => organisation === 'all-group')!
+  const share = Math.round((100 * reports.at(-1)!.tokens.total) / allGroup.tokens.total)
+  const answer = typeof example.answer === 'string' ? example.answer : JSON.stringify(example.answer)
+  const quoted = (text: string) =>
+    printable(text)
+      .split('\n')
+      .slice(0, 12)
+      .map((line) => `  ${wrapText(line, room, '  ')}`)
+  const table = {
+    columns: ['on held-out questions', 'accuracy [95 %]', 'tokens per question'],
+    rows: reports.map(({ organisation, score, tokens: used }) => [
+      organisation,
+      scoreWithInterval(score),
+      tokens(used.total),
+    ]),
+    emphasised: reports.length - 1,
+  }
   return [
     '',
-    table.trimEnd(),
+    tableLines(table, screen),
     '',
-    wrapText(verdict(comparison), room),
+    wrapText(
+      `The trained policy ${word} the untrained one: ${differenceWithInterval({ mean, low, high })} points [95 %, paired bootstrap], with ${share} % of all-group's tokens.`,
+      room,
+    ),
     wrapText(
       `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
       room,
@@ -157,55 +133,29 @@ function demoText({ training, comparison }: DemoResult, ms: number, screen: Scre
     '',
     'A question that it never saw, the organisation that it built, and the answer:',
     '',
-    ...quoted(example.task.question, room),
+    quoted(example.task.question),
     '',
-    graphDrawing(example.graph, screen),
+    graphLines(example.graph, screen),
     '',
-    `  ${printable(typeof example.answer === 'string' ? firstLines(example.answer) : JSON.stringify(example.answer))}`,
+    quoted(answer ?? 'none'),
     '',
     'Where to look next (in a checkout, write `npm run -s magic --` for `magic`):',
-    ...[
+    stepLines([
       [`magic show ${run}`, 'how it learned, and its graphs'],
       [`magic ask ${run} "your question"`, 'ask it something'],
       [`magic compare ${run} --base untrained`, 'the table, with differences'],
       ['magic init my-task', 'your own questions'],
-    ].map(([command, what]) => `  ${command!.padEnd(32 + run.length)}  ${what}`),
-    '',
-  ].join('\n')
+    ]),
+  ]
 }
 
-function verdict({ rows, reports }: DemoComparison): string {
-  const { against } = rows.at(-1)!
-  const { difference, low, high } = against!
-  const gain = differenceWithInterval({ mean: difference, low, high })
-  const group = reports.find(({ organisation }) => organisation === 'all-group')!
-  const share = reports.at(-1)!.tokens.total / group.tokens.total
-  const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
-  return `The trained policy ${word} the untrained one: ${gain} points [95 %, paired bootstrap], with ${Math.round(share * 100)} % of all-group's tokens.`
-}
-
-function quoted(question: string, room: Pick<Screen, 'columns'>): string[] {
-  return printable(question)
-    .split('\n')
-    .slice(0, 12)
-    .map((line) => `  ${wrapText(line, room, '  ')}`)
-}
-
-function firstLines(text: string): string {
-  return text.split('\n').slice(0, 12).join('\n  ')
-}
-
-function demoJson({ training, comparison }: DemoResult, { seed, quick }: DemoOptions, ms: number): unknown {
-  const base = { simulated: true, seed, quick, seconds: ms / 1000, training }
-  if (comparison === undefined) return base
-  const { rows, reports, example } = comparison
-  const trained = rows.at(-1)!
-  const group = reports.find(({ organisation }) => organisation === 'all-group')!
+function demoJson({ training, comparison }: DemoResult): object {
+  if (comparison === undefined) return { training }
+  const { rows, example } = comparison
+  const { task, graph, answer } = example
   return {
-    ...base,
-    organisations: rows.map((row) => ({ ...row, label: descriptions[row.organisation] })),
-    trainedBeatsUntrained: trained.against!.low > 0,
-    fewerTokensThanAllGroup: trained.tokens.total < group.tokens.total,
-    example: { question: example.task.question, graph: example.graph, answer: example.answer ?? null },
+    training,
+    organisations: rows,
+    example: { question: task.question, graph, answer: answer ?? null },
   }
 }

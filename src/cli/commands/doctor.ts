@@ -1,8 +1,6 @@
-import { accessSync, constants } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { freemem } from 'node:os'
 import { Command } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
-import { visibleText } from '../../graph/render/visible-text.ts'
 import { type ChatModel, paperDecoding } from '../../models/chat-model.ts'
 import { type FailureKind, isRefusal } from '../../models/failure.ts'
 import { priceOf } from '../../models/prices.ts'
@@ -11,7 +9,7 @@ import { exitCode } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
-import { drawn, type Screen } from '../display/screen.ts'
+import { shownText } from '../display/screen.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { printResult } from '../print.ts'
@@ -19,17 +17,17 @@ import { UsageError } from '../problem.ts'
 
 interface Finding {
   readonly what: string
-  readonly state: State
+  /** `limited`: it works, but something better is missing. */
+  readonly state: keyof typeof marks
   readonly found: string
   readonly remedy?: string
 }
 
-/** `limited`: it works, but something better is missing. */
-type State = 'ok' | 'limited' | 'missing'
-
 interface DoctorOptions extends ModelOptions {
   readonly json: boolean
 }
+
+const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red', '✗'] } as const
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -48,39 +46,31 @@ Examples:
 Exits with 1 when something that was asked for is missing.`,
     )
     .action(async (options: DoctorOptions) => {
-      const findings = [node(), disk(), keys(), ...(await model(options)), await sandbox(), encoder()]
+      const { name, dims } = lexicalEncoder
+      const memory = (freemem() / 1024 ** 3).toFixed(1)
+      const findings = [
+        finding('Node', 'ok', `${process.version}, ${memory} GiB of memory free`),
+        keys(),
+        ...(await model(options)),
+        await sandbox(),
+        finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`),
+      ]
       printResult(
         options,
         () => findings,
-        (screen) => findings.map((finding) => describe(finding, screen)).join(''),
+        (screen) =>
+          findings.map(({ what, state, found, remedy }) => {
+            const [colour, mark] = marks[state]
+            const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${shownText(found)}`
+            return [line, remedy && `           → ${remedy.replaceAll('\n', `\n${' '.repeat(13)}`)}`]
+          }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
     })
 }
 
-function finding(what: string, state: State, found: string, remedy?: string): Finding {
+function finding(what: string, state: Finding['state'], found: string, remedy?: string): Finding {
   return { what, state, found, remedy }
-}
-
-function node(): Finding {
-  return finding('Node', 'ok', `${process.version}, ${(freemem() / 1024 ** 3).toFixed(1)} GiB of memory free`)
-}
-
-function disk(): Finding {
-  const folders = [process.cwd(), tmpdir()]
-  const closed = folders.filter((folder) => !isWritable(folder))
-  if (closed.length === 0) return finding('disk', 'ok', `can write to ${folders.join(' and ')}`)
-  const remedy = 'Run it in a folder of yours, or set TMPDIR.'
-  return finding('disk', 'missing', `cannot write to ${closed.join(' and ')}`, remedy)
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Which providers could be asked, by their key variables; a key is never shown. */
@@ -97,8 +87,7 @@ function keys(): Finding {
 async function model(options: DoctorOptions): Promise<Finding[]> {
   try {
     const opened = await openChosenModel(options)
-    if (options.replay !== undefined)
-      return [finding('model', 'ok', `a recording, ${visibleText(options.replay)}`)]
+    if (options.replay !== undefined) return [finding('model', 'ok', `a recording, ${options.replay}`)]
     return await echo(opened.model).finally(() => opened.close())
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -111,30 +100,19 @@ async function echo(asked: ChatModel): Promise<Finding[]> {
   const { provider, model: name } = asked.identity
   const isSimulated = name === simulatedModelName
   const who = isSimulated ? 'simulated model' : `${provider} ${name}`
-  const reply = await asked.ask(
-    {
-      system: 'Reply with the JSON object {"ok": true} and nothing else.',
-      user: '{"ping": true}',
-      decoding: paperDecoding,
-    },
-    AbortSignal.timeout(30_000),
-  )
-  if (!reply.ok)
-    return [finding('model', 'missing', `${who}: ${visibleText(reply.message)}`, remedyFor(reply.kind))]
+  const request = {
+    system: 'Reply with the JSON object {"ok": true} and nothing else.',
+    user: '{"ping": true}',
+  }
+  const reply = await asked.ask({ ...request, decoding: paperDecoding }, AbortSignal.timeout(30_000))
+  if (!reply.ok) return [finding('model', 'missing', `${who}: ${reply.message}`, remedyFor(reply.kind))]
   const answered = `${who} answered in ${Math.round(reply.durationMs)} ms`
-  const warnings = reply.warnings.join(', ')
-  const found =
-    warnings === ''
-      ? finding('model', 'ok', answered)
-      : finding(
-          'model',
-          'limited',
-          `${answered}, but: ${warnings}`,
-          'See docs/models.md on usage and thinking.',
-        )
+  const doubts = reply.warnings.length > 0 ? `, but: ${reply.warnings.join(', ')}` : ''
+  const help = doubts === '' ? undefined : 'See docs/models.md on usage and thinking.'
+  const found = finding('model', doubts === '' ? 'ok' : 'limited', `${answered}${doubts}`, help)
   if (isSimulated || priceOf(asked.identity) !== undefined) return [found]
-  const remedy = 'Give your own price table before you set a money budget.'
-  return [found, finding('price', 'limited', `none known for ${who}`, remedy)]
+  const advice = 'Give your own price table before you set a money budget.'
+  return [found, finding('price', 'limited', `none known for ${who}`, advice)]
 }
 
 function remedyFor(kind: FailureKind): string {
@@ -144,26 +122,12 @@ function remedyFor(kind: FailureKind): string {
   return 'Check --model-name and --base-url.'
 }
 
+const withoutSandbox = 'tools that run programs are off, code tasks are refused'
+
 async function sandbox(): Promise<Finding> {
   const { kind, found, problem } = await sandboxAvailability(new SandboxPool())
-  const here = found.join(', ')
-  if (kind === 'bubblewrap') return finding('sandbox', 'ok', here)
-  const remedy = problem?.message ?? 'Install bubblewrap.'
+  if (kind === 'bubblewrap') return finding('sandbox', 'ok', found.join(', '))
   return kind === 'pyodide'
-    ? finding('sandbox', 'limited', `${here}: python_exec works, code tasks do not`, remedy)
-    : finding('sandbox', 'missing', 'none: tools that run programs are off, code tasks are refused', remedy)
-}
-
-function encoder(): Finding {
-  const { name, dims } = lexicalEncoder
-  return finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`)
-}
-
-const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red', '✗'] } as const
-
-function describe({ what, state, found, remedy }: Finding, screen: Screen): string {
-  const [colour, mark] = marks[state]
-  const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${found}\n`
-  if (remedy === undefined) return line
-  return `${line}           ${drawn('→', screen)} ${remedy.replaceAll('\n', `\n${' '.repeat(13)}`)}\n`
+    ? finding('sandbox', 'limited', 'Pyodide: python_exec works, code tasks do not', problem?.message)
+    : finding('sandbox', 'missing', `none: ${withoutSandbox}`, problem?.message)
 }

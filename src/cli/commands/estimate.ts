@@ -3,25 +3,23 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import type { ModelIdentity } from '../../models/chat-model.ts'
 import { openModel } from '../../models/open-model.ts'
-import { type PriceTable, priceOf, publishedPrices } from '../../models/prices.ts'
+import { type Price, type PriceTable, priceOf, publishedPrices } from '../../models/prices.ts'
 import { trainingSettings } from '../../settings/training.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
-import { estimate } from '../../training/estimate.ts'
+import { estimate, type Range } from '../../training/estimate.ts'
+import { tokens } from '../display/numbers.ts'
+import { shownText } from '../display/screen.ts'
+import { tableLines } from '../display/table.ts'
+import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import { addTaskOptions, openTasks, type TaskSource, taskSource } from '../options/task-options.ts'
-import {
-  addBudgetOptions,
-  addTrainingOptions,
-  type BudgetOptions,
-  givenSettings,
-  type TrainingOptions,
-} from '../options/training-options.ts'
-import { printResult } from '../print.ts'
-import { estimateText } from '../views/estimate-view.ts'
+import { addTrainingOptions, givenSettings, type TrainingOptions } from '../options/training-options.ts'
+import { printAside, printResult } from '../print.ts'
+import { costText } from '../views/evaluation-table.ts'
 
-export interface EstimateOptions extends TrainingOptions, BudgetOptions, ModelOptions {
+interface EstimateOptions extends TrainingOptions, ModelOptions {
   /** `provider/model` */
   readonly price?: string
   readonly json: boolean
@@ -35,7 +33,6 @@ export function estimateCommand(): Command {
     .option('--price <provider/model>', "at this model's price; by default at the chosen model's", priceName)
     .addOption(jsonOption('the estimate as JSON'))
   addTrainingOptions(command)
-  addBudgetOptions(command)
   return addModelOptions(command)
     .addHelpText(
       'after',
@@ -60,21 +57,53 @@ function priceName(text: string): string {
   return text
 }
 
+const edges = ['low', 'expected', 'high'] as const
+
 export async function tellEstimate(source: TaskSource, options: EstimateOptions): Promise<void> {
   const { set, configuration, notes } = await openTasks(source)
-  const { settings: given, budget: caps } = givenSettings(options, configuration)
+  const { settings: given, execution } = givenSettings(options, configuration)
   const settings = trainingSettings.parse(given)
   const identity = identityOf(options, configuration)
-  const price = priceOf(identity, ownPrices(configuration))
-  if (!options.json) for (const note of notes) process.stderr.write(`${note}\n`)
-  // A run takes the same with every encoder, and this one needs no download.
-  const figures = await estimate({ set, settings, encoder: lexicalEncoder, price })
+  const own = typeof configuration?.model === 'object' ? configuration.model.prices : undefined
+  const price = priceOf(identity, own as PriceTable | undefined)
+  if (!options.json) printAside(() => notes)
+  const figures = await estimate({
+    set,
+    settings,
+    price,
+    execution,
+    // A run takes the same with every encoder, and this one needs no download.
+    encoder: lexicalEncoder,
+  })
   const model = `${identity.provider}/${identity.model}`
   const isSimulated = identity.model === simulatedModelName
+  const { updates, sampled, perQuestion, cost } = figures
   printResult(
     options,
     () => ({ tasks: set.name, model, price: price ?? null, lengths: 'simulated', ...figures }),
-    (screen) => estimateText({ tasks: set.name, model, price, isSimulated, settings, caps, figures }, screen),
+    (screen) => {
+      const { trajectories, probes } = settings
+      const counts = (name: string, range: Range) => [name, ...edges.map((edge) => tokens(range[edge]))]
+      const rows = [
+        counts('calls', figures.calls),
+        counts('tokens in', figures.inputTokens),
+        counts('tokens out', figures.outputTokens),
+        ['cost', ...edges.map((edge) => costText(cost[edge], isSimulated))],
+      ]
+      const { calls, tokens: length, cost: share } = perQuestion
+      const each = `${calls.toFixed(1)} calls, ${tokens(length)} tokens, ${costText(share, isSimulated)}`
+      const title = `Training on ${set.name}: ${counted(updates, 'update')}, each with ${trajectories} graphs and up to ${probes} probes`
+      return [
+        screen.paint('bold', shownText(title)),
+        '',
+        tableLines({ columns: ['', ...edges], rows }, screen),
+        '',
+        `A question answered by the untrained policy takes ${each}.`,
+        priceLines(model, price, isSimulated).map(shownText),
+        `Lengths are simulated: ${counted(sampled, 'update')} of ${updates} ran on the simulated model.`,
+        'A model that writes more costs more.',
+      ]
+    },
   )
 }
 
@@ -84,16 +113,26 @@ function identityOf(options: EstimateOptions, configuration: Configuration | und
     const [provider = '', ...model] = options.price.split('/')
     return { provider, model: model.join('/'), options: {} }
   }
-  const configured = configuration?.model
-  const { prices: _, ...named } = typeof configured === 'object' ? configured : {}
-  const source = modelSource(options, typeof configured === 'object' ? named : configured)
+  const source = modelSource(options, configuration?.model)
   if (source.kind === 'simulated')
     return { provider: simulatedModelName, model: simulatedModelName, options: {} }
-  const { apiKeyFile: __, ...settings } = source.settings
+  const { apiKeyFile: _, ...settings } = source.settings
   return openModel({ ...settings, apiKeyEnv: 'KEY' }, { KEY: 'unneeded' }).identity
 }
 
-function ownPrices(configuration: Configuration | undefined): PriceTable {
-  const model = configuration?.model
-  return ((typeof model === 'object' ? model.prices : undefined) as PriceTable | undefined) ?? {}
+function priceLines(model: string, price: Price | undefined, isSimulated: boolean): string[] {
+  const known = Object.keys(publishedPrices)
+  if (price === undefined && isSimulated)
+    return [`The simulated model is free; --price ${known[0]} tells what another would cost.`]
+  if (price === undefined)
+    return [
+      `There is no price for ${model}. Give one under model.prices in magic.config.ts,`,
+      `or take another with --price: ${known.join(', ')}.`,
+    ]
+  const { input, cachedInput, output, currency, asOf, peak } = price
+  const dearer = peak === undefined ? '' : `; ${peak.factor} times that in peak hours; shown as of this hour`
+  return [
+    `Price of ${model} as of ${asOf}, in ${currency} per million tokens:`,
+    `${input} in, ${cachedInput} cached, ${output} out${dearer}.`,
+  ]
 }

@@ -3,19 +3,17 @@ import { Command, InvalidArgumentError } from 'commander'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
 import {
-  type NamedOrganisation,
   type OrganisationName,
   organisationNames,
   organisationsOf,
 } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
+import { addCosts } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { percent, tokens } from '../display/numbers.ts'
-import type { Progress } from '../display/progress.ts'
-import type { Screen } from '../display/screen.ts'
-import { terminalTable } from '../display/table.ts'
+import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -31,10 +29,9 @@ import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
-import { printResult } from '../print.ts'
+import { printAside, printResult } from '../print.ts'
 import { startTelemetry } from '../telemetry.ts'
-import { costText, evaluationTable, simulatedNote, tableLegend } from '../views/evaluation-table.ts'
-import { RunningScore } from '../views/running-score.ts'
+import { costText, evaluationLines } from '../views/evaluation-table.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly split: string
@@ -79,9 +76,7 @@ Records are kept with the run: repeat the command to continue after a cap or Ctr
 by side.
 ${exitCodeHelp}`,
     )
-    .action(async (run: string, options: EvalOptions) => {
-      process.exitCode = await evaluateRun(run, options)
-    })
+    .action(evaluateRun)
 }
 
 function organisations(text: string, earlier: readonly OrganisationName[] = []): OrganisationName[] {
@@ -99,191 +94,135 @@ function share(text: string): number {
   return value
 }
 
-interface Outcome {
-  readonly evaluated: readonly EvaluatedOrganisation[]
-  /** Organisations without a single record. */
-  readonly missing: readonly OrganisationName[]
-  readonly ended: 'done' | 'cap' | 'interrupted'
-  /** By this command, over all organisations; earlier commands do not count against its caps. */
-  readonly used: Used
-}
-
-type Used = Readonly<Record<keyof BudgetSettings, number>>
-
-async function evaluateRun(name: string, options: EvalOptions): Promise<number> {
+async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
+  const { seed, update } = options
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
-  const endTelemetry = await startTelemetry()
-  const job = await reopenJob(run, options, say)
-  try {
-    const { seed, update } = options
-    const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
-    const outcome = await evaluateAll(folder, job, options, { open, progress, signal })
-    report(outcome, job, options, folder)
-    return codeOf(outcome, options)
-  } finally {
-    progress.end()
-    await job.close()
-    await endTelemetry()
-  }
-}
-
-interface Means {
-  readonly open: (name: OrganisationName) => Promise<NamedOrganisation>
-  readonly progress: Progress
-  readonly signal: AbortSignal
-}
-
-async function evaluateAll(
-  folder: RunFolder,
-  job: Job,
-  options: EvalOptions,
-  { open, progress, signal }: Means,
-): Promise<Outcome> {
-  const names = options.organisation ?? ['trained']
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
+  closing.defer(() => progress.end())
+  const { set, model, execution, sandbox, tools, concurrency, isSimulated } = job
+  const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
   const budget = givenSettings(options, job.configuration).budget
+  const names = options.organisation ?? ['trained']
   const evaluated: EvaluatedOrganisation[] = []
+  // Of all organisations; what earlier commands used does not count against this one's caps.
   const fresh: QuestionRecord[] = []
   const start = performance.now()
-  for (const [position, name] of names.entries()) {
+  for (const name of names) {
     const { organisation, about } = await open(name)
-    const score = new RunningScore(job.isSimulated)
+    const records: QuestionRecord[] = []
     const report = await evaluate({
-      ...{ set: job.set, model: job.model, execution: job.execution, sandbox: job.sandbox, tools: job.tools },
-      ...{ organisation, about, folder, split: options.split, concurrency: job.concurrency, signal },
-      tasks: options.limit,
-      budget: left(budget, usedBy(fresh, performance.now() - start)),
+      ...{ set, model, execution, sandbox, tools, concurrency, organisation, about, folder, signal },
+      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(fresh, start)) },
       onStart: (earlier, total) => {
-        for (const record of earlier) score.add(record)
-        const goesOn = earlier.length > 0 ? ', going on' : ''
-        progress.start(
-          total,
-          `${organisation.name}${job.isSimulated ? ' (simulated)' : ''}${goesOn}`,
-          earlier.length,
-        )
+        records.push(...earlier)
+        const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
+        progress.start(total, `${organisation.name}${remark}`, earlier.length)
       },
       onRecord: (record, { done }) => {
         fresh.push(record)
-        score.add(record)
-        progress.update({ done, fields: score.fields() })
+        records.push(record)
+        progress.update({ done, fields: runningFields(records, isSimulated) })
       },
     }).catch((error: unknown) => {
       // A cap or Ctrl-C came before the first record: not a failure.
-      if (error instanceof NothingEvaluatedError && (signal.aborted || hasCap(budget))) return undefined
+      const isCapped = Object.values(budget).some((cap) => cap !== undefined)
+      if (error instanceof NothingEvaluatedError && (signal.aborted || isCapped)) return undefined
       throw error
     })
     progress.end(
-      report === undefined
-        ? undefined
-        : `${percent(report.score.mean)}, ${tokens(report.tokens.total)} tokens per question, ${costText(report.cost, job.isSimulated)}`,
+      report &&
+        `${percent(report.score.mean)}, ${tokens(report.tokens.total)} tokens per question, ${costText(report.cost, isSimulated)}`,
     )
     if (report !== undefined) evaluated.push(report)
-    if (report?.complete === true) continue
-    const missing = names.slice(report === undefined ? position : position + 1)
-    const used = usedBy(fresh, performance.now() - start)
-    return { evaluated, missing, ended: signal.aborted ? 'interrupted' : 'cap', used }
+    if (report?.complete !== true) break
   }
-  return { evaluated, missing: [], ended: 'done', used: usedBy(fresh, performance.now() - start) }
+  const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
+  const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
+  const missing = names.slice(evaluated.length)
+  process.exitCode = report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
 }
 
-function hasCap(budget: BudgetSettings): boolean {
-  return Object.values(budget).some((cap) => cap !== undefined)
+interface Outcome {
+  readonly evaluated: readonly EvaluatedOrganisation[]
+  readonly missing: readonly OrganisationName[]
+  readonly ended: 'done' | 'cap' | 'interrupted'
+  readonly used: Required<BudgetSettings>
 }
 
-function usedBy(records: readonly QuestionRecord[], elapsedMs: number): Used {
-  const sum = (amount: (record: QuestionRecord) => number) =>
-    records.reduce((total, record) => total + amount(record), 0)
+/** Prints what came out, and gives the exit code. */
+function report(
+  { evaluated, missing, ended, used }: Outcome,
+  { set, isSimulated }: Job,
+  folder: RunFolder,
+  { split, threshold, ...options }: EvalOptions,
+): number {
+  const [first, last] = [evaluated[0], evaluated.at(-1)]
+  // Unknown while the first evaluation is incomplete.
+  const passed = threshold !== undefined && first?.complete ? first.score.mean >= threshold : undefined
+  printResult(
+    options,
+    () => ({
+      ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
+      ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
+      evaluations: evaluated.map(({ records: _, ...summary }) => summary),
+    }),
+    (screen) => {
+      const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
+      return rows.length > 0 && ['', evaluationLines(rows, set.metric, screen)]
+    },
+  )
+  const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
+  const where =
+    last?.complete === false ? ` after ${last.n} of ${last.total} questions of ${last.organisation}` : ''
+  const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
+  const spent = `${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens`
+  printAside(() => [
+    !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
+    ended === 'cap' &&
+      `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
+    ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to go on.`,
+    passed === false &&
+      `Below the threshold: ${first!.organisation} has ${percent(first!.score.mean)}, asked for is ${percent(threshold!)}.`,
+  ])
+  if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
+  return passed === false ? exitCode.belowThreshold : exitCode.done
+}
+
+/** Score, tokens and money of an evaluation so far. */
+function runningFields(records: readonly QuestionRecord[], isSimulated: boolean): ProgressFields {
+  const score = sum(records, (record) => record.score) / records.length
+  const used = sum(records, ({ usage }) => usage.input + usage.output)
+  const failed = records.filter(({ status }) => status !== 'answered').length
+  const cost = records.map((record) => record.cost).reduce(addCosts)
   return {
-    cost: sum(({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
-    tokens: sum(({ usage }) => usage.input + usage.output),
-    calls: sum(({ usage }) => usage.calls),
-    minutes: elapsedMs / 60_000,
+    score: { text: `score ${percent(score)}`, value: score },
+    tokens: { text: `${tokens(used)} tokens`, value: used },
+    cost: { text: costText(cost, isSimulated), value: cost === 'unpriced' ? null : cost.amount },
+    ...(failed > 0 && { failed: { text: `${failed} failed`, value: failed } }),
   }
+}
+
+function usedBy(records: readonly QuestionRecord[], start: number): Required<BudgetSettings> {
+  return {
+    cost: sum(records, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
+    tokens: sum(records, ({ usage }) => usage.input + usage.output),
+    calls: sum(records, ({ usage }) => usage.calls),
+    minutes: (performance.now() - start) / 60_000,
+  }
+}
+
+function sum(records: readonly QuestionRecord[], amount: (record: QuestionRecord) => number): number {
+  return records.reduce((total, record) => total + amount(record), 0)
 }
 
 /** What earlier organisations have left of the caps. */
-function left(budget: BudgetSettings, used: Used): BudgetSettings {
+function left(budget: BudgetSettings, used: Required<BudgetSettings>): BudgetSettings {
   const caps = Object.entries(budget) as [keyof BudgetSettings, number | undefined][]
-  return Object.fromEntries(
-    caps.flatMap(([name, cap]) => (cap === undefined ? [] : [[name, Math.max(0, cap - used[name])]])),
-  )
-}
-
-function report(outcome: Outcome, job: Job, options: EvalOptions, folder: RunFolder): void {
-  printResult(
-    options,
-    () => outcomeJson(outcome, job, options, folder),
-    (screen) => outcomeText(outcome, job, screen),
-  )
-  if (!options.json && outcome.evaluated.length > 0) {
-    const kept = outcome.evaluated.map((one) => basename(one.folder!)).join(', ')
-    process.stderr.write(`\nRecords: ${kept} in ${folder.evaluationsFolder}\n`)
-  }
-  for (const line of remarks(outcome, options)) process.stderr.write(`${line}\n`)
-}
-
-function outcomeText({ evaluated }: Outcome, { isSimulated, set }: Job, screen: Screen): string {
-  if (evaluated.length === 0) return ''
-  const rows = evaluated.map((one) => ({ label: one.organisation, report: one, isSimulated }))
-  const table = terminalTable(evaluationTable(rows, set.metric), screen)
-  return `\n${table}\n${tableLegend}\n${isSimulated ? `${simulatedNote}\n` : ''}`
-}
-
-function outcomeJson(
-  outcome: Outcome,
-  { isSimulated, set }: Job,
-  options: EvalOptions,
-  folder: RunFolder,
-): object {
-  const { evaluated, ended, missing, used } = outcome
-  const { split, threshold } = options
-  return {
-    run: folder.readRecord().name,
-    split,
-    metric: set.metric,
-    simulated: isSimulated,
-    ended,
-    missing,
-    used,
-    ...(threshold === undefined ? {} : { threshold, passed: passed(outcome, options) ?? null }),
-    evaluations: evaluated.map(({ records: _, ...summary }) => summary),
-  }
-}
-
-function remarks(outcome: Outcome, options: EvalOptions): string[] {
-  const { evaluated, ended, missing, used } = outcome
-  const last = evaluated.at(-1)
-  const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
-  const incomplete =
-    last === undefined || last.complete
-      ? ''
-      : ` after ${last.n} of ${last.total} questions of ${last.organisation}`
-  const lines: string[] = []
-  if (ended === 'cap')
-    lines.push(
-      `Stopped at a cap${incomplete}, with ${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
-    )
-  if (ended === 'interrupted') lines.push(`Interrupted${incomplete}.${rest} Repeat the command to go on.`)
-  if (passed(outcome, options) === false) {
-    const { organisation, score } = evaluated[0]!
-    lines.push(
-      `Below the threshold: ${organisation} has ${percent(score.mean)}, asked for is ${percent(options.threshold!)}.`,
-    )
-  }
-  return lines
-}
-
-/** Undefined without a threshold, or while the first evaluation is incomplete. */
-function passed({ evaluated: [first] }: Outcome, { threshold }: EvalOptions): boolean | undefined {
-  if (threshold === undefined || first === undefined || !first.complete) return undefined
-  return first.score.mean >= threshold
-}
-
-function codeOf(outcome: Outcome, options: EvalOptions): number {
-  if (outcome.ended === 'interrupted') return exitCode.interrupted
-  if (outcome.ended === 'cap') return exitCode.capReached
-  return passed(outcome, options) === false ? exitCode.belowThreshold : exitCode.done
+  return Object.fromEntries(caps.map(([name, cap]) => [name, cap && Math.max(0, cap - used[name])]))
 }

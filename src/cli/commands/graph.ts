@@ -6,9 +6,8 @@ import { graphKey } from '../../graph/graph-key.ts'
 import type { Restriction } from '../../graph/legality.ts'
 import { dot } from '../../graph/render/dot.ts'
 import { mermaid } from '../../graph/render/mermaid.ts'
-import { expandedPicture, outerPicture } from '../../graph/render/picture.ts'
+import { outerPicture } from '../../graph/render/picture.ts'
 import { selectRoles } from '../../library/define-library.ts'
-import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
 import { deriveRandom } from '../../numerics/random.ts'
@@ -16,15 +15,13 @@ import { constructGraphs } from '../../policy/construction.ts'
 import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
-import { graphDrawing } from '../display/graph-drawing.ts'
 import { wrapText } from '../display/screen.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
+import { readQuestion } from '../options/given-question.ts'
 import { positiveNumber, wholeNumber } from '../options/option-values.ts'
 import { settingOption } from '../options/setting-option.ts'
-import { readStandardInput } from '../options/standard-input.ts'
 import { printResult } from '../print.ts'
-import { UsageError } from '../problem.ts'
-import { describeStep, executorLabel, explainStep } from '../views/construction-view.ts'
+import { constructionLines, explainSteps } from '../views/construction-view.ts'
 
 interface GraphOptions {
   readonly seed: number
@@ -34,7 +31,6 @@ interface GraphOptions {
   readonly library?: string
   readonly maxUnits: number
   readonly maxDepth: number
-  readonly expanded: boolean
   readonly json: boolean
 }
 
@@ -51,7 +47,6 @@ export function graphCommand(): Command {
     .addOption(libraryOption())
     .addOption(policyOption('maxUnits'))
     .addOption(policyOption('maxDepth'))
-    .option('--expanded', 'show groups as their workers and aggregators in the Mermaid text', false)
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -63,17 +58,21 @@ Examples:
 
 The policy is untrained: the graph shows how it works, not a good organisation. Same seed, same graph.`,
     )
-    .action(async (question: string, options: GraphOptions) => {
-      const text = question === '-' ? await readStandardInput() : question
-      if (text.trim() === '') throw new UsageError('The question is empty.')
-      await showGraph(text, options)
-    })
+    .action(async (question: string, options: GraphOptions) =>
+      showGraph(await readQuestion(question), options),
+    )
+}
+
+function policyOption(name: 'restriction' | 'maxUnits' | 'maxDepth'): Option {
+  const { default: usual, ...setting } = settable.get(name)!
+  return settingOption(setting).default(usual)
 }
 
 async function showGraph(question: string, options: GraphOptions): Promise<void> {
-  const library = chooseLibrary(options)
+  const { seed, temperature, restriction, maxUnits, maxDepth, profile } = options
+  const all = options.library === undefined ? paperLibrary : loadLibrary(options.library)
+  const library = profile === undefined ? all : selectRoles(all, benchmarkProfiles[profile].roles)
   const encoder = lexicalEncoder
-  const { seed, temperature, restriction, maxUnits, maxDepth } = options
   const policy = ConstructionPolicy.initialize(
     {
       dimensions: { semantic: encoder.dims, hidden: 256, maxUnits, maxDepth },
@@ -84,27 +83,19 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   )
   const query = await taskEmbedding({ question }, encoder)
   const random = deriveRandom(seed, 'construction', question)
-  const job = { query, random, restriction, temperature, dropout: false }
-  const [construction] = constructGraphs(policy, [job])
-  const steps = construction!.steps.map((step) => explainStep(policy, query, step, options))
+  const [construction] = constructGraphs(policy, [
+    { query, random, restriction, temperature, dropout: false },
+  ])
   const { graph } = construction!
-  const picture = options.expanded ? expandedPicture(graph, executorLabel(library)) : outerPicture(graph)
-  const drawing = mermaid(picture)
+  const steps = explainSteps(policy, { query, restriction, temperature, steps: construction!.steps })
+  const picture = outerPicture(graph)
+  const key = graphKey(graph)
   printResult(
     options,
     () => ({
-      question,
-      seed,
-      temperature,
-      restriction,
-      encoder: encoder.name,
-      library: library.fingerprint,
-      policy: 'untrained',
-      graph,
-      key: graphKey(graph),
-      steps,
-      mermaid: drawing,
-      dot: dot(picture),
+      ...{ question, seed, temperature, restriction },
+      ...{ encoder: encoder.name, library: library.fingerprint, policy: 'untrained' },
+      ...{ graph, key, steps, mermaid: mermaid(picture), dot: dot(picture) },
     }),
     (screen) => {
       const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
@@ -112,26 +103,12 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
       return [
         heading(`Untrained policy, seed ${seed}, ${restriction}, ${roles} roles, ${encoder.name} encoder`),
         '',
-        ...steps.flatMap((step, index) => describeStep(step, index, graph, screen)),
-        heading(`Graph ${graphKey(graph).slice(0, 12)}`),
+        ...constructionLines(steps, graph, screen),
         '',
-        graphDrawing(graph, screen),
+        heading(`Mermaid (graph ${key.slice(0, 12)})`),
         '',
-        heading('Mermaid'),
-        '',
-        drawing.trimEnd(),
-        '',
-      ].join('\n')
+        mermaid(picture).trimEnd(),
+      ]
     },
   )
-}
-
-function policyOption(name: 'restriction' | 'maxUnits' | 'maxDepth'): Option {
-  const { default: usual, ...setting } = settable.get(name)!
-  return settingOption(setting).default(usual)
-}
-
-function chooseLibrary({ library: file, profile }: GraphOptions): Library {
-  const library = file === undefined ? paperLibrary : loadLibrary(file)
-  return profile === undefined ? library : selectRoles(library, benchmarkProfiles[profile].roles)
 }

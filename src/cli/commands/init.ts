@@ -1,12 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { counted, printable } from '../display/terminal-text.ts'
+import { shownText } from '../display/screen.ts'
+import { counted } from '../display/terminal-text.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
+import { shellWord, stepLines } from '../views/training-summary.ts'
 
-/** What is written, by the names in `init-template/`: a small task that trains as it stands, to be replaced piece by piece. */
+/** The files that are written, with their names in `init-template/`: a small task that trains as it stands. */
 const templates = {
   'magic.config.ts': 'magic.config.ts.txt',
   'questions.jsonl': 'questions.jsonl',
@@ -18,13 +20,6 @@ const templates = {
 interface InitOptions {
   readonly force: boolean
   readonly json: boolean
-}
-
-interface Initialised {
-  readonly folder: string
-  readonly written: readonly string[]
-  /** Existing files, left as they were. */
-  readonly kept: readonly string[]
 }
 
 export function initCommand(): Command {
@@ -43,33 +38,40 @@ Examples:
 docs/tasks.md describes question files and configuration.`,
     )
     .action((folder: string, options: InitOptions) => {
-      const done = initialise(folder, options)
+      const done = initialise(resolve(folder), options)
       const next = nextSteps(folder)
+      const { written, kept } = done
       printResult(
         options,
-        () => ({ ...done, next }),
-        () => shown(done, next),
+        () => ({ ...done, next: next.map(([command, what]) => ({ command, what })) }),
+        () => [
+          `Wrote ${counted(written.length, 'file')} to ${shownText(done.folder)}${written.length === 0 ? '.' : `: ${written.join(', ')}.`}`,
+          kept.length > 0 && `Left as they were: ${kept.join(', ')}.`,
+          '',
+          'Next:',
+          stepLines(next),
+          '',
+          'Put your own questions into questions.jsonl; README.md there tells how.',
+        ],
       )
     })
 }
 
-function initialise(given: string, { force }: InitOptions): Initialised {
-  const folder = resolve(given)
+function initialise(folder: string, { force }: InitOptions) {
   try {
     mkdirSync(folder, { recursive: true })
-    // A fresh repository is as good as empty.
+    // A folder with nothing but a fresh Git repository counts as empty.
     const others = readdirSync(folder).filter((name) => name !== '.git')
     if (others.length > 0 && !force)
       throw new UsageError(
         `The folder ${folder} is not empty (${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}). ` +
           'Name another, or add --force: files with content are kept.',
       )
-    const { written = [], kept = [] } = Object.groupBy(Object.keys(templates), (name) =>
-      writeNew(join(folder, name), templates[name as keyof typeof templates]) ? 'written' : 'kept',
+    const { written = [], kept = [] } = Object.groupBy(Object.entries(templates), ([name, template]) =>
+      writeNew(join(folder, name), template) ? 'written' : 'kept',
     )
-    return { folder, written, kept }
+    return { folder, written: written.map(([name]) => name), kept: kept.map(([name]) => name) }
   } catch (error) {
-    if (error instanceof UsageError) throw error
     const { code, path = folder } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     throw new UsageError(`Cannot write to ${path} (${code}). Name a folder of yours.`, { cause: error })
@@ -85,42 +87,17 @@ function writeNew(path: string, template: string): boolean {
     writeFileSync(path, content, { flag: status === undefined ? 'wx' : 'w' })
     return true
   } catch (error) {
-    // A link that leads nowhere, or a file that somebody made meanwhile.
+    // A dangling link, or a file that was created meanwhile.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
 }
 
-interface Step {
-  readonly command: string
-  readonly what: string
-}
-
-function nextSteps(folder: string): Step[] {
-  const quoted = /^[\w./~-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`
+function nextSteps(folder: string): [command: string, what: string][] {
   return [
-    ...(resolve(folder) === process.cwd() ? [] : [{ command: `cd ${quoted}`, what: '' }]),
-    {
-      command: 'magic train',
-      what: 'learns on the simulated model, without a key; prints the name of the run',
-    },
-    { command: 'magic eval <run> --split test', what: 'scores it on the held-out questions' },
-    { command: 'magic ask <run> "question"', what: 'asks what was learned' },
+    ...(resolve(folder) === process.cwd() ? [] : [[`cd ${shellWord(folder)}`, ''] as [string, string]]),
+    ['magic train', 'learns on the simulated model, without a key; prints the name of the run'],
+    ['magic eval <run> --split test', 'scores it on the held-out questions'],
+    ['magic ask <run> "question"', 'asks what was learned'],
   ]
-}
-
-function shown({ folder, written, kept }: Initialised, steps: readonly Step[]): string {
-  const width = Math.max(...steps.map(({ command }) => command.length))
-  return printable(
-    [
-      `Wrote ${counted(written.length, 'file')} to ${folder}${written.length === 0 ? '.' : `: ${written.join(', ')}.`}`,
-      ...(kept.length === 0 ? [] : [`Left as they were: ${kept.join(', ')}.`]),
-      '',
-      'Next:',
-      ...steps.map(({ command, what }) => `  ${command.padEnd(width)}  ${what}`.trimEnd()),
-      '',
-      'Put your own questions into questions.jsonl; README.md there tells how.',
-      '',
-    ].join('\n'),
-  )
 }

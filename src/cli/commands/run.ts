@@ -1,29 +1,20 @@
 import { Command } from 'commander'
 import { executeGraph } from '../../execution/execute-graph.ts'
-import type { Execution } from '../../execution/execution.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { assertLegalGraph } from '../../graph/legality.ts'
-import {
-  type AnswerContract,
-  type ContractKind,
-  contractKinds,
-  freeText,
-} from '../../library/answer-contract.ts'
+import { type ContractKind, contractKinds, freeText } from '../../library/answer-contract.ts'
 import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
-import type { DatasetProfile } from '../../library/profiles.ts'
 import { builtInTools } from '../../library/tool-name.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
 import { CallLimit } from '../../models/call-limit.ts'
-import { openProgramSandbox, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
+import { openProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
-import { graphDrawing } from '../display/graph-drawing.ts'
-import { screenOf } from '../display/screen.ts'
-import { jsonText } from '../display/terminal-text.ts'
+import { graphLines } from '../display/screen.ts'
 import { interruptSignal } from '../interrupt.ts'
 import {
   concurrencyOption,
@@ -35,10 +26,11 @@ import {
 import { readGraphFile, readTaskFile } from '../options/input-file.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { positiveNumber } from '../options/option-values.ts'
+import { printAside, printJson } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
-import { answerText, executionCode, executionSummary } from '../views/execution-summary.ts'
-import { LiveNodes } from '../views/live-nodes.ts'
+import { executionCode, printExecution } from '../views/execution-summary.ts'
+import { liveNodes } from '../views/live-nodes.ts'
 
 interface RunOptions extends ModelOptions {
   readonly graph?: string
@@ -77,54 +69,44 @@ A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", 
 \`magic graph --json\` makes one. A task is { "question": "…" } with options, context, tables, program,
 publicTests and metadata where it has them. The answer goes to standard output, the rest to standard error.`,
     )
-    .action(async (options: RunOptions) => {
-      process.exitCode = await run(options)
-    })
+    .action(run)
 }
 
-async function run(options: RunOptions): Promise<number> {
+async function run(options: RunOptions): Promise<void> {
+  const { profile, json } = options
   const graph = options.graph === undefined ? AgentGraph.empty : readGraphFile(options.graph)
   const task = readTaskFile(options.task)
   const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
   assertFits(graph, library, options)
-  const view = new LiveNodes()
+  const view = liveNodes()
   const signal = interruptSignal((text) => view.notice(text))
-  const endTelemetry = await startTelemetry()
-  const { model, close } = await openChosenModel(options)
-  const sandbox = await findSandbox()
-  try {
-    if (!options.json) process.stderr.write(`${graphDrawing(graph, screenOf(process.stderr))}\n\n`)
-    const execution = await executeGraph({
-      graph,
-      task,
-      library,
-      profile: chooseProfile(options),
-      contract: chooseContract(options),
-      model,
-      tools: openToolbox(sandbox),
-      settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
-      signal,
-      limit: new CallLimit(options.concurrency ?? defaultConcurrency),
-      onEvent: options.json ? () => {} : view.listen,
-    })
-    report(execution, model.identity.model === simulatedModelName, options)
-    return executionCode(execution)
-  } finally {
-    await close()
-    await endTelemetry()
-  }
-}
-
-function report(execution: Execution, simulated: boolean, { json }: RunOptions): void {
-  const { answer, trace } = execution
-  if (json) {
-    process.stdout.write(`${jsonText(trace)}\n`)
-    return
-  }
-  process.stderr.write(`\n${executionSummary(execution, simulated).join('\n')}\n`)
-  if (answer !== undefined) {
-    process.stdout.write(`${answerText(answer)}\n`)
-  }
+  await using closing = new AsyncDisposableStack()
+  closing.defer(await startTelemetry())
+  const { model } = closing.adopt(await openChosenModel(options), (opened) => opened.close())
+  const sandbox = await openProgramSandbox().catch((error: unknown) => {
+    if (!(error instanceof SandboxUnavailable)) throw error
+    view.notice(`Tools that run programs are off: ${error.message}`)
+    return undefined
+  })
+  if (!json) printAside((screen) => [graphLines(graph, screen), ''])
+  const usual = profile === undefined ? freeText : benchmarkContracts[profile]
+  const execution = await executeGraph({
+    graph,
+    task,
+    library,
+    // Without a profile every tool is on, as far as a role may use it.
+    profile: profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile],
+    contract: options.contract ? contractKinds[options.contract] : usual,
+    model,
+    tools: openToolbox(sandbox),
+    settings: executionSettings.parse({ traceContent: options.content, executionSeconds: options.timeout }),
+    signal,
+    limit: new CallLimit(options.concurrency ?? defaultConcurrency),
+    onEvent: json ? () => {} : view.listen,
+  })
+  if (json) printJson(execution.trace)
+  else printExecution(execution, model.identity.model === simulatedModelName)
+  process.exitCode = executionCode(execution)
 }
 
 /** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */
@@ -134,25 +116,5 @@ function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOpt
     assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited })
   } catch (error) {
     throw new UsageError(`The graph file ${file} does not fit the library. ${(error as Error).message}`)
-  }
-}
-
-function chooseContract({ contract, profile }: RunOptions): AnswerContract {
-  if (contract !== undefined) return contractKinds[contract]
-  return profile === undefined ? freeText : benchmarkContracts[profile]
-}
-
-/** Without a profile every tool is on, as far as a role may use it. */
-function chooseProfile({ profile }: RunOptions): Pick<DatasetProfile, 'id' | 'tools'> {
-  return profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile]
-}
-
-async function findSandbox(): Promise<ProgramSandbox | undefined> {
-  try {
-    return await openProgramSandbox()
-  } catch (error) {
-    if (!(error instanceof SandboxUnavailable)) throw error
-    process.stderr.write(`Tools that run programs are off: ${error.message}\n`)
-    return undefined
   }
 }

@@ -1,21 +1,24 @@
 import { Command } from 'commander'
-import { type KeptEvaluation, keptEvaluations } from '../../evaluation/compare-evaluations.ts'
+import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
 import {
-  type FinalGraph,
   fifthOf,
   finalGraphs,
+  type ListedRun,
   listRuns,
   placedUnits,
-  type RunOverview,
   runOverview,
 } from '../../evaluation/run-overview.ts'
-import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
+import { meanOf } from '../../evaluation/statistics.ts'
+import { defaultRunsFolder } from '../../store/run-folder.ts'
+import { duration, percent } from '../display/numbers.ts'
+import type { Screen } from '../display/screen.ts'
+import { tableLines } from '../display/table.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
-import { evaluationsText, runText } from '../views/run-view.ts'
-import { listJson, listText } from '../views/runs-list-view.ts'
+import { runLines, type ShownRun } from '../views/run-view.ts'
+import { scoreWindow } from '../views/training-view.ts'
 
 interface ShowOptions {
   readonly runsDir?: string
@@ -43,48 +46,33 @@ Examples:
 It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
 to explore; \`magic eval\` gives the score that counts.`,
     )
-    .action((run: string | undefined, options: ShowOptions) => {
-      if (run === undefined) showRuns(options)
-      else showRun(existingRun(run, options.runsDir), options)
+    .action((name: string | undefined, options: ShowOptions) => {
+      if (name === undefined) return showRuns(options)
+      const folder = existingRun(name, options.runsDir)
+      const overview = runOverview(folder)
+      const run: ShownRun = {
+        folder: folder.path,
+        overview,
+        graphs: finalGraphs(folder, fifthOf(overview.updates.length)),
+        evaluations: keptEvaluations(folder, overview.record.name),
+      }
+      printResult(
+        options,
+        () => runJson(run),
+        (screen) => runLines(run, options.graphs, screen),
+      )
     })
 }
 
-function showRuns(options: ShowOptions): void {
-  const runs = options.runsDir ?? defaultRunsFolder()
-  const listed = listRuns(runs)
-  printResult(
-    options,
-    () => listed.map(listJson),
-    (screen) => listText(listed, runs, screen),
-  )
-}
-
-function showRun(folder: RunFolder, options: ShowOptions): void {
-  const overview = runOverview(folder)
-  const evaluations = keptEvaluations(folder, overview.record.name)
-  const finals = finalGraphs(folder, fifthOf(overview.updates.length))
-  printResult(
-    options,
-    () => runJson(overview, folder, finals, evaluations),
-    (screen) =>
-      runText(overview, folder, finals, options.graphs, screen) +
-      evaluationsText(evaluations, overview.record, screen),
-  )
-}
-
-function runJson(
-  { record, done, isFinished, updates, departures, made, reused }: RunOverview,
-  folder: RunFolder,
-  graphs: readonly FinalGraph[],
-  evaluations: readonly KeptEvaluation[],
-): object {
+function runJson({ folder, overview, graphs, evaluations }: ShownRun): object {
+  const { record, done, isFinished, updates, departures, made, reused } = overview
   const fifth = fifthOf(updates.length)
   const mix = (part: typeof updates) => {
     const { roles, sizes, ...rest } = placedUnits(part)
     return { ...rest, roles: Object.fromEntries(roles), sizes: Object.fromEntries(sizes) }
   }
   return {
-    ...{ folder: folder.path, run: record, done, finished: isFinished },
+    ...{ folder, run: record, done, finished: isFinished },
     departures: departures.map(({ name, values: [paper, own] }) => ({ name, paper, own })),
     totals: { made, reused, spent: updates.at(-1)?.spent ?? null },
     actions: { first: mix(updates.slice(0, fifth)), last: mix(updates.slice(-fifth)), updates: fifth },
@@ -95,4 +83,52 @@ function runJson(
     })),
     updates,
   }
+}
+
+function showRuns(options: ShowOptions): void {
+  const runs = options.runsDir ?? defaultRunsFolder()
+  const listed = listRuns(runs).map(listedRun)
+  printResult(
+    options,
+    () => listed,
+    (screen) => listLines(listed, runs, screen),
+  )
+}
+
+/** A run of the list, as `--json` tells it. */
+function listedRun(run: ListedRun) {
+  const { name, folder } = run
+  if ('problem' in run) return { name, folder: folder.path, problem: run.problem }
+  const { record, done, isFinished, updates } = run.overview
+  const scores = updates.slice(-scoreWindow).map(({ score }) => score)
+  return {
+    name,
+    folder: folder.path,
+    tasks: record.tasks.name,
+    model: `${record.model.provider}/${record.model.model}`,
+    done,
+    updates: record.updates,
+    finished: isFinished,
+    trainingScore: scores.length === 0 ? null : meanOf(scores),
+    createdAt: record.createdAt,
+    lastUpdateAt: updates.at(-1)?.at ?? record.createdAt,
+  }
+}
+
+function listLines(
+  listed: readonly ReturnType<typeof listedRun>[],
+  folder: string,
+  screen: Screen,
+): string[] {
+  if (listed.length === 0) return [`There are no runs in ${folder} yet. \`magic train\` makes one.`]
+  const rows = listed.map((run) => {
+    if (run.problem !== undefined) return [run.name, '', '', `cannot be read: ${run.problem}`]
+    const { name, tasks, done, updates, finished, trainingScore, lastUpdateAt } = run
+    const state = finished ? 'finished' : 'unfinished'
+    const ago = `${duration(Date.now() - Date.parse(lastUpdateAt))} ago`
+    return [name, tasks, `${done}/${updates}`, state, percent(trainingScore ?? Number.NaN), ago]
+  })
+  const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
+  const legend = `Training score: the mean of the last ${scoreWindow} updates. \`magic show RUN\` tells more.`
+  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', legend]
 }

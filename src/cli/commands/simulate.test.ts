@@ -89,7 +89,7 @@ describe('what a person can mend is said so', () => {
       .parseAsync(args, { from: 'user' })
 
   test.each([
-    [['--port', '70000'], /port from 0 to 65535/],
+    [['--port', '70000'], /whole number from 0 to 65535/],
     [['--seed', 'x'], /whole number/],
     [['--latency', '-3'], /whole number/],
     [['--fault', 'rain=0.1'], /choose from 429/],

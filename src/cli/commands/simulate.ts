@@ -1,7 +1,9 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { once } from 'node:events'
+import { Command } from 'commander'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { faultKinds, parseFaultRates } from '../../simulator/server/faults.ts'
 import { SimulatedServer } from '../../simulator/server/server.ts'
+import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { readKnownTasks } from '../options/known-tasks-file.ts'
 import { wholeNumber } from '../options/option-values.ts'
@@ -19,7 +21,7 @@ interface SimulateOptions {
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description('Serve the simulated model on this machine, as an OpenAI-compatible endpoint without a key.')
-    .option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', portNumber, 0)
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber(0, 65_535), 0)
     .option('--tasks <file>', 'tasks whose answers it knows (JSONL); it guesses at all others')
     .option('--latency <ms>', 'time that an answer of typical length takes', wholeNumber(0), 0)
     .option('--seed <n>', 'seed of answers and faults', wholeNumber(0), 0)
@@ -41,81 +43,48 @@ Examples:
 Everything that it says is simulated: answers, token counts and times. Same request, same answer.
 docs/simulated-model.md tells how it answers and what the tasks file looks like.`,
     )
-    .action(async (options: SimulateOptions) => {
-      const server = await start(options)
-      const stopped = nextSignal()
-      process.stdout.write(
-        options.json ? `${JSON.stringify(described(server, options))}\n` : shown(server, options),
-      )
-      await stopped
-      await server.close()
-      if (!options.json) process.stdout.write(`Stopped after ${server.requests} requests.\n`)
-    })
+    .action(simulate)
 }
 
-async function start({
+async function simulate({
   port,
   tasks: file,
   latency,
   seed,
   fault = [],
-}: SimulateOptions): Promise<SimulatedServer> {
+  json,
+}: SimulateOptions): Promise<void> {
   const faults = parseFaultRates(fault)
   const tasks = file === undefined ? [] : await readKnownTasks(file)
-  try {
-    return await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new UsageError(`Port ${port} is taken. Choose another with --port, or 0 for any free one.`)
-    if (code === 'EACCES') throw new UsageError(`Port ${port} is not yours to open. Choose one above 1023.`)
-    throw error
-  }
-}
-
-/** Resolves at the first Ctrl-C or termination signal. A second one then ends the process as it usually does. */
-function nextSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = () => {
-      process.off('SIGINT', stop)
-      process.off('SIGTERM', stop)
-      resolve()
-    }
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
-  })
-}
-
-function described(server: SimulatedServer, { latency, seed, fault = [] }: SimulateOptions) {
-  return {
-    simulated: true,
-    baseURL: server.url,
-    model: simulatedModelName,
-    tasks: server.simulator.tasks.size,
-    seed,
-    latencyMs: latency,
-    faults: parseFaultRates(fault),
-  }
-}
-
-function shown(server: SimulatedServer, { latency, seed, fault = [] }: SimulateOptions): string {
-  const { size } = server.simulator.tasks
-  const knows = size === 0 ? 'knows no tasks: every answer is a guess' : `knows ${size} tasks`
-  const faults = fault.length === 0 ? 'no faults' : `faults ${fault.join(' ')}`
-  return `Simulated model at ${server.url}
-  ${knows} · seed ${seed} · latency ${latency} ms · ${faults}
+  const server = await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new UsageError(`Port ${port} is taken. Choose another with --port, or 0 for any free one.`)
+      if (error.code === 'EACCES')
+        throw new UsageError(`Port ${port} is not yours to open. Choose one above 1023.`)
+      throw error
+    },
+  )
+  const { url, simulator } = server
+  const known = simulator.tasks.size
+  const about = { simulated: true, baseURL: url, model: simulatedModelName, tasks: known, seed }
+  const signal = interruptSignal(() => {})
+  const stopped = once(signal, 'abort')
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ ...about, latencyMs: latency, faults })}\n`
+      : `Simulated model at ${url}
+  ${known === 0 ? 'knows no tasks: every answer is a guess' : `knows ${known} tasks`} · seed ${seed} · latency ${latency} ms · ${fault.length === 0 ? 'no faults' : `faults ${fault.join(' ')}`}
   Its answers, token counts and times are simulated.
 
 Use it as any OpenAI-compatible endpoint, without a key:
-  magic run --model vllm --model-name ${simulatedModelName} --base-url ${server.url} ...
-  curl ${server.url}/models
+  magic run --model vllm --model-name ${simulatedModelName} --base-url ${url} ...
+  curl ${url}/models
 
 Ctrl-C stops it.
-`
-}
-
-function portNumber(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError('It must be a port from 0 to 65535.')
-  return Number(text)
+`,
+  )
+  await stopped
+  await server.close()
+  if (!json) process.stdout.write(`Stopped after ${server.requests} requests.\n`)
 }

@@ -4,35 +4,36 @@ import type { Cost } from '../../models/prices.ts'
 const none = '–'
 
 /** `62.5 %` */
-export function percent(share: number, digits = 1): string {
-  return Number.isFinite(share) ? `${fixed(share * 100, digits)} %` : none
+export function percent(share: number): string {
+  return Number.isFinite(share) ? `${points(share)} %` : none
 }
 
 export interface Interval {
   readonly mean: number
   readonly low: number
   readonly high: number
-  /** How many it is the mean of. */
-  readonly n?: number
 }
 
-/** `62.5 % [55.1, 69.3]`, and `, n = 200` where it is known. */
-export function scoreWithInterval({ mean, low, high, n }: Interval): string {
-  if (!Number.isFinite(mean)) return none
-  const bounds = [low, high].map((bound) => (Number.isFinite(bound) ? fixed(bound * 100, 1) : none))
-  return `${percent(mean)} [${bounds.join(', ')}]${n === undefined ? '' : `, n = ${n}`}`
+/** `62.5 % [55.1, 69.3]` */
+export function scoreWithInterval({ mean, low, high }: Interval): string {
+  return Number.isFinite(mean) ? `${percent(mean)} [${points(low)}, ${points(high)}]` : none
 }
 
 /** A difference of two scores in percentage points: `+4.2 [-1.0, +9.4]`. */
 export function differenceWithInterval({ mean, low, high }: Interval): string {
-  if (!Number.isFinite(mean)) return none
-  return `${signed(mean)} [${signed(low)}, ${signed(high)}]`
+  return Number.isFinite(mean) ? `${signed(mean)} [${signed(low)}, ${signed(high)}]` : none
 }
 
 function signed(share: number): string {
+  const text = points(share)
+  return Number(text) > 0 ? `+${text}` : text
+}
+
+function points(share: number): string {
   if (!Number.isFinite(share)) return none
-  const text = fixed(share * 100, 1)
-  return text.startsWith('-') || Number(text) === 0 ? text : `+${text}`
+  const text = (share * 100).toFixed(1)
+  // Without the minus of a number that is rounded to zero.
+  return Number(text) === 0 ? '0.0' : text
 }
 
 const scales = ['', ' k', ' M', ' G', ' T']
@@ -47,11 +48,8 @@ export function tokens(count: number): string {
     value /= 1000
     scale += 1
   }
-  return `${count < 0 ? '-' : ''}${scale === 0 ? Math.round(value) : threeDigits(value)}${scales[scale]}`
-}
-
-function threeDigits(value: number): string {
-  return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : value.toFixed(0)
+  const isSmall = scale > 0 && value < 999.5
+  return `${count < 0 ? '-' : ''}${isSmall ? value.toPrecision(3) : value.toFixed(0)}${scales[scale]}`
 }
 
 /** `0.4 s`, `45 s`, `1 m 23 s`, `2 h 05 m`, `3 d 4 h` */
@@ -75,13 +73,13 @@ function twoDigits(value: number): string {
 /** `12/s`, `1.3/s`, `20/min`, `4.0/h` */
 export function rate(perSecond: number): string {
   if (!Number.isFinite(perSecond) || perSecond <= 0) return none
-  const [value, unit] =
-    perSecond >= 0.95
-      ? [perSecond, 's']
-      : perSecond * 60 >= 0.95
-        ? [perSecond * 60, 'min']
-        : [perSecond * 3600, 'h']
-  return `${value < 9.95 ? value.toFixed(1) : value < 999.5 ? value.toFixed(0) : tokens(value)}/${unit}`
+  const units = [
+    [perSecond, 's'],
+    [perSecond * 60, 'min'],
+    [perSecond * 3600, 'h'],
+  ] as const
+  const [value, unit] = units.find(([amount]) => amount >= 0.95) ?? units[2]
+  return `${value < 9.95 ? value.toFixed(1) : tokens(value)}/${unit}`
 }
 
 // Only signs that stand for one currency here: the yen shares that of the yuan and goes by its letters.
@@ -94,15 +92,9 @@ export function money(cost: Cost): string {
   const size = Math.abs(amount)
   if (!Number.isFinite(size)) return none
   const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, 1 - Math.floor(Math.log10(size)))
-  const figure = new Intl.NumberFormat('en-GB', {
+  const figure = size.toLocaleString('en-GB', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
-  }).format(size)
+  })
   return `${amount < 0 ? '-' : ''}${signs[currency] ?? `${currency} `}${figure}`
-}
-
-/** Without the minus of a number that is rounded to zero. */
-function fixed(value: number, digits: number): string {
-  const text = value.toFixed(digits)
-  return Number(text) === 0 ? text.replace('-', '') : text
 }

@@ -1,22 +1,21 @@
+import type { JsonValue } from '../../library/json-value.ts'
 import { chooseDisplay, type Display } from './choose-display.ts'
-import { jsonLine, jsonProgress } from './json-progress.ts'
-import { liveProgress } from './live-progress.ts'
-import { plainProgress } from './plain-progress.ts'
-import type { ProgressFace, ProgressFields, ProgressState } from './progress-state.ts'
-import { RecentRate } from './recent-rate.ts'
-import { type Screen, screenOf, shownText, wrapText } from './screen.ts'
+import { jsonFace, liveFace, type ProgressFace, plainFace } from './progress-faces.ts'
+import { type Screen, screenOf } from './screen.ts'
 
-export interface ProgressSettings {
-  /** Chosen by the stream where it is left out. */
-  readonly display?: Display
-  readonly stream?: NodeJS.WriteStream
-  readonly screen?: () => Screen
-}
+/** What is told besides the count, most important first: the text for people, the name and the value for programs. */
+export type ProgressFields = Readonly<Record<string, { readonly text: string; readonly value: JsonValue }>>
 
-export interface ProgressUpdate {
+/** Where the work is at one moment. */
+export interface ProgressState {
+  readonly label: string
+  readonly total: number
   readonly done: number
-  /** Those of the last update where they are left out. */
-  readonly fields?: ProgressFields
+  readonly fields: ProgressFields
+  readonly elapsedMs: number
+  /** Unknown at the beginning. */
+  readonly perSecond?: number
+  readonly msLeft?: number
 }
 
 /**
@@ -24,67 +23,51 @@ export interface ProgressUpdate {
  * throws for what it is told: a display must not end what it displays.
  */
 export class Progress {
-  readonly #display: Display
-  readonly #stream: NodeJS.WriteStream
-  readonly #screen: () => Screen
-  #face: ProgressFace | undefined
-  #work = { label: '', total: 0, done: 0, fields: {} as ProgressFields, startedAt: 0 }
-  #rate = new RecentRate(0, 0)
+  readonly #face: ProgressFace | undefined
+  #work: { label: string; total: number; done: number; fields: ProgressFields } | undefined
 
-  constructor({ display, stream = process.stderr, screen }: ProgressSettings = {}) {
-    this.#display = display ?? chooseDisplay(undefined, stream)
-    this.#stream = stream
-    this.#screen = screen ?? (() => screenOf(stream))
+  /** The display is chosen by the stream where it is left out. */
+  constructor({
+    display,
+    stream = process.stderr,
+    screen = () => screenOf(stream),
+  }: { display?: Display; stream?: NodeJS.WriteStream; screen?: () => Screen } = {}) {
+    const shown = display ?? chooseDisplay(undefined, stream)
+    if (shown === 'live') this.#face = liveFace(stream, screen)
+    else if (shown === 'plain') this.#face = plainFace(stream, screen)
+    else if (shown === 'json') this.#face = jsonFace(stream)
   }
 
-  /** `done` is where resumed work begins: what was done before says nothing of today's rate. */
-  start(total: number, label: string, done = 0): void {
+  /** `begun` is where resumed work begins: what was done before says nothing of today's rate. */
+  start(total: number, label: string, begun = 0): void {
     this.end()
     const startedAt = performance.now()
-    this.#work = { label, total, done, fields: {}, startedAt }
-    this.#rate = new RecentRate(startedAt, done)
-    this.#face = this.#openFace(() => this.#state())
+    const work = { label, total, done: begun, fields: {} as ProgressFields }
+    this.#work = work
+    this.#face?.start(() => {
+      const elapsedMs = performance.now() - startedAt
+      const perSecond = ((work.done - begun) * 1000) / elapsedMs
+      if (!(perSecond > 0) || !Number.isFinite(perSecond)) return { ...work, elapsedMs }
+      return { ...work, elapsedMs, perSecond, msLeft: (Math.max(0, total - work.done) / perSecond) * 1000 }
+    })
   }
 
-  update({ done, fields }: ProgressUpdate): void {
-    if (this.#face === undefined) return
+  /** Without fields, those of the last update stay. */
+  update({ done, fields }: { readonly done: number; readonly fields?: ProgressFields }): void {
+    if (this.#work === undefined) return
     this.#work.done = done
-    if (fields !== undefined) this.#work.fields = fields
-    this.#rate.add(performance.now(), done)
-    this.#face.update()
+    this.#work.fields = fields ?? this.#work.fields
+    this.#face?.update()
   }
 
   /** Says something apart, of one or several lines, without tearing the view. */
   note(text: string): void {
-    if (this.#display === 'none') return
-    const note = this.#display === 'json' ? jsonLine({ type: 'progress-note', text }) : this.#lines(text)
-    if (this.#face?.above === undefined) this.#stream.write(note)
-    else this.#face.above(note)
+    this.#face?.note(text)
   }
 
   /** The summary takes the place of the fields; lines stay lines. Does nothing where no work is under way. */
   end(summary?: string): void {
-    this.#face?.end(summary)
-    this.#face = undefined
-  }
-
-  #lines(text: string): string {
-    const screen = this.#screen()
-    const lines = text.split('\n').map((line) => wrapText(shownText(line, screen), screen))
-    return `${lines.join('\n')}\n`
-  }
-
-  #state(): ProgressState {
-    const { startedAt, ...work } = this.#work
-    const now = performance.now()
-    const perSecond = this.#rate.perSecond(now)
-    const msLeft = perSecond && (Math.max(0, work.total - work.done) / perSecond) * 1000
-    return { ...work, elapsedMs: now - startedAt, perSecond, msLeft }
-  }
-
-  #openFace(read: () => ProgressState): ProgressFace | undefined {
-    if (this.#display === 'live') return liveProgress(this.#stream, read, this.#screen)
-    if (this.#display === 'plain') return plainProgress(this.#stream, read, this.#screen())
-    return this.#display === 'json' ? jsonProgress(this.#stream, read) : undefined
+    if (this.#work !== undefined) this.#face?.end(summary)
+    this.#work = undefined
   }
 }

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { afterEach, expect, test, vi } from 'vitest'
-import { cutText, factLines, padText, plainScreen, screenOf, shownText, wrapText } from './screen.ts'
+import { plainScreen } from '../../../test/plain-screen.ts'
+import { cutText, factLines, padText, screenOf, shownText, wrapText } from './screen.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -26,7 +27,9 @@ test.each([
   [{ LANG: 'en_GB.UTF-8', LC_ALL: 'C' }, true],
   [{ LANG: 'en_GB.ISO-8859-1' }, true],
   [{ LANG: 'en_GB.UTF-8', TERM: 'linux' }, true],
-])('with %o it is ASCII: %s', (env, ascii) => expect(screenOf(terminal({}), env).ascii).toBe(ascii))
+])('with %o it is ASCII: %s', (env, ascii) =>
+  expect(screenOf(terminal({}), env).text(['→'])).toBe(ascii ? '>\n' : '→\n'),
+)
 
 test('colours follow the stream that is written to, NO_COLOR and FORCE_COLOR', () => {
   vi.stubEnv('FORCE_COLOR', undefined)
@@ -45,27 +48,24 @@ test('colours follow the stream that is written to, NO_COLOR and FORCE_COLOR', (
 })
 
 test('a text from outside can neither break the line nor drive the terminal', () => {
-  expect(shownText('a\u001b[31m\nb\u202e', { ascii: false })).toBe('a\\u{1b}[31m\\nb\\u{202e}')
-  expect(shownText(' ', { ascii: false })).toBe('')
-  expect(shownText('¥0.42 … 東', { ascii: true })).toBe('CNY 0.42 ... \\u{6771}')
+  expect(shownText('a\u001b[31m\nb\u202e')).toBe('a\\u{1b}[31m\\nb\\u{202e}')
+  expect(shownText(' ')).toBe('')
+  expect(plainScreen(80, true).text(['¥0.42 … 東'])).toBe('CNY 0.42 . \\u{6771}\n')
 })
 
 test('a text is cut between characters, and filled up to a width', () => {
-  const cut = (text: string, width: number, ascii = false) => cutText(text, width, { ascii })
-  expect(cut('independent', 11)).toBe('independent')
-  expect(cut('independent', 6)).toBe('indep…')
-  expect(cut('independent', 6, true)).toBe('ind...')
-  expect(cut('long', 2, true)).toBe('l.')
-  expect(cut('東京都', 4)).toBe('東…')
-  expect(cut('long', 0)).toBe('')
-  expect(cut('long', Number.POSITIVE_INFINITY)).toBe('long')
+  expect(cutText('independent', 11)).toBe('independent')
+  expect(cutText('independent', 6)).toBe('indep…')
+  expect(cutText('東京都', 4)).toBe('東…')
+  expect(cutText('long', 0)).toBe('')
+  expect(cutText('long', Number.POSITIVE_INFINITY)).toBe('long')
   expect([padText('東', 4), padText('東', 4, 'right')]).toEqual(['東  ', '  東'])
 })
 
 test('what is cut fits', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 30 }), fc.boolean(), (text, width, ascii) => {
-      expect(stringWidth(cutText(shownText(text, { ascii }), width, { ascii }))).toBeLessThanOrEqual(width)
+    fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 30 }), (text, width) => {
+      expect(stringWidth(cutText(shownText(text), width))).toBeLessThanOrEqual(width)
     }),
   )
 })
@@ -90,5 +90,5 @@ test('facts stand in a column beside their names', () => {
 })
 
 test('what is painted has only signs that the screen has', () => {
-  expect(plainScreen(80, true).paint('bold', '✓ ━╸─ │ ▁█ → …')).toBe('v #-- | _# > .')
+  expect(plainScreen(80, true).text(['✓ ━╸─ │ ▁█ → …'])).toBe('v #-- | _# > .\n')
 })

@@ -2,19 +2,21 @@ import { styleText } from 'node:util'
 import cliTruncate from 'cli-truncate'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import { drawGraph } from '../../graph/render/terminal.ts'
 import { asciiDrawing, asciiText, visibleText } from '../../graph/render/visible-text.ts'
 
-/** What a text is made for: how much room there is, which characters can be shown, and whether in colour. */
+/** What lines are made for: how much room there is, and whether in colour. */
 export interface Screen {
   /** Infinite for a file or a pipe: what goes there is never cut. */
   readonly columns: number
-  /** Only the 95 printable ASCII characters. */
-  readonly ascii: boolean
-  /** Colours a text of ours, in the signs that the screen has. */
-  paint(style: Style, text: string): string
+  paint(style: Parameters<typeof styleText>[0], text: string): string
+  /** Lines as one text, in ASCII where the terminal has nothing else. */
+  text(lines: Lines): string
 }
 
-export type Style = Parameters<typeof styleText>[0]
+/** Lines within lines; what is undefined or false is left out. */
+export type Lines = string | false | undefined | readonly Lines[]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,18 +24,18 @@ export function screenOf(
   stream: NodeJS.WriteStream = process.stdout,
   env: Environment = process.env,
 ): Screen {
-  const ascii = !showsUnicode(env)
+  const isUnicode = showsUnicode(env)
   return {
     columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
-    ascii,
     // `styleText` honours NO_COLOR and FORCE_COLOR.
-    paint: (style, text) => styleText(style, ascii ? asciiDrawing(text) : text, { stream }),
+    paint: (style, text) => styleText(style, text, { stream }),
+    text: (lines) => flat(lines, isUnicode ? (line) => line : inAscii),
   }
 }
 
-/** Without colour, as for a file. */
-export function plainScreen(columns: number = Number.POSITIVE_INFINITY, ascii = false): Screen {
-  return { columns, ascii, paint: (_, text) => (ascii ? asciiDrawing(text) : text) }
+function flat(lines: Lines, shown: (line: string) => string): string {
+  if (typeof lines === 'string') return `${shown(lines)}${lines.endsWith('\n') ? '' : '\n'}`
+  return lines ? lines.map((line) => flat(line, shown)).join('') : ''
 }
 
 /** No locale at all counts as UTF-8: containers often set none. The Linux console has no Braille. */
@@ -43,24 +45,20 @@ function showsUnicode(env: Environment): boolean {
   return !locale || /utf-?8/i.test(locale)
 }
 
-/** A text from outside on one line, in characters that the screen has and that do nothing to it. */
-export function shownText(text: string, { ascii }: Pick<Screen, 'ascii'>): string {
-  // `visibleText` calls an empty text nameless.
-  if (text.trim() === '') return ''
-  const visible = visibleText(text)
-  return ascii ? asciiText(visible) : visible
+/** The signs of our drawings become one character each, so that they stay aligned. */
+function inAscii(line: string): string {
+  return line.replace(/[^\p{ASCII}]/gu, (sign) => asciiText(asciiDrawing(sign)))
 }
 
-/** A drawing of ours in the signs that the screen has. */
-export function drawn(text: string, { ascii }: Pick<Screen, 'ascii'>): string {
-  return ascii ? asciiDrawing(text) : text
+/** A text from outside on one line, without anything that could drive the terminal. */
+export function shownText(text: string): string {
+  // `visibleText` calls an empty text nameless.
+  return text.trim() === '' ? '' : visibleText(text)
 }
 
 /** The beginning of a shown text that fits. */
-export function cutText(text: string, width: number, { ascii }: Pick<Screen, 'ascii'>): string {
-  if (!Number.isFinite(width)) return text
-  const truncationCharacter = !ascii ? '…' : width > 3 ? '...' : '.'
-  return cliTruncate(text, width, { truncationCharacter })
+export function cutText(text: string, width: number): string {
+  return Number.isFinite(width) ? cliTruncate(text, width) : text
 }
 
 export function padText(text: string, width: number, side: 'left' | 'right' = 'left'): string {
@@ -74,7 +72,7 @@ export function wrapText(text: string, { columns }: Pick<Screen, 'columns'>, ind
   return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
 }
 
-/** Names in a column and what is to be said of each beside it. */
+/** Names in a column, and the text about each beside it. A fact without a text is left out. */
 export function factLines(
   facts: readonly (readonly [name: string, text: string])[],
   screen: Screen,
@@ -82,7 +80,15 @@ export function factLines(
 ): string[] {
   const width = Math.max(...facts.map(([name]) => name.length))
   const indent = ' '.repeat(margin.length + width + 2)
-  return facts.map(
-    ([name, text]) => `${margin}${name.padEnd(width)}  ${wrapText(shownText(text, screen), screen, indent)}`,
-  )
+  return facts
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `${margin}${name.padEnd(width)}  ${wrapText(shownText(text), screen, indent)}`)
+}
+
+const widestDrawing = 100
+
+export function graphLines(graph: AgentGraph, { columns }: Screen): string[] {
+  return drawGraph(graph, { columns: Math.min(columns, widestDrawing) })
+    .trimEnd()
+    .split('\n')
 }

@@ -36,7 +36,7 @@ export function checkpointOption(): Option {
   )
 }
 
-/** Of the draws of graphs by a run's policy. */
+/** Seed with which a run's policy draws graphs. */
 export function drawSeedOption(): Option {
   return new Option('--seed <n>', "seed of the graphs' draws (default: the run's)").argParser(wholeNumber(0))
 }

@@ -16,7 +16,7 @@ export function addEncoderOption(command: Command): Command {
   )
 }
 
-/** The flag, else what the configuration says, else MiniLM where it can be had. */
+/** The flag, else the configuration, else MiniLM if it is available. */
 export function givenEncoder({ encoder }: EncoderOption, configuration?: Configuration): EncoderSource {
   return encoder ?? configuration?.encoder ?? 'auto'
 }

@@ -7,8 +7,7 @@ import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { DataError } from '../../tasks/sources/data-error.ts'
 import { readRecords } from '../../tasks/sources/records.ts'
-import { UsageError } from '../problem.ts'
-import { taskFileSchema } from './input-schema.ts'
+import { taskFile } from './input-file.ts'
 
 const answer = z.custom<JsonValue>(
   (value) => value !== null && plain(value) !== undefined,
@@ -17,46 +16,34 @@ const answer = z.custom<JsonValue>(
 
 /** A line of the tasks file of `magic simulate`; docs/simulated-model.md describes it. */
 const row = z.strictObject({
-  task: taskFileSchema.required({ id: true }),
+  task: taskFile.required({ id: true }),
   answer,
   wrong: z.array(answer).exactOptional(),
   kind: z.enum(questionKinds).exactOptional(),
 })
 
-/**
- * Reads tasks with their answers: from a question file as `magic train` takes it, or from lines that also give a kind. What is
- * wrong is told with file, row and field.
- */
+/** Reads tasks with their answers: from a question file as `magic train` takes it, or from lines that also give a kind. */
 export async function readKnownTasks(path: string): Promise<KnownTask[]> {
   if (isQuestionFile(path) && holdsQuestions(path)) return knownTasks(await ownTaskSet({ files: path }))
   const known: KnownTask[] = []
   const rows = new Map<string, number>()
-  try {
-    await readRecords(path, row, ({ task, ...rest }, at) => {
-      const earlier = rows.get(task.id)
-      if (earlier !== undefined)
-        throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, at, 'task.id')
-      rows.set(task.id, at.row)
-      known.push({ task: { metadata: {}, ...task }, ...rest })
-    })
-  } catch (error) {
-    if (error instanceof DataError) throw new UsageError(error.message, { cause: error })
-    throw error
-  }
+  await readRecords(path, row, ({ task, ...rest }, at) => {
+    const earlier = rows.get(task.id)
+    if (earlier !== undefined)
+      throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, at, 'task.id')
+    rows.set(task.id, at.row)
+    known.push({ task: { metadata: {}, ...task }, ...rest })
+  })
   return known
 }
 
-/** CSV does, and lines whose first has a question of its own instead of a task around it. */
+/** True for CSV, and for JSON Lines whose first line has `question` at its top level instead of inside `task`. */
 function holdsQuestions(path: string): boolean {
   if (!path.endsWith('.jsonl')) return true
-  const first = statSync(path, { throwIfNoEntry: false })?.isFile()
-    ? readFileSync(path, 'utf8')
-        .split('\n')
-        .find((line) => line.trim() !== '')
-    : undefined
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
+  const [first = ''] = readFileSync(path, 'utf8').trimStart().split('\n', 1)
   try {
-    const value: unknown = JSON.parse(first ?? 'null')
-    return typeof value === 'object' && value !== null && 'question' in value
+    return 'question' in JSON.parse(first)
   } catch {
     return false
   }

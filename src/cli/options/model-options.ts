@@ -7,11 +7,10 @@ import { type ProviderName, providers } from '../../models/providers.ts'
 import { RecordingModel, ReplayModel } from '../../models/recording.ts'
 import type { KnownTask } from '../../simulator/model/known-task.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
-import { type FaultRates, parseFaultRates } from '../../simulator/server/faults.ts'
+import type { FaultRates } from '../../simulator/server/faults.ts'
 import { openSimulated } from '../../simulator/server/open-simulated.ts'
 import { UsageError } from '../problem.ts'
-import { readKnownTasks } from './known-tasks-file.ts'
-import { wholeNumber } from './option-values.ts'
+import { flagOf, wholeNumber } from './option-values.ts'
 
 export interface ModelOptions {
   readonly model?: string
@@ -24,8 +23,6 @@ export interface ModelOptions {
   readonly replay?: string
   readonly simulatedSeed: number
   readonly simulatedLatency?: number
-  readonly simulatedFault?: readonly string[]
-  readonly simulatedTasks?: string
 }
 
 /** Flags for the model. A key is named, never given: flags end up in the shell's history. */
@@ -47,23 +44,11 @@ export function addModelOptions(command: Command): Command {
     .option('--record <file>', 'write every request and answer to a file')
     .option('--replay <file>', 'answer from a recording, without a key or a network')
     .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
-    .option(
-      '--simulated-latency <ms>',
-      'time that the simulated model takes for a typical answer',
-      wholeNumber(0),
-    )
-    .option(
-      '--simulated-fault <kind=rate...>',
-      'share of its answers that fail, and how; see `magic simulate`',
-    )
-    .option(
-      '--simulated-tasks <file>',
-      'tasks whose answers the simulated model knows (JSONL); it guesses at others',
-    )
+    .option('--simulated-latency <ms>', 'time that it takes for a typical answer', wholeNumber(0))
 }
 
 /** A model and whatever was started for it. */
-export interface OpenedModel {
+interface OpenedModel {
   readonly model: ChatModel
   close(): Promise<void>
 }
@@ -78,15 +63,19 @@ export type ModelSource =
     }
   | { readonly kind: 'endpoint'; readonly settings: ModelSettings }
 
+type ConfiguredModel = 'simulated' | (ModelSettings & { readonly prices?: unknown })
+
 /** Flags override the configuration; without either, the simulated model answers. */
-export function modelSource(options: ModelOptions, configured?: 'simulated' | ModelSettings): ModelSource {
-  if (options.model === undefined && configured !== undefined && configured !== 'simulated')
-    return endpointSource(configured, options)
-  const { model: preset = simulatedModelName } = options
-  if (preset !== simulatedModelName) return endpointSource({ preset: preset as ProviderName }, options)
+export function modelSource(options: ModelOptions, configured: ConfiguredModel = 'simulated'): ModelSource {
+  const { model: preset, simulatedSeed: seed, simulatedLatency: latencyMs = 0 } = options
+  if (preset === undefined && configured !== 'simulated') {
+    const { prices: _, ...settings } = configured
+    return endpointSource(settings, options)
+  }
+  if (preset !== undefined && preset !== simulatedModelName)
+    return endpointSource({ preset: preset as ProviderName }, options)
   refuseEndpointFlags(options)
-  const { simulatedSeed: seed, simulatedLatency: latencyMs = 0, simulatedFault = [] } = options
-  return { kind: 'simulated', seed, latencyMs, faults: parseFaultRates(simulatedFault) }
+  return { kind: 'simulated', seed, latencyMs, faults: {} }
 }
 
 /** The run's model, unless flags name another. Flags may also change its endpoint, such as the key. */
@@ -99,67 +88,53 @@ export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSo
 
 function endpointSource(given: ModelSettings, options: ModelOptions): ModelSource {
   const { modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
-  const { apiKeyEnv: _, apiKeyFile: __, ...keyless } = given
-  // A new place for the key replaces the old one, variable or file.
-  const isElsewhere = apiKeyEnv !== undefined || apiKeyFile !== undefined
+  const isKeyElsewhere = apiKeyEnv !== undefined || apiKeyFile !== undefined
   const settings = modelSettings.safeParse({
-    ...(isElsewhere ? keyless : given),
-    ...(modelName !== undefined && { model: modelName }),
-    ...(baseUrl !== undefined && { baseURL: baseUrl }),
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-    // So that a resume finds it from anywhere.
-    ...(apiKeyFile !== undefined && { apiKeyFile: resolve(apiKeyFile) }),
-    ...(allowUnsafeBaseUrl === true && { allowUnsafeBaseURL: true }),
+    ...given,
+    model: modelName ?? given.model,
+    baseURL: baseUrl ?? given.baseURL,
+    // A new place for the key replaces the old one, variable or file. Absolute, so that a resume finds it from anywhere.
+    apiKeyEnv: isKeyElsewhere ? apiKeyEnv : given.apiKeyEnv,
+    apiKeyFile: isKeyElsewhere ? apiKeyFile && resolve(apiKeyFile) : given.apiKeyFile,
+    allowUnsafeBaseURL: allowUnsafeBaseUrl ?? given.allowUnsafeBaseURL,
   })
   if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
-  return { kind: 'endpoint', settings: settings.data }
+  // What was not given leaves no field in the run's record.
+  return { kind: 'endpoint', settings: JSON.parse(JSON.stringify(settings.data)) }
 }
 
 function refuseEndpointFlags(options: ModelOptions): void {
   const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
     (name) => options[name] !== undefined,
   )
-  if (idle === undefined) return
-  const flag = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-  throw new UsageError(
-    `${flag} has no effect on the simulated model. Name the provider with --model as well.`,
-  )
+  if (idle !== undefined)
+    throw new UsageError(
+      `${flagOf(idle)} has no effect on the simulated model. Name the provider with --model as well.`,
+    )
 }
 
-/** `known`: tasks whose answers the simulated model knows, unless a file names others. */
+/** `known`: tasks whose answers the simulated model knows. */
 export async function openChosenModel(
   options: ModelOptions,
   known: readonly KnownTask[] = [],
   source: ModelSource = modelSource(options),
 ): Promise<OpenedModel> {
-  if (options.replay !== undefined) {
-    if (options.record !== undefined) throw new UsageError('Use either --record or --replay, not both.')
-    const model = await fixable(() => ReplayModel.open(options.replay!))
-    return { model, close: async () => {} }
+  const { record, replay } = options
+  if (replay !== undefined) {
+    if (record !== undefined) throw new UsageError('Use either --record or --replay, not both.')
+    return { model: await fixable(() => ReplayModel.open(replay)), close: async () => {} }
   }
-  const file = options.simulatedTasks
-  const { model, close } = await openSource(source, file === undefined ? known : await readKnownTasks(file))
-  if (options.record === undefined) return { model, close }
-  const recording = await fixable(() => RecordingModel.open(model, options.record!)).catch(async (error) => {
-    await close()
+  const opened =
+    source.kind === 'simulated'
+      ? await openSimulated({ tasks: known, ...source })
+      : await fixable(() => openModel(source.settings))
+  const model = 'model' in opened ? opened.model : opened
+  if (record === undefined) return { model, close: () => opened.close() }
+  const recording = await fixable(() => RecordingModel.open(model, record)).catch(async (error) => {
+    await opened.close()
     throw error
   })
-  return {
-    model: recording,
-    async close() {
-      await recording.close()
-      await close()
-    },
-  }
-}
-
-async function openSource(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
-  if (source.kind === 'simulated') {
-    const { seed, latencyMs, faults } = source
-    return openSimulated({ tasks: known, seed, latencyMs, faults })
-  }
-  const model = await fixable(() => openModel(source.settings))
-  return { model, close: () => model.close() }
+  return { model: recording, close: () => recording.close().then(() => opened.close()) }
 }
 
 /** Turns the refusals of a model's opening into usage errors that name flags instead of settings. */
@@ -172,14 +147,10 @@ async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
       const why = code === 'ENOENT' ? 'there is no such file or folder' : `the system says ${code}`
       throw new UsageError(`${path} cannot be opened: ${why}. Choose another path.`, { cause: error })
     }
+    const loaded = 'name the one that your server has loaded'
     const flags = message
-      .replaceAll('apiKeyFile', '--api-key-file')
-      .replaceAll('apiKeyEnv', '--api-key-env')
-      .replaceAll('allowUnsafeBaseURL', '--allow-unsafe-base-url')
-      .replace(
-        'name the one that your server has loaded',
-        'name the one that your server has loaded with --model-name',
-      )
+      .replace(/apiKeyFile|apiKeyEnv|allowUnsafeBaseURL/g, (setting) => flagOf(setting.replace('URL', 'Url')))
+      .replace(loaded, `${loaded} with --model-name`)
     throw new UsageError(flags, { cause: error })
   }
 }

@@ -1,6 +1,11 @@
 import { InvalidArgumentError } from 'commander'
 import { allowedText, isWithin, type Setting } from '../../settings/setting.ts'
 
+/** `learningRate` becomes `--learning-rate`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
 type Values = Pick<Setting, 'type' | 'bounds' | 'choices'>
 
 /** Reads a value from the command line. Commander shows the error's message with the flag. */
@@ -10,21 +15,16 @@ export function readValue(values: Values, text: string): number | boolean | stri
   if (type === 'switch' && /^(true|false)$/.test(text)) return text === 'true'
   const isNumber = type === 'whole' ? /^\d+$/.test(text) : type === 'number' && text.trim() !== ''
   if (isNumber && isWithin(Number(text), bounds)) return Number(text)
-  throw new InvalidArgumentError(`It must be ${wanted(values)}.`)
-}
-
-function wanted(values: Values): string {
-  const allowed = allowedText(values)
-  if (values.type === 'switch' || values.type === 'choice') return allowed
-  const noun = values.type === 'whole' ? 'a whole number' : 'a number'
-  if (allowed === 'any number') return noun
-  return `${noun}${/^\d/.test(allowed) ? ',' : ''} ${allowed}`
+  const allowed = allowedText(values).replace(/^\d/, ', $&')
+  if (type === 'switch' || type === 'choice') throw new InvalidArgumentError(`It must be ${allowed}.`)
+  const noun = type === 'whole' ? 'a whole number' : 'a number'
+  const wanted = allowed === 'any number' ? noun : `${noun} ${allowed}`.replace(' ,', ',')
+  throw new InvalidArgumentError(`It must be ${wanted}.`)
 }
 
 /** Reads a whole number from `least` to `most`. */
-export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  const bounds = { least, most: most === Number.MAX_SAFE_INTEGER ? undefined : most }
-  return (text) => readValue({ type: 'whole', bounds, choices: [] }, text) as number
+export function wholeNumber(least: number, most?: number): (text: string) => number {
+  return (text) => readValue({ type: 'whole', bounds: { least, most }, choices: [] }, text) as number
 }
 
 export function positiveNumber(text: string): number {

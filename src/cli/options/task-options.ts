@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type Configuration, loadConfiguration, ownTasksOf } from '../../configuration/configuration.ts'
+import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
 import type { JsonObject } from '../../library/json-value.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
@@ -29,9 +30,6 @@ export interface TaskSource {
   readonly testSize?: number
   readonly study?: Study
   readonly data?: string
-  /** Splits of a benchmark to draw from, instead of the paper's. */
-  readonly trainSplit?: string
-  readonly testSplit?: string
   readonly answer?: (typeof answerKinds)[number]
   readonly taskSeed?: number
   /** Of the synthetic questions; all that this machine can score by default. */
@@ -60,8 +58,6 @@ export function addTaskOptions(command: Command): Command {
     .addOption(
       new Option('--study <name>', "a benchmark's selection in the paper").choices(['q1', 'q2', 'q3']),
     )
-    .option('--train-split <name>', "a benchmark's split to learn from, instead of the paper's")
-    .option('--test-split <name>', "a benchmark's split to hold out, instead of the paper's")
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
     .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))
     .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
@@ -69,115 +65,69 @@ export function addTaskOptions(command: Command): Command {
 
 /** A command's options as a source. Paths become absolute: a resume may start in another folder. */
 export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
-  if (tasks === undefined && options.config === undefined && !hasConfiguration('.'))
+  const { trainSize, testSize, study, data, answer, taskSeed } = options
+  const isNamed = tasks !== undefined || options.config !== undefined
+  if (!isNamed && !readdirSync('.').some((name) => name.startsWith('magic.config.')))
     throw new UsageError(nothingToLearn)
-  const { config, trainSize, testSize, study, data, trainSplit, testSplit, answer, taskSeed } = options
-  const isFile = tasks !== undefined && !isBuiltIn(tasks)
-  return withoutUndefined({
-    tasks: isFile ? resolve(tasks) : tasks,
-    config: config === undefined ? (tasks === undefined ? resolve('.') : undefined) : resolve(config),
-    trainSize,
-    testSize,
-    study,
-    data: data === undefined ? undefined : resolve(data),
-    trainSplit,
-    testSplit,
-    answer,
-    taskSeed,
-  })
-}
-
-export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
-  const configuration = source.config === undefined ? undefined : await loadConfiguration(source.config)
-  const named = source.tasks ?? (typeof configuration?.tasks === 'string' ? configuration.tasks : undefined)
-  const opened = await (named !== undefined && isBuiltIn(named)
-    ? openBuiltIn(named, source)
-    : openOwn(source, configuration))
-  const set = shortened(opened.set, source)
-  const { notes, families } = opened
-  return { set, notes, configuration, source: families === undefined ? source : { ...source, families } }
-}
-
-/** A run's record keeps the source: what was not given leaves no field there. */
-function withoutUndefined<T extends object>(given: T): T {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
+  const config = isNamed ? options.config : '.'
+  const source = {
+    tasks: tasks && !isBuiltInTaskSet(tasks) ? resolve(tasks) : tasks,
+    config: config && resolve(config),
+    ...{ trainSize, testSize, study, data: data && resolve(data), answer, taskSeed },
+  }
+  // A run's record keeps the source: what was not given leaves no field there.
+  return JSON.parse(JSON.stringify(source))
 }
 
 const nothingToLearn =
   'Say what to learn: a question file (`magic train questions.jsonl`), `synthetic` or a benchmark; or set `tasks` in magic.config.ts (`magic init` writes one).'
 
-function hasConfiguration(folder: string): boolean {
-  return readdirSync(folder).some((name) => name.startsWith('magic.config.'))
+export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
+  const configuration = source.config === undefined ? undefined : await loadConfiguration(source.config)
+  const named = source.tasks ?? configuration?.tasks
+  const opened = await (named === 'synthetic'
+    ? openSynthetic(source)
+    : isBuiltInTaskSet(named)
+      ? openBenchmark(named as BenchmarkName, source)
+      : openOwn(source, configuration))
+  return { source, configuration, ...opened, set: shortened(opened.set, source) }
 }
 
-function isBuiltIn(tasks: string): boolean {
-  return tasks === 'synthetic' || (benchmarkNames as readonly string[]).includes(tasks)
-}
+type Opened = Pick<OpenedTasks, 'set' | 'notes'> & Partial<Pick<OpenedTasks, 'source'>>
 
-interface Opened {
-  readonly set: TaskSet
-  /** Chosen by what this machine can run; recorded, so that a resume elsewhere has the same questions. */
-  readonly families?: readonly SyntheticFamily[]
-  readonly notes: readonly string[]
-}
-
-async function openBuiltIn(name: string, source: TaskSource): Promise<Opened> {
-  const { trainSize, testSize, taskSeed, study, data, trainSplit, testSplit } = source
-  if (name === 'synthetic') return openSynthetic(source)
-  const set = await benchmarkTaskSet(
-    name as BenchmarkName,
-    withoutUndefined({
-      data,
-      study,
-      seed: taskSeed,
-      train: trainSize,
-      test: testSize,
-      split: trainSplit || testSplit ? withoutUndefined({ train: trainSplit, test: testSplit }) : undefined,
-    }),
-  )
+async function openBenchmark(name: BenchmarkName, source: TaskSource): Promise<Opened> {
+  const { trainSize: train, testSize: test, taskSeed: seed, study, data } = source
+  const set = await benchmarkTaskSet(name, { data, study, seed, train, test })
   const { deviation } = set.selection
   return { set, notes: typeof deviation === 'string' ? [deviation] : [] }
 }
 
-async function openSynthetic({
-  trainSize,
-  testSize,
-  taskSeed,
-  families: given,
-}: TaskSource): Promise<Opened> {
-  const families = given ?? (await scorableFamilies())
-  const set = syntheticTaskSet({
-    seed: taskSeed ?? 0,
-    train: trainSize ?? usualSizes.train,
-    test: testSize ?? usualSizes.test,
-    families,
-  })
+async function openSynthetic(source: TaskSource): Promise<Opened> {
+  const { trainSize: train = usualSizes.train, testSize: test = usualSizes.test, taskSeed: seed = 0 } = source
+  if (source.families !== undefined)
+    return { set: syntheticTaskSet({ seed, train, test, families: source.families }), notes: [] }
+  // Programs can only be asked for where they can be run. Recorded, so that a resume elsewhere has the same questions.
+  const { kind } = await sandboxAvailability(new SandboxPool())
+  const families = syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
   const without =
     'Without bubblewrap the programming questions are left out: their tests could not be run. `magic doctor` says how to get it.'
   return {
-    set,
-    families,
-    notes: given === undefined && families.length < syntheticFamilies.length ? [without] : [],
+    set: syntheticTaskSet({ seed, train, test, families }),
+    source: { ...source, families },
+    notes: families.length < syntheticFamilies.length ? [without] : [],
   }
 }
 
-/** Programs can only be asked for where they can be run. */
-async function scorableFamilies(): Promise<readonly SyntheticFamily[]> {
-  const { kind } = await sandboxAvailability(new SandboxPool())
-  return syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
-}
-
 async function openOwn(source: TaskSource, configuration: Configuration | undefined): Promise<Opened> {
-  const { tasks, answer, taskSeed } = source
+  const { tasks, answer, taskSeed: seed } = source
   if (tasks !== undefined && !isQuestionFile(tasks))
     throw new UsageError(
       `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
     )
-  const flags = withoutUndefined({ answer, seed: taskSeed })
   // A named file replaces only the configuration's questions: roles and scoring stay.
   const set = configuration
-    ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, flags)
-    : tasks && (await ownTaskSet({ files: tasks, ...flags }))
+    ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, { answer, seed })
+    : tasks && (await ownTaskSet({ files: tasks, answer, seed }))
   if (!set) throw new UsageError(nothingToLearn)
   return { set, notes: set.notes }
 }

@@ -1,11 +1,9 @@
-import type { AgentGraph, Unit } from '../../graph/agent-graph.ts'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Action, Restriction } from '../../graph/legality.ts'
-import type { ExecutorLabel } from '../../graph/render/picture.ts'
-import type { Library } from '../../library/library.ts'
 import { realizations } from '../../library/role-space.ts'
 import type { ConstructionPolicy } from '../../policy/policy.ts'
 import { percent } from '../display/numbers.ts'
-import { type Screen, shownText, wrapText } from '../display/screen.ts'
+import { graphLines, type Screen, shownText, wrapText } from '../display/screen.ts'
 
 /** A decision with the probabilities that stood behind it. */
 export interface ExplainedStep {
@@ -21,78 +19,80 @@ export interface ExplainedStep {
   readonly edges?: readonly (number | null)[]
 }
 
-export function explainStep(
-  policy: ConstructionPolicy,
-  query: Float32Array,
-  { graph, action }: { graph: AgentGraph; action: Action },
-  { restriction, temperature }: { restriction: Restriction; temperature: number },
-): ExplainedStep {
-  const { roles } = policy.options
-  const { distribution, masks } = policy.inspect(query, graph, { restriction, temperature })
-  const common = {
-    action,
-    forced: distribution.stopProbability === 1,
-    probability: Math.exp(distribution.logProbability(action)),
-    stop: distribution.stopProbability,
-    roles: Object.fromEntries(roles.roles.map(({ id }, role) => [id, distribution.roleProbability(role)])),
-  }
-  if (action.type === 'stop') return common
-  const role = roles.indexOf(action.role)
-  const branch = role * 2 + realizations.indexOf(action.realization)
-  return {
-    ...common,
-    realizations: Object.fromEntries(
-      realizations.map((realization, z) => [realization, distribution.realizationProbability(role * 2 + z)]),
-    ),
-    edges: graph.units.map((_, unit) =>
-      masks.edges[branch * graph.size + unit] ? distribution.edgeProbability(branch, unit) : null,
-    ),
-  }
+interface ShownConstruction {
+  readonly query: Float32Array
+  readonly steps: readonly { readonly graph: AgentGraph; readonly action: Action }[]
+  readonly restriction: Restriction
+  readonly temperature: number
 }
 
-export function describeStep(
-  step: ExplainedStep,
-  index: number,
-  { units }: AgentGraph,
+export function explainSteps(
+  policy: ConstructionPolicy,
+  { query, steps, restriction, temperature }: ShownConstruction,
+): ExplainedStep[] {
+  const { roles } = policy.options
+  return steps.map(({ graph, action }) => {
+    const { distribution, masks } = policy.inspect(query, graph, { restriction, temperature })
+    const common = {
+      action,
+      forced: distribution.stopProbability === 1,
+      probability: Math.exp(distribution.logProbability(action)),
+      stop: distribution.stopProbability,
+      roles: Object.fromEntries(roles.roles.map(({ id }, role) => [id, distribution.roleProbability(role)])),
+    }
+    if (action.type === 'stop') return common
+    const role = roles.indexOf(action.role)
+    const branch = role * 2 + realizations.indexOf(action.realization)
+    const shares = realizations.map((name, z) => [name, distribution.realizationProbability(role * 2 + z)])
+    return {
+      ...common,
+      realizations: Object.fromEntries(shares),
+      edges: graph.units.map((_, unit) =>
+        masks.edges[branch * graph.size + unit] ? distribution.edgeProbability(branch, unit) : null,
+      ),
+    }
+  })
+}
+
+/** The decisions one by one, then the graph. */
+export function constructionLines(
+  steps: readonly ExplainedStep[],
+  graph: AgentGraph,
   screen: Screen,
 ): string[] {
-  const number = `${index + 1}. `
-  const margin = ' '.repeat(number.length)
-  const shown = (lines: readonly string[]) => [
-    ...lines.map((line, row) => `${row === 0 ? number : margin}${wrapText(line, screen, margin)}`),
-    '',
-  ]
-  if (step.action.type === 'stop')
-    return shown([`STOP  ${step.forced ? whyForced(index) : percent(step.stop)}`])
+  const decisions = steps.flatMap((step, index) => {
+    const number = `${index + 1}. `
+    const margin = ' '.repeat(number.length)
+    const lines = stepLines(step, index, graph, screen)
+    return [
+      ...lines.map((line, row) => `${row === 0 ? number : margin}${wrapText(line, screen, margin)}`),
+      '',
+    ]
+  })
+  return [...decisions, ...graphLines(graph, screen)]
+}
+
+function stepLines(step: ExplainedStep, index: number, { units }: AgentGraph, screen: Screen): string[] {
+  if (step.action.type === 'stop') {
+    const forced = index === 0 ? 'no role fits the limits' : 'nothing else is legal: no room for another unit'
+    return [`STOP  ${step.forced ? forced : percent(step.stop)}`]
+  }
   const { role, realization, predecessors } = step.action
   const others = Object.entries(step.roles)
     .filter(([id]) => id !== role)
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3)
-    .map(([id, probability]) => `${shownText(id, screen)} ${percent(probability)}`)
+    .map(([id, probability]) => `${shownText(id)} ${percent(probability)}`)
   const edges = step.edges!.map((probability, unit) => {
-    const name = `${unit + 1} ${shownText(units[unit]!.role, screen)}`
+    const name = `${unit + 1} ${shownText(units[unit]!.role)}`
     if (probability === null) return `cannot listen to ${name}`
     return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
   })
   const chosen = (name: string, probability: number) =>
-    `${screen.paint('cyan', shownText(name, screen))} ${percent(probability)}`
-  return shown([
+    `${screen.paint('cyan', shownText(name))} ${percent(probability)}`
+  return [
     `ADD ${chosen(role, step.roles[role]!)}   others: ${[...others, `STOP ${percent(step.stop)}`].join(', ')}`,
     `as ${chosen(realization, step.realizations![realization]!)}`,
     ...(edges.length > 0 ? [edges.join('; ')] : []),
-  ])
-}
-
-function whyForced(unitsPlaced: number): string {
-  return unitsPlaced === 0 ? 'no role fits the limits' : 'nothing else is legal: no room for another unit'
-}
-
-/** The executors of a library by their names. */
-export function executorLabel(library: Library): ExecutorLabel {
-  return ({ role }: Unit, part, worker) => {
-    const { atomic, group } = library.roles[library.space.indexOf(role)]!
-    if (part === 'atomic') return atomic!.id
-    return part === 'worker' ? group!.workers[worker]!.id : group!.aggregator.id
-  }
+  ]
 }

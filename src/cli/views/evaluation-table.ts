@@ -2,7 +2,8 @@ import type { OrganisationReport } from '../../evaluation/organisation-report.ts
 import type { Cost } from '../../models/prices.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
-import type { ShownTable } from '../display/table.ts'
+import { type Lines, type Screen, wrapText } from '../display/screen.ts'
+import { type ShownTable, tableLines } from '../display/table.ts'
 
 /** A report under the name that it has beside others. */
 export interface LabelledReport {
@@ -14,25 +15,31 @@ export interface LabelledReport {
 /** Evaluations side by side: what they scored and what they took. */
 export function evaluationTable(rows: readonly LabelledReport[], metric: string): ShownTable {
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
-  const texts = rows.map(({ label, report, isSimulated }) => [
-    label,
-    scoreWithInterval(report.score),
-    ...measures.map((name) => percent(report.measures[name] ?? Number.NaN)),
-    report.complete ? String(report.n) : `${report.n} of ${report.total}`,
-    tokens(report.tokens.total),
-    report.calls.toFixed(1),
-    costText(report.cost, isSimulated),
-    String(report.failures.unanswered),
-  ])
-  const numbers = [`${metric} [95 %]`, ...measures, 'n', 'tokens/q', 'calls/q', 'cost', 'failed']
   return {
-    columns: [{ header: 'organisation' }, ...numbers.map((header) => ({ header, kind: 'number' as const }))],
-    rows: texts,
+    columns: ['organisation', `${metric} [95 %]`, ...measures, 'n', 'tokens/q', 'calls/q', 'cost', 'failed'],
+    rows: rows.map(({ label, report, isSimulated }) => [
+      label,
+      scoreWithInterval(report.score),
+      ...measures.map((name) => percent(report.measures[name] ?? Number.NaN)),
+      report.complete ? String(report.n) : `${report.n} of ${report.total}`,
+      tokens(report.tokens.total),
+      report.calls.toFixed(1),
+      costText(report.cost, isSimulated),
+      String(report.failures.unanswered),
+    ]),
   }
 }
 
-export const tableLegend = `tokens/q, calls/q: means per question. cost: of all questions together.
-failed: without a valid answer, counted with a score of 0.`
+/** The table with what its columns mean. */
+export function evaluationLines(rows: readonly LabelledReport[], metric: string, screen: Screen): Lines {
+  return [
+    tableLines(evaluationTable(rows, metric), screen),
+    '',
+    wrapText('tokens/q, calls/q: means per question. cost: of all questions together.', screen),
+    'failed: without a valid answer, counted with a score of 0.',
+    rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
+  ]
+}
 
 export const simulatedNote = 'The scores are simulated: no language model was asked.'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { FakeTerminal } from '../../../test/fake-terminal.ts'
+import { plainScreen } from '../../../test/plain-screen.ts'
 import { noUsage } from '../../models/usage.ts'
-import { plainScreen } from '../display/screen.ts'
-import { LiveNodes } from './live-nodes.ts'
+import { liveNodes } from './live-nodes.ts'
 
 function show(columns: number, rows: number, count: number) {
   const terminal = new FakeTerminal(columns, rows)
-  const view = new LiveNodes(terminal.stream, true, () => plainScreen(columns))
+  const view = liveNodes(terminal.stream, true, () => plainScreen(columns))
   const names = Array.from({ length: count }, (_, index) => `node_with_a_rather_long_name_${index}\u001b[2J`)
   const common = { execution: 'x' } as const
   view.listen({
@@ -20,10 +20,12 @@ function show(columns: number, rows: number, count: number) {
   })
   for (const node of names) {
     view.listen({ ...common, type: 'node-start', node })
-    view.listen({ ...common, type: 'node-end', node, status: 'ok', durationMs: 10 })
+    if (node !== names.at(-1))
+      view.listen({ ...common, type: 'node-end', node, status: 'ok', durationMs: 10 })
     view.notice('between')
   }
-  const end = () =>
+  const end = () => {
+    view.listen({ ...common, type: 'node-end', node: names.at(-1)!, status: 'ok', durationMs: 10 })
     view.listen({
       ...common,
       type: 'execution-end',
@@ -32,6 +34,7 @@ function show(columns: number, rows: number, count: number) {
       cost: 'unpriced',
       durationMs: 10,
     })
+  }
   return { terminal, end }
 }
 
@@ -41,22 +44,25 @@ test.each([
   [120, 12, 13],
 ])('stays within a terminal of %d by %d with %d nodes, and repeats nothing', (columns, rows, count) => {
   const { terminal, end } = show(columns, rows, count)
-  const nodes = () => terminal.lines.filter((line) => line.includes('✓'))
-  expect(terminal.widest).toBeLessThan(columns)
-  expect(new Set(nodes()).size).toBe(nodes().length)
-  expect(nodes().length).toBe(count <= rows - 1 ? count : rows - 2)
-  if (count > rows - 1) expect(terminal.lines.at(-1)).toContain(`… and ${count - nodes().length} more`)
+  expect(terminal.lines.at(-1)).toMatch(/^ {2}● node_with/)
   end()
-  expect(nodes().map((line) => line.split('  ').at(-1))).toEqual(new Array(count).fill('0 calls, 0 tokens'))
+  const ended = terminal.lines.filter((line) => line.startsWith('✓'))
+  expect(new Set(ended).size).toBe(count)
+  expect(ended.map((line) => line.split('  ').at(-1))).toEqual(new Array(count).fill('0 calls, 0 tokens'))
+  expect(terminal.lines.filter((line) => line.includes('●'))).toEqual([])
   expect(process.listenerCount('SIGCONT')).toBe(0)
 })
 
 test('elsewhere a line per event, in which nothing drives the terminal', () => {
   const terminal = new FakeTerminal(80)
-  const view = new LiveNodes(terminal.stream, false, () => plainScreen())
+  const view = liveNodes(terminal.stream, false, () => plainScreen())
   const node = 'solver\u001b[2J'
   const nodes = [{ node, role: 'r', executor: node, part: 'atomic' as const, predecessors: [] }]
   view.listen({ execution: 'x', type: 'execution-start', task: 't', nodes })
+  view.listen({ execution: 'x', type: 'node-start', node })
   view.listen({ execution: 'x', type: 'node-end', node, status: 'null_answer', durationMs: 1234 })
-  expect(terminal.lines).toEqual(['running 1 node', 'solver\\u{1b}[2J: no answer of its own after 1.2 s'])
+  expect(terminal.lines).toEqual([
+    'running 1 node',
+    '✓ solver\\u{1b}[2J  1.2 s  0 calls, 0 tokens  no answer of its own',
+  ])
 })

@@ -1,16 +1,16 @@
 import { relative, resolve } from 'node:path'
 import type { BudgetSettings } from '../../settings/budget.ts'
-import type { Cap, Spent } from '../../store/budget.ts'
+import type { Spent } from '../../store/budget.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import type { TrainingResult } from '../../training/train-options.ts'
 import { duration, money, tokens } from '../display/numbers.ts'
-import { factLines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { factLines, type Screen, shownText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
 import { counted } from '../display/terminal-text.ts'
 import { printResult } from '../print.ts'
 import { moneyText, type TrainingTally } from './training-view.ts'
 
-export interface FinishedTraining {
+interface FinishedTraining {
   readonly result: TrainingResult
   readonly tally: TrainingTally
   readonly isSimulated: boolean
@@ -49,25 +49,22 @@ function trainingText(training: FinishedTraining, screen: Screen): string {
     moneyText(spent, caps, isSimulated),
     duration(spent.minutes * 60_000),
   ]
-  const lines: (readonly [name: string, text: string | undefined])[] = [
+  const caveat = `${isSimulated ? 'simulated, and ' : ''}on the questions it learns from, while exploring`
+  const facts: (readonly [name: string, text: string])[] = [
     ['run', runWord(result.folder)],
     ['ended', endText(result, caps)],
     ['', overshootText(result)],
     ['score', scoreText(tally)],
-    ['', tally.scores.length === 0 ? undefined : scoreCaveat(isSimulated)],
+    ['', tally.scores.length === 0 ? '' : caveat],
     ['used', used.join(', ')],
-    ['', spent.unknown === 0 ? undefined : unknownText(spent)],
+    ['', unknownText(spent)],
     ['kept in', result.folder],
   ]
-  const facts = lines.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]))
-  return [...factLines(facts, screen), '', 'Next:', ...commandLines(nextSteps(result), screen), ''].join('\n')
-}
-
-function scoreCaveat(isSimulated: boolean): string {
-  return `${isSimulated ? 'simulated, and ' : ''}on the questions it learns from, while exploring`
+  return screen.text([factLines(facts, screen), '', 'Next:', stepLines(nextSteps(result))])
 }
 
 function unknownText({ unknown, unknownAtMost }: Spent): string {
+  if (unknown === 0) return ''
   const most = unknownAtMost === undefined ? '' : `; at most ${tokens(unknownAtMost.tokens)} tokens`
   const cost = unknownAtMost?.cost ?? 'unpriced'
   const price = cost === 'unpriced' ? '' : `, ${money(cost)}`
@@ -83,23 +80,16 @@ function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally
   return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
 }
 
-const capFlags: Readonly<Record<Cap, string>> = {
-  cost: '--max-cost',
-  tokens: '--max-tokens',
-  calls: '--max-calls',
-  minutes: '--max-minutes',
-}
-
 function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {
   if (status === 'finished') return `finished, ${counted(updates, 'update')}`
   const where = `after ${done} of ${counted(updates, 'update')}`
   return cap === undefined
     ? `interrupted ${where}`
-    : `stopped ${where}, at the cap ${capFlags[cap.name]} ${caps[cap.name]}`
+    : `stopped ${where}, at the cap --max-${cap.name} ${caps[cap.name]}`
 }
 
-function overshootText({ cap, spent: { cost } }: TrainingResult): string | undefined {
-  if (cap === undefined || cap.overshoot === 0) return undefined
+function overshootText({ cap, spent: { cost } }: TrainingResult): string {
+  if (cap === undefined || cap.overshoot === 0) return ''
   const { name, overshoot } = cap
   const amount =
     name === 'cost' && cost !== 'unpriced'
@@ -123,21 +113,14 @@ function nextSteps({ status, folder, cap }: TrainingResult): Step[] {
   const resume: Step =
     cap === undefined
       ? [`magic resume ${run}`, 'continue from there']
-      : [`magic resume ${run} ${capFlags[cap.name]} N`, 'continue, with N above the old cap']
+      : [`magic resume ${run} --max-${cap.name} N`, 'continue, with N above the old cap']
   return [resume, [`magic show ${run}`, 'how far it has come']]
 }
 
-/** Commands with what they do: beside them, or below where it is narrow. */
-function commandLines(steps: readonly Step[], screen: Screen): string[] {
+/** Commands, and beside each what it does. */
+export function stepLines(steps: readonly Step[]): string[] {
   const width = Math.max(...steps.map(([command]) => command.length))
-  const longest = Math.max(...steps.map(([, what]) => what.length))
-  const isNarrow = width + longest + 4 > screen.columns
-  return steps.map(([command, what]) => {
-    const shown = shownText(command, screen)
-    return isNarrow
-      ? `  ${shown}\n    ${wrapText(what, screen, '    ')}`
-      : `  ${shown.padEnd(width)}  ${what}`
-  })
+  return steps.map(([command, what]) => `  ${shownText(command).padEnd(width)}  ${what}`.trimEnd())
 }
 
 /** How a command line names a run: by its name where runs are looked for, else by its path. */
@@ -145,6 +128,10 @@ export function runWord(folder: string): string {
   const name = relative(resolve(defaultRunsFolder()), folder)
   if (!name.includes('/') && name !== '' && name !== '..') return name
   const path = relative('.', folder)
-  const short = path.startsWith('..') ? folder : path.includes('/') ? path : `./${path}`
-  return /^[\w./~-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`
+  return shellWord(path.startsWith('..') ? folder : path.includes('/') ? path : `./${path}`)
+}
+
+/** A path as the shell takes it. */
+export function shellWord(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

@@ -7,11 +7,10 @@ import { RunFolder } from '../../store/run-folder.ts'
 import type { TrainingEvent } from '../../training/train-options.ts'
 import type { UpdateRecord } from '../../training/update-record.ts'
 import { money, tokens } from '../display/numbers.ts'
-import type { Progress } from '../display/progress.ts'
-import type { ProgressFields } from '../display/progress-state.ts'
+import type { Progress, ProgressFields } from '../display/progress.ts'
 
 /** Single updates jump between right and wrong: scores are means of this many. */
-const window = 20
+export const scoreWindow = 20
 
 /** What a run has done so far, over all its resumes. */
 export class TrainingTally {
@@ -35,22 +34,17 @@ export class TrainingTally {
     this.spent = spent
   }
 
-  get firstScore(): MeanScore | undefined {
-    return meanScore(this.scores.slice(0, window))
+  get firstScore() {
+    return meanScore(this.scores.slice(0, scoreWindow))
   }
 
-  get lastScore(): MeanScore | undefined {
-    return meanScore(this.scores.slice(-window))
+  get lastScore() {
+    return meanScore(this.scores.slice(-scoreWindow))
   }
 }
 
-export interface MeanScore {
-  readonly mean: number
-  /** Updates that it is the mean of. */
-  readonly n: number
-}
-
-function meanScore(scores: readonly number[]): MeanScore | undefined {
+/** With the number of updates that it is the mean of. */
+function meanScore(scores: readonly number[]): { readonly mean: number; readonly n: number } | undefined {
   return scores.length === 0 ? undefined : { mean: meanOf(scores), n: scores.length }
 }
 
@@ -65,21 +59,13 @@ interface ShownTraining {
 /** Shows a training: the checks before it, then a bar with score, tokens and money. */
 export class TrainingView {
   readonly #shown: ShownTraining
-  #tally = new TrainingTally()
-  #hasStarted = false
   #done = 0
+  tally = new TrainingTally()
+  /** Whether the run's folder exists by now. */
+  hasStarted = false
 
   constructor(shown: ShownTraining) {
     this.#shown = shown
-  }
-
-  /** Whether the run's folder exists by now. */
-  get hasStarted(): boolean {
-    return this.#hasStarted
-  }
-
-  get tally(): TrainingTally {
-    return this.#tally
   }
 
   readonly listen = (event: TrainingEvent): void => {
@@ -87,16 +73,11 @@ export class TrainingView {
     else if (event.type === 'check') {
       const mark = event.isLacking === true ? '!' : '✓'
       this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
-    } else if (event.type === 'start') {
-      this.#start(event.done, event.record.updates)
-      if (event.inFlight > 0)
-        this.note(
-          `Calls in flight when the run last ended: ${event.inFlight}. Those whose answers are still needed are made again.`,
-        )
-    } else {
-      if (event.type === 'working') this.#tally.spent = event.spent
+    } else if (event.type === 'start') this.#start(event)
+    else {
+      if (event.type === 'working') this.tally.spent = event.spent
       else {
-        this.#tally.add(event)
+        this.tally.add(event)
         this.#done = event.update + 1
       }
       this.#shown.progress.update({ done: this.#done, fields: this.#fields() })
@@ -111,41 +92,40 @@ export class TrainingView {
     this.#shown.progress.end()
   }
 
-  #start(done: number, updates: number): void {
+  #start({ done, record: { updates }, inFlight }: Extract<TrainingEvent, { type: 'start' }>): void {
     const { progress, isSimulated, folder } = this.#shown
-    this.#hasStarted = true
-    this.#tally = TrainingTally.of(folder)
+    this.hasStarted = true
+    this.tally = TrainingTally.of(folder)
     this.#done = done
     if (done > 0) this.note(`Resuming after ${done} of ${updates} updates.`)
     progress.start(updates, isSimulated ? 'training (simulated)' : 'training', done)
+    if (inFlight > 0)
+      this.note(
+        `Calls in flight when the run last ended: ${inFlight}. Those whose answers are still needed are made again.`,
+      )
   }
 
   #fields(): ProgressFields {
     const { caps, isSimulated } = this.#shown
-    const { lastScore, reusedTokens, spent } = this.#tally
+    const { lastScore, reusedTokens, spent } = this.tally
     if (spent === undefined) return {}
     const { cost, calls, minutes } = spent
     const used = spent.input + spent.output
-    const score = lastScore && {
-      score: { text: `score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, value: lastScore.mean },
-    }
-    const time = caps.minutes !== undefined && {
-      minutes: {
-        text: `${amountOf(minutes, caps.minutes, (amount) => amount.toFixed(1))} min`,
-        value: minutes,
-      },
-    }
+    const field = (text: string, value: number | null) => ({ text, value })
+    const minutesText = (amount: number) => amount.toFixed(1)
     return {
-      ...score,
-      money: {
-        // The label says already that it is simulated.
-        text: isSimulated ? 'free' : moneyText(spent, caps, false),
-        value: cost === 'unpriced' ? null : cost.amount,
-      },
-      tokens: { text: `${amountOf(used, caps.tokens, tokens)} tokens`, value: used },
-      reusedTokens: { text: `${tokens(reusedTokens)} reused`, value: reusedTokens },
-      calls: { text: `${amountOf(calls, caps.calls, tokens)} calls`, value: calls },
-      ...time,
+      ...(lastScore && {
+        score: field(`score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, lastScore.mean),
+      }),
+      // The label says already that it is simulated.
+      money: field(
+        isSimulated ? 'free' : moneyText(spent, caps, false),
+        cost === 'unpriced' ? null : cost.amount,
+      ),
+      tokens: field(`${amountOf(used, caps.tokens, tokens)} tokens`, used),
+      reusedTokens: field(`${tokens(reusedTokens)} reused`, reusedTokens),
+      calls: field(`${amountOf(calls, caps.calls, tokens)} calls`, calls),
+      ...(caps.minutes && { minutes: field(`${amountOf(minutes, caps.minutes, minutesText)} min`, minutes) }),
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { evaluateExpression } from '../../execution/tools/arithmetic.ts'
+import { evaluateExpression } from '../../execution/tools/calculator.ts'
 import type { Dice } from './dice.ts'
 import { numberQuestion, type QuestionMaker } from './synthetic-question.ts'
 import { entries, filled } from './wording.ts'
