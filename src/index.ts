@@ -158,7 +158,6 @@ export {
 } from './store/checkpoint.ts'
 export type { EvaluationLedger } from './store/ledger/evaluation-ledger.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
-export { MemoryLedger } from './store/ledger/memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'
 export { RunLock, RunLockedError } from './store/run-lock.ts'

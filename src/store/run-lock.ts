@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCode, Problem } from '../problem.ts'
-import { LedgerError } from './ledger/ledger-error.ts'
-import { explainFailure, isBusy } from './ledger/sqlite-failure.ts'
+import { explainFailure, isBusy, LedgerError } from './ledger/sqlite-failure.ts'
 
 export interface LockHolder {
   readonly pid: number
@@ -70,7 +69,7 @@ export class RunLock {
 
 function unusable(path: string, cause: Error, { exitCode }: LedgerError): LedgerError {
   const message = `The run's lock ${path} cannot be used (${cause.message}). Check its folder's permissions; if no process has it open, delete it: it holds nothing but the lock.`
-  return new LedgerError(path, message, { cause, exitCode })
+  return new LedgerError(message, { cause, exitCode })
 }
 
 async function takeBefore(deadline: number, database: DatabaseSync): Promise<boolean> {

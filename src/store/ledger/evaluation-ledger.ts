@@ -52,7 +52,3 @@ export interface Spending extends TokenUsage {
   /** Calls whose server told no usage. While there are any, the tokens are lower bounds. */
   readonly unknown: number
 }
-
-export function assertAnswer(answer: ChatAnswer): void {
-  if (answer.ok !== true) throw new TypeError('Only answers are kept; a failed call is no reply.')
-}
