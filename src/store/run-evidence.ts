@@ -2,17 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
-import { digestOf, type FileDigest, readLines } from './durable-file.ts'
+import { digestOf, type FileDigest, fileDigestSchema, readLines } from './durable-file.ts'
 import { changedEvaluations } from './evaluation-digests.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
 import { differencesOf } from './same-run.ts'
 
-const fileDigest = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
-
 /** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
 const evidenceSchema = z.object({
   settings: z.record(z.string(), z.json()),
-  files: z.record(z.string(), fileDigest),
+  files: z.record(z.string(), fileDigestSchema),
 })
 
 /**

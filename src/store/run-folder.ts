@@ -21,7 +21,7 @@ import {
   type CheckpointIdentity,
   readCheckpoint,
   readCheckpointState,
-  writeCheckpointInBackground,
+  writeCheckpoint,
 } from './checkpoint.ts'
 import { DiskError } from './disk-error.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
@@ -182,7 +182,7 @@ export class RunFolder {
 
   /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
   async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    await writeCheckpointInBackground(this.#checkpointFolder(checkpoint.update), checkpoint)
+    await writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
     this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
   }
 
