@@ -76,7 +76,7 @@ export {
   schemaContract,
   valuesAndScale,
 } from './library/answer-contract.ts'
-export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
+export { defineLibrary, selectRoles } from './library/define-library.ts'
 export {
   type Executor,
   executorsOf,
@@ -95,7 +95,7 @@ export { type Realization, type RoleSpace, UnknownRoleError } from './library/ro
 export type { Score } from './library/score.ts'
 export type { Task } from './library/task.ts'
 export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-name.ts'
-export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
+export { loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { fromLanguageModel } from './models/ai-sdk.ts'
 export { CallLimit, processCallLimit } from './models/call-limit.ts'
 export {

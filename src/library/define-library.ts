@@ -13,9 +13,9 @@ export interface LibraryOptions {
 
 /** Checks a definition and returns the library, or throws an `InvalidLibraryError` that lists all problems. */
 export function defineLibrary(definition: LibraryDefinition, options: LibraryOptions = {}): Library {
-  const read = readLibrary(definition, options.tools)
-  if (read.roles === undefined) throw new InvalidLibraryError(read.problems)
-  return buildLibrary(read.roles, read.prompts)
+  const { library, problems } = readLibrary(definition, options.tools)
+  if (library === undefined) throw new InvalidLibraryError(problems)
+  return buildLibrary(library.roles, library.prompts)
 }
 
 /**
@@ -25,19 +25,16 @@ export function defineLibrary(definition: LibraryDefinition, options: LibraryOpt
  */
 export function selectRoles(library: Library, ids: readonly string[]): Library {
   const positions = new Set(ids.map((id) => library.space.indexOf(id)))
-  if (positions.size === 0) throw new EmptySelectionError(library)
+  if (positions.size === 0) {
+    const all = library.roles.map(({ id }) => id).join(', ')
+    throw new Problem(`No role is selected. Name at least one of: ${all}.`)
+  }
   const chosen = library.roles.filter((_, position) => positions.has(position))
   const produced = new Set(chosen.flatMap(({ produces }) => produces))
   const roles = chosen.map((role) =>
     role.accepts ? { ...role, accepts: role.accepts.filter((type) => produced.has(type)) } : role,
   )
   return buildLibrary(roles, library.prompts)
-}
-
-export class EmptySelectionError extends Problem {
-  constructor(library: Library) {
-    super(`No role is selected. Name at least one of: ${library.roles.map(({ id }) => id).join(', ')}.`)
-  }
 }
 
 /** Makes the library from roles and prompts that have been checked. */
