@@ -63,11 +63,6 @@ export function equalDecimals(a: Decimal, b: Decimal): boolean {
   return a.kind === 'infinite' && b.kind === 'infinite' && a.negative === b.negative
 }
 
-export function decimalOfInteger(value: bigint): Decimal {
-  const digits = (value < 0n ? -value : value).toString()
-  return finiteDecimal(value < 0n, digits, 0n)!
-}
-
 /** The exact value of a double: every one is a finite decimal. */
 export function decimalOfFloat(value: number): Decimal {
   if (Number.isNaN(value)) return { kind: 'nan' }

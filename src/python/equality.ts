@@ -1,4 +1,4 @@
-import { decimalOfFloat, decimalOfInteger, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
+import { decimalOfFloat, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
 import type { PythonJson } from './json.ts'
 import type { PlainValue } from './plain-value.ts'
 
@@ -54,7 +54,7 @@ function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
       return actual.imaginary === 0 && actual.real == expected
     case 'decimal': {
       const decimal = parseDecimal(actual.text)
-      const wanted = typeof expected === 'bigint' ? decimalOfInteger(expected) : decimalOfFloat(expected)
+      const wanted = typeof expected === 'bigint' ? parseDecimal(`${expected}`)! : decimalOfFloat(expected)
       return decimal !== undefined && equalDecimals(decimal, wanted)
     }
     case 'fraction': {
