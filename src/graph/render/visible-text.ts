@@ -12,32 +12,9 @@ export function visibleText(text: string): string {
 }
 
 /** One ASCII character for each sign that our drawings are made of, so that they stay aligned. */
-const signs: readonly (readonly [string, string])[] = [
-  ['│', '|'],
-  ['─╸–·', '-'],
-  ['└┘┌┐├┤┬┴╤', '+'],
-  ['╔╗╝╚║█▉▊▋▌▍▎▏━', '#'],
-  ['═', '='],
-  ['╭╮', '.'],
-  ['╯╰', "'"],
-  ['▼✓', 'v'],
-  ['✗×', 'x'],
-  ['→▸', '>'],
-  ['■', '!'],
-  ['●', '*'],
-  ['○', 'o'],
-  ['…', '.'],
-  ['▁', '_'],
-  ['▂', '.'],
-  ['▃', ':'],
-  ['▄', '-'],
-  ['▅', '='],
-  ['▆', '+'],
-  ['▇', '*'],
-]
-const asciiSigns = new Map(
-  signs.flatMap(([drawn, ascii]) => [...drawn].map((sign) => [sign, ascii] as const)),
-)
+const drawnSigns = '│─╸–·└┘┌┐├┤┬┴╤╔╗╝╚║█▉▊▋▌▍▎▏━═╭╮╯╰▼✓✗×→▸■●○…▁▂▃▄▅▆▇'
+const plainSigns = "|----+++++++++##############=..''vvxx>>!*o._.:-=+*"
+const asciiSigns = new Map([...drawnSigns].map((sign, index) => [sign, plainSigns[index]!]))
 
 /** A drawing of ours in ASCII. Text from outside must be ASCII already: see `asciiText`. */
 export function asciiDrawing(drawing: string): string {
