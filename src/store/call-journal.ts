@@ -71,7 +71,8 @@ export class CallJournal {
         underWay.set(line.begin, line)
         this.#next = line.begin + 1
       } else {
-        if ('end' in line) underWay.delete(line.end)
+        // A crash may leave a line twice: an attempt ends once.
+        if ('end' in line && !underWay.delete(line.end)) continue
         this.#count(line)
         earlier.push(line)
       }
@@ -92,12 +93,12 @@ export class CallJournal {
   begin(atMost: TokenUsage, minutes: number): number {
     const id = this.#next
     this.#next += 1
-    this.#note({ begin: id, atMost, minutes })
+    this.#file.note({ begin: id, atMost, minutes })
     return id
   }
 
   end(id: number, ended: EndedAttempt): void {
-    this.#note({ end: id, ...ended })
+    this.#file.note({ end: id, ...ended })
   }
 
   /**
@@ -109,7 +110,7 @@ export class CallJournal {
     const { answered, replies: before } = this.#taken
     const kept = Math.max(0, replies - before + this.#controls, updated - this.#selfChecked - answered)
     const lost = this.#abandoned + Math.max(0, this.#answered - answered - kept)
-    this.#note({ taken: { answered: this.#answered, replies } })
+    this.#file.note({ taken: { answered: this.#answered, replies } })
     return lost
   }
 
@@ -129,10 +130,6 @@ export class CallJournal {
       this.#answered += 1
       if (line.control === true) this.#controls += 1
     } else if (line.kind === 'lost' || line.kind === 'cancelled') this.#abandoned += 1
-  }
-
-  #note(line: JournalLine): void {
-    this.#file.note(line)
   }
 }
 
