@@ -40,12 +40,11 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
     return now === seed ? undefined : [`run.json: training.seed was ${seed} and is ${now}`]
   }
   const { settings, files } = evidenceSchema.parse(restsOn)
-  const fixed = [folder.membershipFile, folder.libraryFile]
-  const growing = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
+  const mayHaveGrown = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
+  const paths = [folder.membershipFile, folder.libraryFile, ...mayHaveGrown]
   return [
     ...differencesOf('', settings, folder.readSettings()).map((line) => `run.json: ${line}`),
-    ...fixed.flatMap((path) => fileChange(path, files[basename(path)], false)),
-    ...growing.flatMap((path) => fileChange(path, files[basename(path)], true)),
+    ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
     ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
   ]
 }

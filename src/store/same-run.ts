@@ -14,8 +14,9 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
     differencesOf(field, was, now[field as keyof RunRecord]),
   )
   if (differences.length === 0) return
+  const list = differences.map((line) => `  ${line}\n`).join('')
   throw new RunError(
-    `The run ${begun.name} cannot be resumed with what there is now:\n${differences.map((line) => `  ${line}`).join('\n')}\nPut back what has changed, or begin a new run.`,
+    `The run ${begun.name} cannot be resumed with what there is now:\n${list}Put back what has changed, or begin a new run.`,
   )
 }
 
