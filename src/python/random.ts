@@ -83,28 +83,17 @@ export class PythonRandom {
     return [...selected]
   }
 
-  /** Takes as many bits as `n` itself has (not n − 1) and rejects what is too large, as CPython does. */
   #below(n: number): number {
-    const bits = n < 2 ** 32 ? 32 - Math.clz32(n) : 64 - Math.clz32(n / 2 ** 32)
-    let value: number
-    do value = this.#smallBits(bits)
-    while (value >= n)
-    return value
+    return Number(this.#belowBig(BigInt(n)))
   }
 
+  /** Takes as many bits as `n` itself has (not n − 1) and rejects what is too large, as CPython does. */
   #belowBig(n: bigint): bigint {
     const bits = n.toString(2).length
     let value: bigint
     do value = this.getrandbits(bits)
     while (value >= n)
     return value
-  }
-
-  /** `getrandbits` for 1 to 53 bits, without a bigint. */
-  #smallBits(k: number): number {
-    if (k <= 32) return this.#word() >>> (32 - k)
-    const low = this.#word()
-    return (this.#word() >>> (64 - k)) * 2 ** 32 + low
   }
 
   #word(): number {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** The cache that Python's huggingface_hub uses as well. */
 export function hubCacheFolder({ HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
   const cache = HF_HUB_CACHE || join(HF_HOME || join(XDG_CACHE_HOME || '~/.cache', 'huggingface'), 'hub')
-  return cache.replace(/^~(?=\/|$)/, homedir())
+  return cache.replace(/^~(?=\/|$)/, () => homedir())
 }
 
 /** The folder of one repository in that cache. Files lie in `blobs`; `snapshots/<commit>/` names them. */

@@ -14,18 +14,13 @@ export interface TracedEvaluation {
   readonly trace?: Trace
 }
 
-/** What a run pays for once. For training only: an evaluation of a policy asks afresh. */
-export interface LedgerMemory {
-  readonly evaluations: Once<TracedEvaluation, EvaluationKey>
-  readonly replies: Once<Call>
-  readonly observations: Once<ToolObservation>
-}
+export type LedgerMemory = ReturnType<typeof memoryIn>
 
-/** One per ledger: identical work in flight is shared within it. `onReply` is told of each new answer once it is safe. */
-export function memoryIn(
-  ledger: EvaluationLedger,
-  onReply?: (digest: string, answer: ChatAnswer) => void,
-): LedgerMemory {
+/**
+ * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
+ * flight is shared within it. `onReply` is told of each new answer once it is safe.
+ */
+export function memoryIn(ledger: EvaluationLedger, onReply?: (digest: string, answer: ChatAnswer) => void) {
   const evaluations = new Once<TracedEvaluation, EvaluationKey>(
     {
       async find(key) {
