@@ -156,7 +156,6 @@ export {
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint.ts'
-export type { EvaluationLedger } from './store/ledger/evaluation-ledger.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'

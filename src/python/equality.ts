@@ -1,9 +1,8 @@
 import { decimalOfFloat, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
-import type { PythonJson } from './json.ts'
 import type { PlainValue } from './plain-value.ts'
 
 /** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
-export function equalsExpected(actual: PlainValue, expected: PythonJson): boolean {
+export function equalsExpected(actual: PlainValue, expected: PlainValue): boolean {
   switch (expected.kind) {
     case 'none':
       return actual.kind === 'none'
@@ -22,21 +21,22 @@ export function equalsExpected(actual: PlainValue, expected: PythonJson): boolea
       )
     case 'dict':
       return actual.kind === 'dict' && equalsDict(actual.entries, expected.entries)
+    default:
+      return false
   }
 }
 
-function equalsDict(
-  actual: ReadonlyArray<readonly [PlainValue, PlainValue]>,
-  expected: ReadonlyMap<string, PythonJson>,
-): boolean {
-  const seen = new Set<string>()
+type Entries = ReadonlyArray<readonly [PlainValue, PlainValue]>
+
+function equalsDict(actual: Entries, expected: Entries): boolean {
+  // A key that comes twice is not found the second time.
+  const missing = new Map(expected.map(([key, value]) => [(key as { value: string }).value, value]))
   for (const [key, value] of actual) {
-    if (key.kind !== 'str' || seen.has(key.value)) return false
-    const wanted = expected.get(key.value)
+    const wanted = key.kind === 'str' ? missing.get(key.value) : undefined
     if (wanted === undefined || !equalsExpected(value, wanted)) return false
-    seen.add(key.value)
+    missing.delete((key as { value: string }).value)
   }
-  return seen.size === expected.size
+  return missing.size === 0
 }
 
 /** Numbers of all types are equal when their exact values are. JavaScript compares an integer with a double exactly. */

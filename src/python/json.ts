@@ -1,12 +1,6 @@
 // JSON as Python's `json.loads` reads it: integers are exact, 1.0 is not 1, and NaN and Infinity are numbers.
 import type { PlainValue } from './plain-value.ts'
 
-/** The kinds of value that JSON can hold. */
-export type PythonJson =
-  | Extract<PlainValue, { kind: 'none' | 'bool' | 'int' | 'float' | 'str' }>
-  | { readonly kind: 'list'; readonly items: readonly PythonJson[] }
-  | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, PythonJson> }
-
 const deepest = 901
 /** A string is taken as a whole, also one without an end, so that no text is looked at twice. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity|[[\]{}]/gs
@@ -17,7 +11,7 @@ const nan = '-0e-31415926535897'
 type Reviver = (key: string, value: unknown) => unknown
 
 /** Returns undefined for text that is not JSON in Python's sense. */
-export function parsePythonJson(text: string): PythonJson | undefined {
+export function parsePythonJson(text: string): PlainValue | undefined {
   try {
     return JSON.parse(standardJson(text), tagged as Reviver)
   } catch {
@@ -37,7 +31,7 @@ function standardJson(text: string): string {
   })
 }
 
-function tagged(_key: string, value: unknown, { source }: { source: string }): PythonJson {
+function tagged(_key: string, value: unknown, { source }: { source: string }): PlainValue {
   if (value === null) return { kind: 'none' }
   if (Array.isArray(value)) return { kind: 'list', items: value }
   switch (typeof value) {
@@ -49,6 +43,9 @@ function tagged(_key: string, value: unknown, { source }: { source: string }): P
       if (/^-?\d+$/.test(source)) return { kind: 'int', value: BigInt(source) }
       return { kind: 'float', value: source === nan ? Number.NaN : value }
     default:
-      return { kind: 'dict', entries: new Map(Object.entries(value as object)) }
+      return {
+        kind: 'dict',
+        entries: Object.entries(value!).map(([key, item]) => [{ kind: 'str', value: key }, item]),
+      }
   }
 }

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import type { Trace } from '../../execution/trace/trace.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
+import type { TokenUsage } from '../../models/usage.ts'
 import { assertStorable, type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
-import type { EvaluationLedger, LedgerEntry, LedgerSize, Spending } from './evaluation-ledger.ts'
 import { GroupCommit } from './group-commit.ts'
 import { defaultPatienceMs, inTransaction, type LedgerFileOptions, openLedgerFile } from './ledger-file.ts'
 import { damaged, LedgerError, type Patience, patiently } from './sqlite-failure.ts'
@@ -13,10 +13,14 @@ import { decodeTrace, encodeTrace } from './trace-codec.ts'
 const pageOfEntries = 256
 
 /**
- * A ledger in one SQLite file, or in memory. SQLite checks its pages but not what stands in them, so every row carries a
+ * What was paid for once and can be used again: evaluations, replies by request, tool observations, and traces. Whatever a
+ * promise of `keep…` has acknowledged is there after a crash, whole. It never evaluates or asks by itself:
+ * `ledger-memory.ts` does.
+ *
+ * It is one SQLite file, or lies in memory. SQLite checks its pages but not what stands in them, so every row carries a
  * checksum with its key: a flipped bit is an error or a row that is not found, never another score.
  */
-export class SqliteLedger implements EvaluationLedger {
+export class SqliteLedger {
   readonly #database: DatabaseSync
   readonly #patience: Patience
   readonly #readOnly: boolean
@@ -51,6 +55,10 @@ export class SqliteLedger implements EvaluationLedger {
     return row && this.#readEvaluation(key, row)
   }
 
+  /**
+   * Keeps an evaluation together with its execution's trace. The first one under a key stays: that one comes back, while
+   * the later one's trace, with its cost, is kept beside it.
+   */
   async keep(key: EvaluationKey, evaluation: Evaluation, trace: Trace): Promise<Evaluation> {
     assertStorable(evaluation, trace)
     const { score, status, execution, ...rest } = evaluation
@@ -66,15 +74,18 @@ export class SqliteLedger implements EvaluationLedger {
     return this.#findJson(this.#statements.findReply, digest, 'the reply to request')
   }
 
+  /** Answers only; a failed call is no reply. The first one stays. */
   async keepReply(digest: string, answer: ChatAnswer): Promise<void> {
     if (answer.ok !== true) throw new TypeError('Only answers are kept; a failed call is no reply.')
     await this.#keepJson(this.#statements.keepReply, digest, answer)
   }
 
+  /** What a tool observed, by the digest of all that it saw. */
   findObservation(digest: string): Promise<JsonValue | undefined> {
     return this.#findJson(this.#statements.findObservation, digest, 'the tool observation')
   }
 
+  /** The first one stays: a second look may see something else, and calls were made on what the first one saw. */
   keepObservation(digest: string, observation: JsonValue): Promise<void> {
     return this.#keepJson(this.#statements.keepObservation, digest, observation)
   }
@@ -88,11 +99,13 @@ export class SqliteLedger implements EvaluationLedger {
     return decodeTrace(row.trace)
   }
 
+  /** For executions that are no evaluation, such as those that were cut short. Ids are not used twice. */
   async keepTrace(trace: Trace): Promise<void> {
     await this.#keepTrace(trace, 0, () => {})
   }
 
-  async *entries(): AsyncIterable<LedgerEntry> {
+  /** All evaluations, in the order in which they were kept. */
+  async *entries(): AsyncIterable<{ key: EvaluationKey; evaluation: Evaluation }> {
     // By pages, so that no read transaction stays open: that would keep the log from being cut.
     for (let after = 0; ; ) {
       const page = await patiently(
@@ -113,10 +126,15 @@ export class SqliteLedger implements EvaluationLedger {
     return { ...(await this.#get<LedgerSize>(this.#statements.size))! }
   }
 
+  /**
+   * The sum over all replies: each was one call that was made and answered, in this process or in an earlier one. Failed
+   * attempts left no reply; what they used stands in the traces. `unknown`: calls whose server told no usage.
+   */
   async spending(): Promise<Spending> {
     return { ...(await this.#get<Spending>(this.#statements.spending))! }
   }
 
+  /** Ends what is being written, then lets go of the file. */
   async close(): Promise<void> {
     await this.#commits.settled()
     if (this.#database.isOpen) this.#database.close()
@@ -166,6 +184,8 @@ export class SqliteLedger implements EvaluationLedger {
   }
 }
 
+type LedgerSize = { evaluations: number; replies: number; traces: number }
+type Spending = TokenUsage & { calls: number; unknown: number }
 type EvaluationRow = Pick<Evaluation, 'score' | 'status' | 'execution'> & { detail: string; crc: number }
 type ListedRow = EvaluationRow & EvaluationKey & { place: number }
 type Statements = ReturnType<typeof prepare>
