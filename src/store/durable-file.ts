@@ -24,7 +24,10 @@ export function writeWhole(path: string, text: string): void {
       writeFileSync(unfinished, bytes, { flush: true })
       renameSync(unfinished, path)
     } catch (error) {
-      removeIfPossible(unfinished)
+      // The first failure is the one to report.
+      try {
+        rmSync(unfinished, { force: true })
+      } catch {}
       throw error
     }
     syncFolder(dirname(path))
@@ -50,8 +53,10 @@ export class LineFile {
   /** Cuts off what a killed writer left of a line, and all from the first line on that `isStale`. */
   constructor(path: string, isStale: (line: unknown) => boolean = () => false) {
     this.path = path
-    this.#file = onDisk(path, 0, () => openLines(path))
+    const isNew = !existsSync(path)
+    this.#file = onDisk(path, 0, () => openSync(path, 'a+'))
     try {
+      if (isNew) onDisk(path, 0, () => syncFolder(dirname(path)))
       const content = readFileSync(path)
       let valid = 0
       for (const { record, end } of lines(path, content)) {
@@ -136,19 +141,6 @@ function parse(line: string): unknown {
   }
 }
 
-/** The name of a new file is on the disk when this returns. */
-function openLines(path: string): number {
-  const isNew = !existsSync(path)
-  const file = openSync(path, 'a+')
-  try {
-    if (isNew) syncFolder(dirname(path))
-    return file
-  } catch (error) {
-    closeSync(file)
-    throw error
-  }
-}
-
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {
@@ -156,13 +148,6 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder)
   }
-}
-
-/** Silently: the failure before this one is the one to report. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch {}
 }
 
 function onDisk<Result>(path: string, bytes: number, work: () => Result): Result {

@@ -12,7 +12,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
-import { parseLibrary, toYaml } from '../library/yaml-library.ts'
+import { loadLibrary, toYaml } from '../library/yaml-library.ts'
 import { Problem } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { trainingSettings } from '../settings/training.ts'
@@ -153,13 +153,7 @@ export class RunFolder {
 
   /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */
   readLibrary({ library: expected, profile }: Pick<RunRecord, 'library' | 'profile'>): Library {
-    let text = ''
-    try {
-      text = readFileSync(this.libraryFile, 'utf8')
-    } catch (error) {
-      throw new RunError(`${this.libraryFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
-    }
-    const library = parseLibrary(text, this.libraryFile, { tools: profile.tools })
+    const library = loadLibrary(this.libraryFile, { tools: profile.tools })
     if (library.fingerprint === expected) return library
     throw new RunError(
       `${this.libraryFile} was changed after the run had begun: its policy does not fit it any more.`,
