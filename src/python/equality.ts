@@ -39,19 +39,16 @@ function equalsDict(actual: Entries, expected: Entries): boolean {
   return missing.size === 0
 }
 
-/** Numbers of all types are equal when their exact values are. JavaScript compares an integer with a double exactly. */
+/** Numbers of all types are equal when their exact values are. */
 function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
   switch (actual.kind) {
     case 'bool':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return BigInt(actual.value) == expected
+      return equalsNumber(BigInt(actual.value), expected)
     case 'int':
     case 'float':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return actual.value == expected
+      return equalsNumber(actual.value, expected)
     case 'complex':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return actual.imaginary === 0 && actual.real == expected
+      return actual.imaginary === 0 && equalsNumber(actual.real, expected)
     case 'decimal': {
       const decimal = parseDecimal(actual.text)
       const wanted = typeof expected === 'bigint' ? parseDecimal(`${expected}`)! : decimalOfFloat(expected)
@@ -66,4 +63,10 @@ function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
     default:
       return false
   }
+}
+
+/** JavaScript compares an integer with a double exactly. */
+function equalsNumber(a: bigint | number, b: bigint | number): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
+  return a == b
 }

@@ -55,18 +55,15 @@ export class PythonRandom {
     return items
   }
 
-  /** `k` different members of an array, or of range(n), in the order drawn. */
-  sample(population: number, k: number): number[]
-  sample<T>(population: readonly T[], k: number): T[]
-  sample<T>(population: number | readonly T[], k: number): (number | T)[] {
-    if (typeof population !== 'number')
-      return this.sample(population.length, k).map((index) => population[index]!)
-    if (!Number.isSafeInteger(k) || k < 0 || k > population)
-      throw new RangeError(`Cannot draw ${k} different members out of ${population}.`)
-    return population <= poolLimit(k) ? this.#sampleByPool(population, k) : this.#sampleBySet(population, k)
-  }
-
-  #sampleByPool(n: number, k: number): number[] {
+  /** `k` different members of range(n), in the order drawn. */
+  sample(n: number, k: number): number[] {
+    if (!Number.isSafeInteger(k) || k < 0 || k > n)
+      throw new RangeError(`Cannot draw ${k} different members out of ${n}.`)
+    if (n > poolLimit(k)) {
+      const selected = new Set<number>()
+      while (selected.size < k) selected.add(this.#below(n))
+      return [...selected]
+    }
     const pool = Array.from({ length: n }, (_, index) => index)
     return Array.from({ length: k }, (_, drawn) => {
       const last = n - drawn - 1
@@ -75,12 +72,6 @@ export class PythonRandom {
       pool[j] = pool[last]!
       return chosen
     })
-  }
-
-  #sampleBySet(n: number, k: number): number[] {
-    const selected = new Set<number>()
-    while (selected.size < k) selected.add(this.#below(n))
-    return [...selected]
   }
 
   #below(n: number): number {

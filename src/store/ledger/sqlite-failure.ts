@@ -11,22 +11,13 @@ export function damaged(path: string, what: string, options?: ErrorOptions): Led
   )
 }
 
-/** The first byte of SQLite's result codes; the rest is detail. */
-const code = {
-  error: 1,
-  busy: 5,
-  locked: 6,
-  readOnly: 8,
-  io: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notADatabase: 26,
-}
+// Results are told by the first byte of SQLite's codes (sqlite.org/rescode.html); the rest is detail.
+const busy = 5
+const locked = 6
 
 export function isBusy(error: unknown): boolean {
   const result = resultCode(error)
-  return result === code.busy || result === code.locked
+  return result === busy || result === locked
 }
 
 /** What SQLite threw, as what a person can do about it; a mistake in our code stays as it is. `bytes`: what was to be written. */
@@ -39,18 +30,18 @@ export function explainFailure(error: unknown, path: string, bytes = 0): unknown
     return damaged(path, reason, { cause: error })
   switch (resultCode(error)) {
     // Our statements are fixed: if one does not fit the tables, or the file is of no kind that SQLite knows, it is the file.
-    case code.error:
-    case code.corrupt:
-    case code.notADatabase:
+    case 1: // SQLITE_ERROR
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
       return damaged(path, reason, { cause: error })
-    case code.full:
+    case 13: // SQLITE_FULL
       return new LedgerError(
         `There is no room for ${bytes} bytes more in the ledger ${path}. What it holds is intact: make room on the disk and resume.`,
         disk,
       )
-    case code.readOnly:
-    case code.io:
-    case code.cannotOpen:
+    case 8: // SQLITE_READONLY
+    case 10: // SQLITE_IOERR
+    case 14: // SQLITE_CANTOPEN
       return new LedgerError(
         `The ledger ${path} could not be read or written (${reason}). Check its disk, its folder and their permissions, and resume.`,
         disk,
