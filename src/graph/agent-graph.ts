@@ -12,10 +12,7 @@ export function depthOf(realization: Realization): number {
   return realization === 'atomic' ? 1 : 2
 }
 
-/**
- * The outer graph: units in construction order, each with edges from earlier ones only, so it is acyclic by
- * construction. Immutable: `add` gives a new graph and leaves this one as it was.
- */
+/** The outer graph: units in construction order, with edges from earlier ones only, so acyclic. `add` gives a new graph. */
 export class AgentGraph {
   static readonly empty: AgentGraph = new AgentGraph([], [])
 

@@ -87,9 +87,7 @@ interface Leaf {
   readonly path: readonly number[]
 }
 
-/**
- * By level and then by label. Levels come first so that every later order has predecessors before successors.
- */
+/** By level and then by label. Levels come first so that every later order has predecessors before successors. */
 function initialColouring(graph: AgentGraph): Colouring {
   const levels: number[] = []
   for (const { predecessors } of graph.units) {

@@ -2,10 +2,9 @@
 // the schema refuses, and all problems are found at once. What cannot be read has an empty name and is passed over.
 import { type LibraryPath, shown } from './library-problem.ts'
 
-export function checkAcrossRoles(
-  definition: unknown,
-  note: (path: LibraryPath, message: string) => void,
-): void {
+type Note = (path: LibraryPath, message: string) => void
+
+export function checkAcrossRoles(definition: unknown, note: Note): void {
   const roles = itemsOf(fieldOf(definition, 'roles'))
   const produced = new Set(roles.flatMap(producedBy))
   const roleIds = new Map<string, number>()
@@ -47,13 +46,13 @@ function executorsIn(role: unknown): [path: LibraryPath, executor: unknown][] {
   const atomic = fieldOf(role, 'atomic')
   const group = fieldOf(role, 'group')
   const workers = itemsOf(fieldOf(group, 'workers'))
-  return [
-    ...(atomic === undefined ? [] : [[['atomic'], atomic] as [LibraryPath, unknown]]),
-    ...workers.map((worker, index): [LibraryPath, unknown] => [['group', 'workers', index], worker]),
-    ...(group === undefined
-      ? []
-      : [[['group', 'aggregator'], fieldOf(group, 'aggregator')] as [LibraryPath, unknown]]),
-  ]
+  const executors: [LibraryPath, unknown][] = workers.map((worker, index) => [
+    ['group', 'workers', index],
+    worker,
+  ])
+  if (atomic !== undefined) executors.unshift([['atomic'], atomic])
+  if (group !== undefined) executors.push([['group', 'aggregator'], fieldOf(group, 'aggregator')])
+  return executors
 }
 
 function fieldOf(value: unknown, field: string): unknown {

@@ -1,9 +1,6 @@
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 
-/**
- * What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak: a synchronous check, and a
- * JSON Schema where the library offers one.
- */
+/** What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1

@@ -210,10 +210,7 @@ function readOrRefuse(place: string, name: string): Uint8Array {
 }
 
 /** The moments as tensors named like the weights they belong to. */
-function momentTensors(
-  { first, second }: AdamState,
-  dimensions: PolicyDimensions,
-): Map<string, StoredTensor> {
+function momentTensors({ first, second }: AdamState, dimensions: PolicyDimensions) {
   const tensors = new Map<string, StoredTensor>()
   let offset = 0
   for (const [name, shape] of parameterShapes(dimensions)) {

@@ -8,11 +8,16 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withFileLock } from './file-lock.ts'
 
+interface KnownDigest {
+  readonly bytes?: number
+  readonly sha256: string
+}
+
 export interface DownloadRequest {
   readonly url: string
   readonly target: string
   /** What the file must be, where that is known beforehand. */
-  readonly digest?: { readonly bytes?: number; readonly sha256: string }
+  readonly digest?: KnownDigest
   /** Sent only to the origin of `url`, never to where it redirects. */
   readonly token?: string
   /** Keeps other processes from fetching the same file; `<target>.lock` unless given. */
@@ -43,11 +48,13 @@ const answerMilliseconds = 10_000
 const stallMilliseconds = 30_000
 const defaultPauses = [500, 1000, 2000, 4000, 8000]
 
-/** Returns the SHA-256 of the file, checked against the given one or the one that the hub states, if any. */
-export async function download(
-  request: DownloadRequest,
-  options: DownloadOptions = {},
-): Promise<{ sha256: string; checked: boolean }> {
+interface Downloaded {
+  readonly sha256: string
+  /** Against the given digest, or the one that the hub states. */
+  readonly checked: boolean
+}
+
+export async function download(request: DownloadRequest, options: DownloadOptions = {}): Promise<Downloaded> {
   const { target, digest, lock = `${target}.lock` } = request
   await mkdir(dirname(target), { recursive: true })
   const work = async () => {
@@ -60,20 +67,14 @@ export async function download(
 }
 
 /** Whether a file is there and is the right one. */
-export async function hasDigest(
-  path: string,
-  { bytes, sha256 }: { readonly bytes?: number; readonly sha256: string },
-): Promise<boolean> {
+export async function hasDigest(path: string, { bytes, sha256 }: KnownDigest): Promise<boolean> {
   const size = sizeOf(path)
   if (size === undefined || (bytes !== undefined && size !== bytes)) return false
   return (await sha256Of(path)) === sha256
 }
 
 /** Repeats attempts while they fail for reasons that may pass. A server that never answers is not asked again. */
-async function fetchWhole(
-  request: DownloadRequest,
-  options: DownloadOptions,
-): Promise<{ sha256: string; checked: boolean }> {
+async function fetchWhole(request: DownloadRequest, options: DownloadOptions): Promise<Downloaded> {
   const { url, target, digest } = request
   const { signal, pauses = defaultPauses } = options
   const part = `${target}.part`

@@ -7,17 +7,14 @@ import { syncFolder } from './durable-file.ts'
  * Puts files under a folder's name, all of them or none, whatever happens in between: a failure, a kill, a power loss.
  * What was there before stays until the new files are safe. One writer per folder; readers ask `currentFolder`.
  */
-export async function replaceFolder(
-  folder: string,
-  contents: ReadonlyMap<string, Uint8Array>,
-): Promise<void> {
+export async function replaceFolder(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const places = placesOf(folder)
   const { target, unfinished, replaced } = places
   try {
     settle(places)
     rmSync(unfinished, { recursive: true, force: true })
     mkdirSync(unfinished, { recursive: true })
-    for (const [name, bytes] of contents) await writeFile(join(unfinished, name), bytes, { flush: true })
+    for (const [name, bytes] of files) await writeFile(join(unfinished, name), bytes, { flush: true })
     syncFolder(unfinished)
     // A folder cannot be renamed over one that has files: the old one steps aside first.
     renameIfPresent(target, replaced)

@@ -13,10 +13,7 @@ const evidenceSchema = z.object({
   files: z.record(z.string(), fileDigestSchema),
 })
 
-/**
- * Gives the evidence for a checkpoint, each time as it is then. Settings and the files that are written once are read here
- * and now: whoever changes them later must not be vouched for.
- */
+/** Gives a checkpoint's evidence. Files that are written once are digested now: whoever changes them later is not vouched for. */
 export function evidenceOf(
   folder: RunFolder,
   growing: readonly { readonly path: string; readonly digest: FileDigest }[],

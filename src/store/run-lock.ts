@@ -74,10 +74,7 @@ export class RunLock {
   }
 }
 
-/**
- * Others can read only what is committed, and a commit ends the lock: so the name is written first and the lock taken
- * again, which counts if nobody else has come between.
- */
+/** A commit shows others the holder's name, but ends the lock: so the name is written first, and the lock taken again. */
 function take(database: DatabaseSync, token: string): boolean {
   try {
     inTransaction(database, () => {

@@ -26,10 +26,7 @@ const descriptionSchema = z.strictObject({
 })
 const metadataSchema = z.record(z.string(), z.string()).optional()
 
-/**
- * The tensors by name. Reads strictly: what the reference implementation refuses is refused, with the file and the tensor
- * in the message. The metadata are checked and left out.
- */
+/** The tensors by name. What the reference implementation refuses is refused; metadata are checked and left out. */
 export function parseSafetensors(bytes: Uint8Array, file: string): Map<string, StoredTensor> {
   try {
     return tensorsIn(bytes)

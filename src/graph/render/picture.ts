@@ -2,10 +2,7 @@ import type { AgentGraph, Unit } from '../agent-graph.ts'
 import { type ExpandedNode, expand } from '../expansion.ts'
 import { visibleText } from './visible-text.ts'
 
-/**
- * What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last
- * node.
- */
+/** What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last node. */
 export interface Picture {
   readonly parts: readonly (PictureNode | PictureBox)[]
   /** Pairs of node ids. */

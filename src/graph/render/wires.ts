@@ -58,10 +58,7 @@ export function wiresBetween(above: readonly Slot[], below: readonly Slot[]): st
   return drawn
 }
 
-/**
- * One stretch to all entries, or one to each side where the line also runs straight on: a cell never has four
- * ends.
- */
+/** One stretch to all entries, or one to each side where the line also runs straight on: a cell never has four ends. */
 function tracksOf({ source, exit, entries }: Pick<Track, 'source' | 'exit' | 'entries'>): Track[] {
   const aside = entries.filter((column) => column !== exit)
   const sides = entries.includes(exit)

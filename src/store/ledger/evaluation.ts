@@ -48,10 +48,8 @@ export interface NodeFailure {
   readonly reason?: string
 }
 
-export function evaluationOf(
-  execution: Execution,
-  { score, parse, measures, status: program }: Score,
-): Evaluation {
+export function evaluationOf(execution: Execution, scored: Score): Evaluation {
+  const { score, parse, measures, status: program } = scored
   const { id, status, answer, failures, usage, reused, cost, durationMs } = execution
   return {
     score,

@@ -62,10 +62,7 @@ export interface LedgerFileOptions {
 
 export const defaultPatienceMs = 10_000
 
-/**
- * Opens or makes a ledger's file; `:memory:` is one that ends with the process. Damaged and foreign files and other formats
- * are refused before anything in them is changed.
- */
+/** Opens or makes a ledger's file, or one in memory (`:memory:`). What is damaged or foreign is refused before any change. */
 export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
   try {
     return await openAt(path, path, options)

@@ -57,15 +57,9 @@ export interface Patience {
   readonly patienceMs: number
 }
 
-/**
- * Works on a database without waiting inside SQLite, whose own waiting stops the event loop: what finds it locked is tried
- * again a little later, until patience ends.
- */
-export async function patiently<Result>(
-  work: () => Result,
-  { path, patienceMs }: Patience,
-  bytes = 0,
-): Promise<Result> {
+/** Tries again while the database is locked, until patience ends. SQLite's own waiting would stop the event loop. */
+export async function patiently<Result>(work: () => Result, patience: Patience, bytes = 0): Promise<Result> {
+  const { path, patienceMs } = patience
   const start = performance.now()
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
     try {

@@ -55,10 +55,7 @@ export class SqliteLedger {
     return row && this.#readEvaluation(key, row)
   }
 
-  /**
-   * Keeps an evaluation together with its execution's trace. The first one under a key stays: that one comes back, while
-   * the later one's trace, with its cost, is kept beside it.
-   */
+  /** Keeps an evaluation and its trace. The first under a key stays and comes back; a later one's trace is kept beside it. */
   async keep(key: EvaluationKey, evaluation: Evaluation, trace: Trace): Promise<Evaluation> {
     assertStorable(evaluation, trace)
     const { score, status, execution, ...rest } = evaluation
