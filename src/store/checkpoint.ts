@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { AdamState } from '../numerics/adam.ts'
-import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
+import { arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from '../policy/parameter-shapes.ts'
 import type { ParameterValues } from '../policy/parameters.ts'
 import { exitCode, Problem } from '../problem.ts'
@@ -12,54 +12,42 @@ import { digestOf, fileDigestSchema } from './durable-file.ts'
 import { currentFolder, replaceFolder } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
 
-/** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
-export interface CheckpointIdentity {
-  readonly dimensions: PolicyDimensions
-  /** Fingerprint of the role library. */
-  readonly library: string
-  /** Fingerprint of the text encoder. */
-  readonly encoder: string
-  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
-  readonly arithmetic: Arithmetic
-}
-
-/** All that a resume needs of the policy and its optimizer. */
-export interface Checkpoint extends CheckpointIdentity {
-  readonly seed: number
-  /** Updates done. */
-  readonly update: number
-  readonly parameters: ParameterValues
-  /** Absent where the policy will only be used. */
-  readonly optimizer?: AdamState
-  /** What the weights rest on, told by whoever trains them. Kept under the checkpoint's digest, and not looked into here. */
-  readonly restsOn?: JsonObject
-}
-
 const weightsFile = 'policy.safetensors'
 const optimizerFile = 'optimizer.safetensors'
 const stateFile = 'state.json'
 
+const size = z.int().positive()
+const json: z.ZodType<JsonObject> = z.record(z.string(), z.json())
 const stateSchema = z.object({
   format: z.literal('magic-checkpoint-v1'),
-  dimensions: z.object({
-    semantic: z.int().positive(),
-    hidden: z.int().positive(),
-    maxUnits: z.int().positive(),
-    maxDepth: z.int().positive(),
-  }),
+  dimensions: z.object({ semantic: size, hidden: size, maxUnits: size, maxDepth: size }),
+  /** Fingerprint of the role library. */
   library: z.string(),
+  /** Fingerprint of the text encoder. */
   encoder: z.string(),
+  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
   arithmetic: z.enum(arithmetics),
   seed: z.number(),
+  /** Updates done. */
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
-  /** Checkpoints of earlier versions have none. */
-  restsOn: z.record(z.string(), z.json()).optional(),
+  /** What the weights rest on, told by whoever trains them, and not looked into here. Earlier versions have none. */
+  restsOn: json.optional(),
   files: z.record(z.string(), fileDigestSchema),
   /** SHA-256 of all of the above, as JSON without white space. */
   digest: z.string(),
 })
 type State = z.infer<typeof stateSchema>
+
+/** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
+export type CheckpointIdentity = Readonly<Pick<State, 'dimensions' | 'library' | 'encoder' | 'arithmetic'>>
+
+/** All that a resume needs of the policy and its optimizer. */
+export interface Checkpoint extends CheckpointIdentity, Readonly<Pick<State, 'seed' | 'update' | 'restsOn'>> {
+  readonly parameters: ParameterValues
+  /** Absent where the policy will only be used. */
+  readonly optimizer?: AdamState
+}
 
 /**
  * Writes a checkpoint folder: `policy.safetensors` (weights under their PyTorch names), `optimizer.safetensors`, and
