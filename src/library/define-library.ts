@@ -18,11 +18,7 @@ export function defineLibrary(definition: LibraryDefinition, options: LibraryOpt
   return buildLibrary(library.roles, library.prompts)
 }
 
-/**
- * The library of a dataset profile: the named roles, in the library's order whatever order they are named in.
- * What a role accepts is narrowed to what is still produced, so that the result is a valid library of its
- * own.
- */
+/** The named roles, in the library's order. What a role accepts is narrowed to what they still produce. */
 export function selectRoles(library: Library, ids: readonly string[]): Library {
   const positions = new Set(ids.map((id) => library.space.indexOf(id)))
   if (positions.size === 0) {
@@ -31,9 +27,8 @@ export function selectRoles(library: Library, ids: readonly string[]): Library {
   }
   const chosen = library.roles.filter((_, position) => positions.has(position))
   const produced = new Set(chosen.flatMap(({ produces }) => produces))
-  const roles = chosen.map((role) =>
-    role.accepts ? { ...role, accepts: role.accepts.filter((type) => produced.has(type)) } : role,
-  )
+  const narrowed = (types: readonly string[]) => types.filter((type) => produced.has(type))
+  const roles = chosen.map((role) => (role.accepts ? { ...role, accepts: narrowed(role.accepts) } : role))
   return buildLibrary(roles, library.prompts)
 }
 

@@ -4,7 +4,7 @@ import type { PlainValue } from './plain-value.ts'
 const deepest = 901
 /** A string is taken as a whole, also one without an end, so that no text is looked at twice. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity|[[\]{}]/gs
-/** No number overflows to NaN: this text, which nobody writes, stands for it. */
+/** Stands for NaN, which no JSON number gives; nobody writes zero like this. */
 const nan = '-0e-31415926535897'
 
 /** The third argument, with the source text, is newer than TypeScript's library types. */

@@ -5,12 +5,12 @@ import type { TokenUsage } from '../models/usage.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { CallJournal, EndedAttempt } from './call-journal.ts'
 
-/** What a run has used, over all its resumes. Tokens and cost are what the server told, and nothing else. */
+/** What a run has used, over all its resumes. Tokens and cost are only what the server reported. */
 export interface Spent extends TokenUsage {
   /** Calls that were answered. */
   readonly calls: number
   readonly cost: Cost
-  /** Attempts that may have been charged but told no usage: cut off, given up, or under way at a kill. */
+  /** Attempts that may have been charged but reported no usage: cut off, given up, or under way at a kill. */
   readonly unknown: number
   /** The most that those can have used on top. Events of earlier versions lack it: there it is part of the tokens. */
   readonly unknownAtMost?: { readonly tokens: number; readonly cost: Cost }
@@ -19,18 +19,18 @@ export interface Spent extends TokenUsage {
 
 export type Cap = keyof BudgetSettings
 
-/** In which they are looked at. */
+/** The order in which caps are checked. */
 const capOrder = ['cost', 'tokens', 'calls', 'minutes'] as const
 
-/** Tokens of text that nobody has counted yet: more than there are likely to be. */
+/** For estimating the tokens of a text, on the high side. */
 const charactersPerToken = 3
 
 /**
  * Caps on a run. The most that a call can use is reserved before it and settled after it. A run ends at a boundary
  * between batches once a cap is reached, so it can pass it by what one batch uses, and reports by how much.
  *
- * Attempts that may have been charged but told no usage count towards a cap with the most that they can have used, since a
- * cap must hold; `spent` tells them apart from what is known.
+ * Attempts that may have been charged but reported no usage count towards a cap with the most that they can have used,
+ * since a cap must hold; `spent` lists them separately.
  */
 export class Budget {
   readonly caps: BudgetSettings
@@ -42,7 +42,7 @@ export class Budget {
   readonly #reserved = { calls: 0, tokens: 0, cost: 0, minutes: 0 }
   #minutesBefore = 0
 
-  /** With a journal it goes on from what that tells, and notes there what is spent. */
+  /** With a journal, it starts from what that has recorded, and records there what is spent. */
   constructor(caps: BudgetSettings, price: Price | undefined, journal?: CallJournal) {
     this.caps = caps
     this.price = price

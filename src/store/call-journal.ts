@@ -4,7 +4,7 @@ import type { TokenUsage } from '../models/usage.ts'
 import type { Spent } from './budget.ts'
 import { type FileDigest, LineFile, readLines } from './durable-file.ts'
 
-/** How an attempt to call the model ended. It told what it used, or may have used anything up to `atMost`, or used nothing. */
+/** How an attempt to call the model ended. It reported what it used, or may have used up to `atMost`, or used nothing. */
 export interface EndedAttempt {
   /** `lost`: its process was killed meanwhile. */
   readonly kind: 'answered' | 'lost' | FailureKind
@@ -102,7 +102,7 @@ export class CallJournal {
   }
 
   /**
-   * Takes the run over from the process before, and tells how many calls that one has lost: it did not wait for them, or was
+   * Takes the run over from the last process and returns how many calls that one has lost: it did not wait for them, or was
    * killed before their answers were kept. `replies`: those that the ledger has. `updated`: calls until the last update,
    * which has used up their answers.
    */

@@ -31,7 +31,7 @@ const stateSchema = z.object({
   /** Updates done. */
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
-  /** What the weights rest on, told by whoever trains them, and not looked into here. Earlier versions have none. */
+  /** What the weights rest on, as the trainer states it; not looked into here. Earlier versions have none. */
   restsOn: json.optional(),
   files: z.record(z.string(), fileDigestSchema),
   /** SHA-256 of all of the above, as JSON without white space. */
@@ -107,12 +107,12 @@ export function readCheckpoint(folder: string, expected: Partial<CheckpointIdent
   })
 }
 
-/** What a checkpoint tells of itself, without its weights. */
+/** A checkpoint's state, without its weights. */
 export function readCheckpointState(folder: string): Pick<Checkpoint, 'seed' | 'update' | 'restsOn'> {
   return inside(folder, readState)
 }
 
-/** Reads at a folder's present place; whatever goes wrong there is told with the folder's name. */
+/** Reads a folder where it is now; errors name the folder. */
 function inside<Content>(folder: string, read: (place: string) => Content): Content {
   try {
     return read(currentFolder(folder))

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isBusy } from './ledger/sqlite-failure.ts'
 
 const pollMilliseconds = 50
-/** A database that nobody refers to is closed with the next garbage, and its lock with it. */
+/** Keeps them from being garbage-collected, which would close them and free the lock. */
 const held = new Set<DatabaseSync>()
 
 /**

@@ -13,7 +13,7 @@ const evidenceSchema = z.object({
   files: z.record(z.string(), fileDigestSchema),
 })
 
-/** Gives a checkpoint's evidence. Files that are written once are digested now: whoever changes them later is not vouched for. */
+/** Gives a checkpoint's evidence. Files that are written once are digested now, so that later changes to them show. */
 export function evidenceOf(
   folder: RunFolder,
   growing: readonly { readonly path: string; readonly digest: FileDigest }[],

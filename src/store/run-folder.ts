@@ -211,7 +211,7 @@ export class RunFolder {
     }
   }
 
-  /** By a rename first, so that nobody meets half of one; what a kill leaves of it goes the next time. */
+  /** Renames first, so that readers never see half of one; what a kill leaves behind is removed the next time. */
   #remove(updates: readonly number[]): void {
     const folder = this.#checkpointsFolder
     try {

@@ -27,10 +27,10 @@ export class RunLockedError extends Problem {
   }
 }
 
-/** A database that nobody refers to is closed with the next garbage: a held lock must not depend on who remembers it. */
+/** Keeps held databases from being garbage-collected, which would close them and free the lock. */
 const held = new Set<DatabaseSync>()
 
-/** Time enough for somebody else to write who they are; then whoever comes second is refused. */
+/** How long a second writer waits for the first one's name before it is refused. */
 const patienceMs = 400
 
 /**

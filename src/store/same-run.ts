@@ -20,7 +20,7 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
   )
 }
 
-/** Refuses training questions in another order, which no digest of them tells: each update learns from the next one. */
+/** Refuses training questions in another order, which their digests do not show: each update learns from the next one. */
 export function assertSameOrder({ splits }: Membership, now: readonly { readonly id: string }[]): void {
   const begun = splits['train'] ?? []
   const place = now.findIndex(({ id }, index) => id !== begun[index])

@@ -1,5 +1,5 @@
 /**
- * Text that can be shown on one line without doing anything: control characters (line breaks, terminal escapes), marks
+ * Text that is safe to show on one line: control characters (line breaks, terminal escapes), marks
  * that reverse the reading direction and halves of characters are spelled out. Notations escape their own signs on top.
  */
 export function visibleText(text: string): string {
@@ -34,7 +34,7 @@ const asciiWords = new Map([
   ['±', '+-'],
 ])
 
-/** Visible text in ASCII; what has no like is spelled out. */
+/** Visible text in ASCII; characters without an equivalent are spelled out. */
 export function asciiText(visible: string): string {
   return visible.replace(
     /[^ -~]/gu,

@@ -23,7 +23,7 @@ export interface Evaluation extends Kept, Omit<Score, 'status'> {
   /** How the tests of a program ended: `passed`, `failed_tests`, `timeout` and so on. Only for answers that are programs. */
   readonly program?: string
   readonly failures: readonly Pick<Packet, 'node' | 'status' | 'reason'>[]
-  /** The execution whose trace tells the rest. */
+  /** The id under which the ledger has its trace. */
   readonly execution: string
 }
 
@@ -36,7 +36,7 @@ export function evaluationOf(execution: Execution, scored: Score): Evaluation {
     measures,
     program,
     status,
-    answer,
+    ...(answer === undefined ? {} : { answer }),
     failures: failures.map(({ node, status, reason }) => ({ node, status, reason })),
     usage,
     reused,

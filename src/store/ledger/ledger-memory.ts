@@ -18,7 +18,7 @@ export type LedgerMemory = ReturnType<typeof memoryIn>
 
 /**
  * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
- * flight is shared within it. `onReply` is told of each new answer once it is safe.
+ * flight is shared within it. `onReply` is called with each new answer once it is stored.
  */
 export function memoryIn(ledger: SqliteLedger, onReply?: (digest: string, answer: ChatAnswer) => void) {
   const evaluations = new Once<TracedEvaluation, EvaluationKey>(

@@ -11,7 +11,7 @@ export function damaged(path: string, what: string, options?: ErrorOptions): Led
   )
 }
 
-// Results are told by the first byte of SQLite's codes (sqlite.org/rescode.html); the rest is detail.
+// The first byte of a result code says what happened (sqlite.org/rescode.html); the rest is detail.
 const busy = 5
 const locked = 6
 
