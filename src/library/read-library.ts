@@ -14,7 +14,8 @@ export function readLibrary(
   const problems: LibraryProblem[] = []
   const note = (path: LibraryPath, message: string) =>
     problems.push({ path, text: `${describePath(path, definition)} ${message}` })
-  const { data, error } = librarySchema([...builtInTools, ...ownTools]).safeParse(definition)
+  const schema = ownTools.length === 0 ? builtInSchema : librarySchema([...builtInTools, ...ownTools])
+  const { data, error } = schema.safeParse(definition)
   for (const issue of error?.issues ?? []) {
     const path = issue.path as LibraryPath
     const fields = issue.code === 'unrecognized_keys' ? issue.keys : []
@@ -24,6 +25,9 @@ export function readLibrary(
   checkAcrossRoles(definition, note)
   return { library: problems.length === 0 ? data : undefined, problems }
 }
+
+// Kept, because building a schema takes far longer than using it.
+const builtInSchema = librarySchema(builtInTools)
 
 function librarySchema(tools: readonly string[]) {
   const tool = z.custom<string>((given) => tools.includes(given as string), {
