@@ -79,7 +79,7 @@ export function writeScenario({ policy, queries, group, vectors }: PolicyScenari
   const write = (
     file: string,
     tensors: ReadonlyMap<string, { shape: readonly number[]; data: Float32Array }>,
-  ) => writeFileSync(join(folder, file), serializeSafetensors({ tensors, metadata: new Map() }))
+  ) => writeFileSync(join(folder, file), serializeSafetensors(tensors))
   const rows = (list: readonly ArrayLike<number>[]) => ({
     shape: [list.length, list[0]!.length],
     data: Float32Array.from(list.flatMap((row) => Array.from(row))),

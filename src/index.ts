@@ -66,7 +66,7 @@ export {
   schemaContract,
   valuesAndScale,
 } from './library/answer-contract.ts'
-export { defineLibrary, EmptySelectionError, selectRoles } from './library/define-library.ts'
+export { defineLibrary, selectRoles } from './library/define-library.ts'
 export {
   type Executor,
   executorsOf,
@@ -85,7 +85,7 @@ export { type Realization, type RoleSpace, UnknownRoleError } from './library/ro
 export type { Score } from './library/score.ts'
 export type { Task } from './library/task.ts'
 export { type BuiltInTool, builtInTools, type ToolName } from './library/tool-name.ts'
-export { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
+export { loadLibrary, parseLibrary, toYaml } from './library/yaml-library.ts'
 export { fromLanguageModel } from './models/ai-sdk.ts'
 export { CallLimit, processCallLimit } from './models/call-limit.ts'
 export {
@@ -141,9 +141,7 @@ export {
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint.ts'
-export type { EvaluationLedger } from './store/ledger/evaluation-ledger.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
-export { MemoryLedger } from './store/ledger/memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'
 export { RunLock, RunLockedError } from './store/run-lock.ts'

@@ -103,7 +103,7 @@ function commonParts(
 }
 
 function readTensors(folder: string, name: string): PlainParameters {
-  const { tensors } = parseSafetensors(readFileSync(join(folder, name)), name)
+  const tensors = parseSafetensors(readFileSync(join(folder, name)), name)
   return new Map(
     [...tensors].map(([tensor, { shape, data }]): [string, PlainTensor] => {
       if (data instanceof BigInt64Array) throw new RangeError(`${name}: tensor '${tensor}' is not of floats`)

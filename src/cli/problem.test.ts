@@ -9,7 +9,7 @@ import { ModelRefusedError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { CheckpointError, CheckpointWriteError } from '../store/checkpoint.ts'
 import { DiskError } from '../store/disk-error.ts'
-import { LedgerDamagedError, LedgerFullError, LedgerLockedError } from '../store/ledger/ledger-error.ts'
+import { damaged, explainFailure } from '../store/ledger/sqlite-failure.ts'
 import { RunError } from '../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../store/run-lock.ts'
 import { DataError } from '../tasks/sources/data-error.ts'
@@ -32,14 +32,13 @@ test.each([
   [new TaskSetError('x'), 2],
   [new RunError('x'), 2],
   [new CheckpointError('folder', 'x'), 2],
-  [new LedgerDamagedError('ledger.sqlite', 'x'), 2],
+  [damaged('ledger.sqlite', 'x'), 2],
   [new RunLockedError('runs/a', undefined), 1],
-  [new LedgerLockedError('ledger.sqlite', 5000), 1],
   [new ModelUnreachableError('It is gone'), 7],
   [nonFinite, 1],
   [new RunError('Update 3 was not applied.', { cause: nonFinite }), 1],
   [new ModelRefusedError('unauthorized', 'No such key'), 5],
-  [new LedgerFullError('ledger.sqlite', 4096), 6],
+  [explainFailure({ errcode: 13 }, 'ledger.sqlite', 4096) as Error, 6],
   [new CheckpointWriteError('folder', new Map(), full), 6],
   [new DiskError('events.jsonl', 12, full), 6],
 ])('%s ends with %d and without a trace', (error, code) => {

@@ -12,10 +12,7 @@ export function depthOf(realization: Realization): number {
   return realization === 'atomic' ? 1 : 2
 }
 
-/**
- * The outer graph: units in construction order, each with edges from earlier ones only, so it is acyclic by
- * construction. Immutable: `add` gives a new graph and leaves this one as it was.
- */
+/** The outer graph: units in construction order, with edges from earlier ones only, so acyclic. `add` gives a new graph. */
 export class AgentGraph {
   static readonly empty: AgentGraph = new AgentGraph([], [])
 
@@ -39,22 +36,15 @@ export class AgentGraph {
   add({ role, realization, predecessors }: Unit): AgentGraph {
     const position = this.units.length
     const sorted = [...predecessors].sort((a, b) => a - b)
-    let entryDepth = 0
     for (const [index, predecessor] of sorted.entries()) {
-      if (!Number.isInteger(predecessor) || predecessor < 0 || predecessor >= position) {
+      if (!(Number.isInteger(predecessor) && predecessor in this.exitDepths))
         throw new InvalidGraphError(position, `its predecessor ${predecessor} is not an earlier unit`)
-      }
-      if (predecessor === sorted[index - 1]) {
+      if (predecessor === sorted[index - 1])
         throw new InvalidGraphError(position, `it lists predecessor ${predecessor} twice`)
-      }
-      entryDepth = Math.max(entryDepth, this.exitDepths[predecessor]!)
     }
-    if (realization !== 'atomic' && realization !== 'group') {
-      throw new InvalidGraphError(
-        position,
-        `its realization '${String(realization)}' is neither atomic nor group`,
-      )
-    }
+    if (realization !== 'atomic' && realization !== 'group')
+      throw new InvalidGraphError(position, `its realization '${realization}' is neither atomic nor group`)
+    const entryDepth = Math.max(0, ...sorted.map((predecessor) => this.exitDepths[predecessor]!))
     const unit = Object.freeze({ role, realization, predecessors: Object.freeze(sorted) })
     return new AgentGraph(
       Object.freeze([...this.units, unit]),

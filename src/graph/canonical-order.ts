@@ -11,7 +11,70 @@ import type { AgentGraph } from './agent-graph.ts'
  * cuts that search, as McKay's nauty does, so that graphs of many equal units stay cheap.
  */
 export function canonicalOrder(graph: AgentGraph): number[] {
-  return new CanonicalSearch(graph).run()
+  const predecessors = graph.units.map((unit) => unit.predecessors)
+  const successors = graph.units.map((_, position) =>
+    [...predecessors.keys()].filter((later) => predecessors[later]!.includes(position)),
+  )
+  /** Permutations of the units that leave the graph as it is, as far as they are known. */
+  const automorphisms: (readonly number[])[] = []
+  let best: Leaf | undefined
+  visit(refine(initialColouring(graph)), [])
+  return [...best!.order]
+
+  /** Explores the colourings below this one. Returns the length of the path at which the search shall go on. */
+  function visit(colouring: Colouring, path: readonly number[]): number {
+    const cell = firstSharedCell(colouring)
+    if (cell.length === 0) return visitLeaf(colouring, path)
+    const explored: number[] = []
+    for (const unit of cell) {
+      if (isImage(unit, explored, path)) continue
+      explored.push(unit)
+      const resume = visit(refine(singledOut(colouring, unit, cell)), [...path, unit])
+      if (resume < path.length) return resume
+    }
+    return path.length
+  }
+
+  function visitLeaf(colouring: Colouring, path: readonly number[]): number {
+    const order = new Array<number>(colouring.length)
+    for (const [unit, place] of colouring.entries()) order[place] = unit
+    // Labels need no mention: every leaf lists them in the same order, that of the initial colouring.
+    const description = JSON.stringify(order.map((unit) => coloursOf(predecessors[unit]!, colouring)))
+    if (best === undefined || description < best.description) {
+      best = { order, description, path }
+      return path.length
+    }
+    if (description > best.description) return path.length
+    // Two orders with one description: mapping one onto the other is a symmetry. It carries the finished
+    // branch of the best leaf onto this one, so nothing new is left here below the point where the two
+    // paths part.
+    const automorphism = new Array<number>(order.length)
+    for (const [place, unit] of best.order.entries()) automorphism[unit] = order[place]!
+    automorphisms.push(automorphism)
+    const other = best.path
+    return path.findIndex((unit, depth) => unit !== other[depth])
+  }
+
+  /** Whether a known symmetry that keeps the path in place carries an explored unit onto this one. */
+  function isImage(unit: number, explored: readonly number[], path: readonly number[]): boolean {
+    const symmetries = automorphisms.filter((image) => path.every((fixed) => image[fixed] === fixed))
+    const reached = new Set(explored)
+    for (const from of reached) for (const image of symmetries) reached.add(image[from]!)
+    return reached.has(unit)
+  }
+
+  /** Splits cells by how many predecessors and successors their units have in each cell, until nothing splits. */
+  function refine(colouring: Colouring): Colouring {
+    const refined = placesBy(colouring.length, (unit) => [
+      colouring[unit]!,
+      JSON.stringify([predecessors, successors].map((around) => coloursOf(around[unit]!, colouring))),
+    ])
+    return refined.every((place, unit) => place === colouring[unit]) ? refined : refine(refined)
+  }
+}
+
+function coloursOf(units: readonly number[], colouring: Colouring): number[] {
+  return units.map((unit) => colouring[unit]!).sort((a, b) => a - b)
 }
 
 /** Per unit the index of the first place that its cell of equally coloured units takes in the order. */
@@ -24,116 +87,7 @@ interface Leaf {
   readonly path: readonly number[]
 }
 
-class CanonicalSearch {
-  private readonly predecessors: readonly (readonly number[])[]
-  private readonly successors: readonly (readonly number[])[]
-  private readonly start: Colouring
-  /** Permutations of the units that leave the graph as it is, as far as they are known. */
-  private readonly automorphisms: (readonly number[])[]
-  private best: Leaf | undefined
-
-  constructor(graph: AgentGraph) {
-    this.predecessors = graph.units.map((unit) => unit.predecessors)
-    this.successors = graph.units.map((_, position) =>
-      [...graph.units.keys()].filter((later) => graph.units[later]!.predecessors.includes(position)),
-    )
-    this.start = initialColouring(graph)
-    this.automorphisms = this.twinSwaps()
-  }
-
-  run(): number[] {
-    this.visit(this.refine(this.start), [])
-    return [...this.best!.order]
-  }
-
-  /**
-   * Explores the colourings below this one. Returns the length of the path at which the search shall go on.
-   */
-  private visit(colouring: Colouring, path: readonly number[]): number {
-    const cell = firstSharedCell(colouring)
-    if (cell.length === 0) return this.visitLeaf(colouring, path)
-    const explored: number[] = []
-    for (const unit of cell) {
-      if (this.isImage(unit, explored, path)) continue
-      explored.push(unit)
-      const resume = this.visit(this.refine(singledOut(colouring, unit, cell)), [...path, unit])
-      if (resume < path.length) return resume
-    }
-    return path.length
-  }
-
-  private visitLeaf(colouring: Colouring, path: readonly number[]): number {
-    const order = new Array<number>(colouring.length)
-    for (const [unit, place] of colouring.entries()) order[place] = unit
-    // Labels need no mention: every leaf lists them in the same order, that of the initial colouring.
-    const description = JSON.stringify(
-      order.map((unit) =>
-        this.predecessors[unit]!.map((predecessor) => colouring[predecessor]!).sort(ascending),
-      ),
-    )
-    const { best } = this
-    if (best === undefined || description < best.description) {
-      this.best = { order, description, path }
-    } else if (description === best.description) {
-      // Two orders with one description: mapping one onto the other is a symmetry. It carries the finished
-      // branch of the best leaf onto this one, so nothing new is left here below the point where the two
-      // paths part.
-      const automorphism = new Array<number>(order.length)
-      for (const [place, unit] of best.order.entries()) automorphism[unit] = order[place]!
-      this.automorphisms.push(automorphism)
-      return path.findIndex((unit, depth) => unit !== best.path[depth])
-    }
-    return path.length
-  }
-
-  /** Whether a known symmetry that keeps the path in place carries an explored unit onto this one. */
-  private isImage(unit: number, explored: readonly number[], path: readonly number[]): boolean {
-    if (explored.length === 0) return false
-    const symmetries = this.automorphisms.filter((image) => path.every((fixed) => image[fixed] === fixed))
-    const reached = new Set(explored)
-    for (const from of reached) for (const image of symmetries) reached.add(image[from]!)
-    return reached.has(unit)
-  }
-
-  /**
-   * Splits cells by how many predecessors and successors their units have in each cell, until nothing splits.
-   */
-  private refine(colouring: Colouring): Colouring {
-    for (let current = colouring; ; ) {
-      const coloursOf = (units: readonly number[]) => units.map((unit) => current[unit]!).sort(ascending)
-      const refined = placesBy(current.length, (unit) => [
-        current[unit]!,
-        JSON.stringify([coloursOf(this.predecessors[unit]!), coloursOf(this.successors[unit]!)]),
-      ])
-      if (refined.every((place, unit) => place === current[unit])) return refined
-      current = refined
-    }
-  }
-
-  /**
-   * Units of one label with the same neighbours can change places; knowing it beforehand saves the search.
-   */
-  private twinSwaps(): number[][] {
-    const lastTwin = new Map<string, number>()
-    const swaps: number[][] = []
-    for (const unit of this.predecessors.keys()) {
-      const key = JSON.stringify([this.start[unit], this.predecessors[unit], this.successors[unit]])
-      const twin = lastTwin.get(key)
-      if (twin !== undefined) {
-        const swap = [...this.predecessors.keys()]
-        swap[twin] = unit
-        swap[unit] = twin
-        swaps.push(swap)
-      }
-      lastTwin.set(key, unit)
-    }
-    return swaps
-  }
-}
-
-/**
- * By level and then by label. Levels come first so that every later order has predecessors before successors.
- */
+/** By level and then by label. Levels come first so that every later order has predecessors before successors. */
 function initialColouring(graph: AgentGraph): Colouring {
   const levels: number[] = []
   for (const { predecessors } of graph.units) {
@@ -157,11 +111,11 @@ function placesBy(size: number, keyOf: (unit: number) => readonly [number, strin
   return places
 }
 
+/** The units of the first cell that has more than one. */
 function firstSharedCell(colouring: Colouring): number[] {
-  const cells = new Map<number, number[]>()
-  for (const [unit, place] of colouring.entries()) cells.set(place, [...(cells.get(place) ?? []), unit])
-  const shared = [...cells].filter(([, units]) => units.length > 1).sort(([a], [b]) => a - b)
-  return shared[0]?.[1] ?? []
+  const shared = colouring.filter((place, unit) => colouring.indexOf(place) !== unit)
+  const first = Math.min(...shared)
+  return [...colouring.keys()].filter((unit) => colouring[unit] === first)
 }
 
 /** The unit keeps the place of its cell, the others move behind it. */
@@ -174,8 +128,4 @@ function singledOut(colouring: Colouring, unit: number, cell: readonly number[])
 // Code units, not locale: the order must be the same on every machine.
 function compareKeys([a, text]: readonly [number, string], [b, other]: readonly [number, string]): number {
   return a - b || (text < other ? -1 : text > other ? 1 : 0)
-}
-
-function ascending(a: number, b: number): number {
-  return a - b
 }

@@ -1,6 +1,6 @@
 import type { AgentGraph } from './agent-graph.ts'
 
-export const workersPerGroup = 3
+const workersPerGroup = 3
 
 /** One agent of the expanded graph: an atomic unit's executor, or a worker or the aggregator of a group. */
 export interface ExpandedNode {
@@ -42,14 +42,8 @@ export function expand(graph: AgentGraph): ExpandedGraph {
   return { nodes, exits, sinks: graph.sinks.map((unit) => exits[unit]!) }
 }
 
-/** N_exp, E_exp of the expanded graph, without building it. */
+/** N_exp, E_exp of the expanded graph. */
 export function expandedCounts(graph: AgentGraph): { nodes: number; edges: number } {
-  let nodes = 0
-  let edges = 0
-  for (const { realization, predecessors } of graph.units) {
-    const group = realization === 'group'
-    nodes += group ? workersPerGroup + 1 : 1
-    edges += group ? workersPerGroup * (predecessors.length + 1) : predecessors.length
-  }
-  return { nodes, edges }
+  const { nodes } = expand(graph)
+  return { nodes: nodes.length, edges: nodes.reduce((sum, node) => sum + node.predecessors.length, 0) }
 }

@@ -20,10 +20,7 @@ export interface ConstructionSpace extends GraphLimits {
 
 export type Action = { readonly type: 'stop' } | ({ readonly type: 'add' } & Unit)
 
-/**
- * Which actions are legal, as flat masks of 0 and 1 in library order. They nest: a legal edge lies in a legal
- * realization of a legal role. STOP is always legal.
- */
+/** Which actions are legal, as masks in library order. They nest: a legal edge lies in a legal realization of a legal role. */
 export interface LegalityMasks {
   /** R + 1 entries: the roles, then STOP. */
   readonly roles: Uint8Array

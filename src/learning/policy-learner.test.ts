@@ -235,7 +235,7 @@ test('two learners with the same history are equal to the last bit', () => {
   expect(run()).toEqual(run())
 })
 
-test('a learner that is written and read goes on as if nothing had happened', () => {
+test('a learner that is written and read goes on as if nothing had happened', async () => {
   const root = mkdtempSync(join(tmpdir(), 'resume-'))
   const folder = join(root, 'latest')
   const initial = tinyParameters(options)
@@ -251,22 +251,24 @@ test('a learner that is written and read goes on as if nothing had happened', ()
     learner.adam.write(optimizer!)
     return learner
   }
-  const run = (interruptions: readonly number[]) => {
+  const run = async (interruptions: readonly number[]) => {
     let learner = begin()
-    const reports = Array.from({ length: 9 }, (_, update) => {
+    const reports: unknown[] = []
+    for (let update = 0; update < 9; update += 1) {
       if (interruptions.includes(update)) {
         const { policy, adam } = learner
         const parameters = policy.parameters.read()
-        writeCheckpoint(folder, { ...identity, seed: 1, update, parameters, optimizer: adam.read() })
+        await writeCheckpoint(folder, { ...identity, seed: 1, update, parameters, optimizer: adam.read() })
         learner = resume()
       }
-      return learner.update(drawGroup(learner.policy, update))
-    })
+      reports.push(learner.update(drawGroup(learner.policy, update)))
+    }
     return { reports, weights: learner.policy.parameters.read(), adam: learner.adam.read() }
   }
   try {
-    const undisturbed = run([])
-    for (const interruptions of [[0], [4], [1, 2, 3, 8]]) expect(run(interruptions)).toEqual(undisturbed)
+    const undisturbed = await run([])
+    for (const interruptions of [[0], [4], [1, 2, 3, 8]])
+      expect(await run(interruptions)).toEqual(undisturbed)
   } finally {
     rmSync(root, { recursive: true })
   }

@@ -2,10 +2,7 @@ import { pythonStrip } from '../python/text.ts'
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
 
-/**
- * What an answer must look like, for prompts and for the parser. Whether the answer is right is the scorer's matter:
- * a contract accepts all that the scorer can read.
- */
+/** What an answer must look like. Whether it is right is the scorer's matter: a contract accepts all that a scorer can read. */
 export interface AnswerContract {
   readonly name: string
   /** One sentence for prompts. */

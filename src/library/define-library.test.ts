@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { legalityMasks } from '../graph/legality.ts'
-import { defineLibrary, EmptySelectionError, selectRoles } from './define-library.ts'
+import { defineLibrary, selectRoles } from './define-library.ts'
 import type { ExecutorDefinition, LibraryDefinition, RoleDefinition } from './library.ts'
 import { InvalidLibraryError } from './library-problem.ts'
 import { UnknownRoleError } from './role-space.ts'
@@ -31,7 +31,7 @@ function problemsOf(definition: unknown, tools?: readonly string[]): string[] {
     defineLibrary(definition as LibraryDefinition, tools ? { tools } : {})
   } catch (error) {
     if (!(error instanceof InvalidLibraryError)) throw error
-    return error.problems.map(({ where, message }) => `${where} ${message}`)
+    return error.problems.map(({ text }) => text)
   }
   return []
 }
@@ -191,7 +191,7 @@ describe('every problem is named with role, field and remedy', () => {
     [
       'group without aggregator',
       withRole({ group: { workers: group('g').workers } }),
-      "role 'solver', group.aggregator is missing. Add the executor that combines the three workers.",
+      `role 'solver', group.aggregator is missing. Write the fields ${executorFields}.`,
     ],
     [
       'group without workers',
@@ -422,6 +422,6 @@ describe('selectRoles', () => {
 
   test('refuses roles that the library does not have, and no roles at all', () => {
     expect(() => selectRoles(library, ['planner', 'tester'])).toThrow(UnknownRoleError)
-    expect(() => selectRoles(library, [])).toThrow(EmptySelectionError)
+    expect(() => selectRoles(library, [])).toThrow('No role is selected. Name at least one of: planner,')
   })
 })

@@ -13,31 +13,23 @@ export interface LibraryOptions {
 
 /** Checks a definition and returns the library, or throws an `InvalidLibraryError` that lists all problems. */
 export function defineLibrary(definition: LibraryDefinition, options: LibraryOptions = {}): Library {
-  const read = readLibrary(definition, options.tools)
-  if (read.roles === undefined) throw new InvalidLibraryError(read.problems)
-  return buildLibrary(read.roles, read.prompts)
+  const { library, problems } = readLibrary(definition, options.tools)
+  if (library === undefined) throw new InvalidLibraryError(problems)
+  return buildLibrary(library.roles, library.prompts)
 }
 
-/**
- * The library of a dataset profile: the named roles, in the library's order whatever order they are named in.
- * What a role accepts is narrowed to what is still produced, so that the result is a valid library of its
- * own.
- */
+/** The named roles, in the library's order. What a role accepts is narrowed to what they still produce. */
 export function selectRoles(library: Library, ids: readonly string[]): Library {
   const positions = new Set(ids.map((id) => library.space.indexOf(id)))
-  if (positions.size === 0) throw new EmptySelectionError(library)
+  if (positions.size === 0) {
+    const all = library.roles.map(({ id }) => id).join(', ')
+    throw new Problem(`No role is selected. Name at least one of: ${all}.`)
+  }
   const chosen = library.roles.filter((_, position) => positions.has(position))
   const produced = new Set(chosen.flatMap(({ produces }) => produces))
-  const roles = chosen.map((role) =>
-    role.accepts ? { ...role, accepts: role.accepts.filter((type) => produced.has(type)) } : role,
-  )
+  const narrowed = (types: readonly string[]) => types.filter((type) => produced.has(type))
+  const roles = chosen.map((role) => (role.accepts ? { ...role, accepts: narrowed(role.accepts) } : role))
   return buildLibrary(roles, library.prompts)
-}
-
-export class EmptySelectionError extends Problem {
-  constructor(library: Library) {
-    super(`No role is selected. Name at least one of: ${library.roles.map(({ id }) => id).join(', ')}.`)
-  }
 }
 
 /** Makes the library from roles and prompts that have been checked. */

@@ -7,10 +7,8 @@ export type LibraryPath = readonly (string | number)[]
 /** One thing wrong with a library's definition. */
 export interface LibraryProblem {
   readonly path: LibraryPath
-  /** The same for people: `role 'solver', atomic.prompt`. */
-  readonly where: string
-  /** Continues `where` to a sentence and adds the remedy. */
-  readonly message: string
+  /** A sentence that names role and field, and the remedy: `role 'solver', atomic.prompt is empty. Write …` */
+  readonly text: string
   /** In the YAML file, when there is one. */
   readonly line?: number
 }
@@ -21,20 +19,17 @@ const shownProblems = 100
 /** Lists all problems of a definition, not only the first. */
 export class InvalidLibraryError extends Problem {
   readonly problems: readonly LibraryProblem[]
-  /** The file it came from, if it did. */
-  readonly source: string | undefined
 
+  /** `source`: the file it came from, if it did. */
   constructor(problems: readonly LibraryProblem[], source?: string) {
-    const lines = problems.slice(0, shownProblems).map(({ where, message, line }) => {
-      return `- ${line === undefined ? '' : `line ${line}: `}${where} ${message}`
-    })
+    const lines = problems
+      .slice(0, shownProblems)
+      .map(({ text, line }) => `- ${line === undefined ? '' : `line ${line}: `}${text}`)
     if (problems.length > shownProblems) lines.push(`- and ${problems.length - shownProblems} more`)
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
-    super(
-      `The library${source === undefined ? '' : ` ${source}`} is not valid (${count}):\n${lines.join('\n')}`,
-    )
+    const name = source === undefined ? 'The library' : `The library ${source}`
+    super(`${name} is not valid (${count}):\n${lines.join('\n')}`)
     this.problems = problems
-    this.source = source
   }
 }
 
@@ -50,28 +45,23 @@ export function describePath(path: LibraryPath, definition: unknown): string {
 }
 
 function fieldPath(path: LibraryPath): string {
-  return path
-    .map((part) => {
-      if (typeof part === 'number') return `[${part}]`
-      return `.${identifierPattern.test(part) ? part : shown(part)}`
-    })
-    .join('')
-    .replace(/^\./, '')
+  const parts = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`
+    return `.${identifierPattern.test(part) ? part : shown(part)}`
+  })
+  return parts.join('').replace(/^\./, '')
 }
 
 /** A value inside a message: short, and escaped, so that a file's content cannot pose as the message. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return quoted(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'string') {
+    const quoted = JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+    // Beyond what JSON escapes, every character that a terminal does not print (C1 controls, text direction).
+    return quoted.replaceAll(/\p{C}/gu, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`)
+  }
   if (value === null || value === undefined) return 'empty'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`
   return `a ${typeof value}`
-}
-
-/**
- * JSON escapes, and beyond them every character that a terminal does not print (C1 controls, text direction).
- */
-function quoted(text: string): string {
-  return JSON.stringify(text).replaceAll(/\p{C}/gu, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`)
 }

@@ -70,10 +70,7 @@ export interface GroupDefinition {
 }
 
 /** A role as it is written; `produces` defaults to `['analysis']`. At least one realization is needed. */
-export interface RoleDefinition {
-  readonly id: string
-  readonly description: string
-  readonly accepts?: readonly string[]
+export type RoleDefinition = Pick<Role, 'id' | 'description' | 'accepts'> & {
   readonly produces?: readonly string[]
   readonly atomic?: ExecutorDefinition
   readonly group?: GroupDefinition

@@ -13,10 +13,7 @@ export interface RoleShape {
   readonly group: boolean
 }
 
-/**
- * What construction sees of a library: the roles in order, and whose output fits whose input.
- * Prompts and tools are not part of it: the policy never reads them.
- */
+/** What construction sees of a library. Prompts and tools are no part of it: the policy never reads them. */
 export interface RoleSpace {
   readonly roles: readonly RoleShape[]
   /** Whether the output of role `from` fits the input of role `to`, both by position. Directed. */

@@ -1,9 +1,8 @@
 import type { Executor, Role, RoleTexts } from './library.ts'
 
 /**
- * What the text encoder reads of a role. A realization's text stands alone (a unit's features contain nothing
- * else about its role), hence the role's name in it; the prompts are left out, because they mostly tell
- * manners.
+ * What the text encoder reads of a role. A realization's text stands alone, since a unit's features say nothing else about
+ * its role: hence the role's name in it. Prompts are left out, because they mostly say how to answer.
  */
 export function semanticTexts({ id, description, atomic, group }: Role): RoleTexts {
   const members = group ? [...group.workers, group.aggregator].map(duty).join(' ') : ''

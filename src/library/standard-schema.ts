@@ -1,9 +1,6 @@
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 
-/**
- * What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak: a synchronous check, and a
- * JSON Schema where the library offers one.
- */
+/** What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1
@@ -14,12 +11,10 @@ export interface StandardSchema {
 }
 
 interface StandardResult {
-  readonly issues?: readonly StandardIssue[]
-}
-
-interface StandardIssue {
-  readonly message: string
-  readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
+  readonly issues?: ReadonlyArray<{
+    readonly message: string
+    readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
+  }>
 }
 
 /** The first problem of a value, or none. Never throws, whatever the schema does. */
@@ -31,15 +26,12 @@ export function checkSchema(schema: StandardSchema, value: JsonValue): string | 
       return 'the schema is asynchronous; a contract needs one that answers at once'
     }
     const issue = result.issues?.[0]
-    return issue === undefined ? undefined : `${pathOf(issue)}${issue.message}`
+    if (issue === undefined) return undefined
+    const keys = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)) ?? []
+    return keys.length === 0 ? issue.message : `${keys.join('.')}: ${issue.message}`
   } catch (error) {
     return `the schema failed: ${error instanceof Error ? error.message : String(error)}`
   }
-}
-
-function pathOf(issue: StandardIssue): string {
-  const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
-  return keys.length === 0 ? '' : `${keys.join('.')}: `
 }
 
 /** The schema as JSON Schema, where its library can tell and the schema is one that JSON Schema can express. */

@@ -1,26 +1,11 @@
-import {
-  type Alias,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  visit,
-} from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { type LibraryPath, shown } from './library-problem.ts'
-
-/** Something in a file that is no YAML, or none that is taken here. */
-interface YamlFault {
-  readonly line: number
-  readonly message: string
-}
 
 /** A YAML file as plain values: objects, arrays, text, numbers, booleans and null. */
 export interface YamlDocument {
   readonly value: unknown
-  readonly faults: readonly YamlFault[]
+  /** What is no YAML, or none that is taken here. */
+  readonly faults: readonly { readonly line: number; readonly message: string }[]
   /** The line of a field, or of the nearest one around it that exists. */
   readonly lineOf: (path: LibraryPath) => number
 }
@@ -31,6 +16,8 @@ export const maxYamlCharacters = 1 << 20
 const maxDepth = 10
 const maxValues = 100_000
 const maxSyntaxFaults = 20
+const tooDeep = 'is nested more deeply than any library. Remove the inner levels.'
+const tooLarge = `has more than ${maxValues} values or ${maxYamlCharacters} characters once its aliases are expanded. Split or shorten it.`
 
 /**
  * Reads a file that may have come from anywhere: nothing but the plain YAML 1.2 values, no tags, no second
@@ -40,7 +27,7 @@ const maxSyntaxFaults = 20
 export function readYaml(text: string): YamlDocument {
   const lines = new LineCounter()
   // Our own check finds a key that comes twice: the parser's compares each key of a mapping with all others.
-  const document = parseDocument<Node>(text, {
+  const { contents, errors } = parseDocument<Node>(text, {
     schema: 'core',
     uniqueKeys: false,
     resolveKnownTags: false,
@@ -48,130 +35,102 @@ export function readYaml(text: string): YamlDocument {
     logLevel: 'error',
     lineCounter: lines,
   })
-  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
-  if (document.errors.length > 0) {
-    const faults = document.errors
-      .slice(0, maxSyntaxFaults)
-      .map(({ pos, code, message }) => ({ line: lineAt(pos[0]), message: syntaxFault(code, message) }))
-    return { value: undefined, faults, lineOf: () => 1 }
-  }
-  const reader = new NodeReader(aliasTargets(document.contents), lineAt)
-  const value = reader.read(document.contents, [])
+  const reader = new NodeReader((offset) => Math.max(1, lines.linePos(offset).line))
+  for (const { pos, code, message } of errors.slice(0, maxSyntaxFaults))
+    reader.fault(reader.lineAt(pos[0]), syntaxFault(code, message))
+  const value = errors.length === 0 ? reader.read(contents, [], 1) : undefined
   return { value, faults: reader.faults, lineOf: (path) => reader.lineOf(path) }
 }
 
 function syntaxFault(code: string, message: string): string {
   if (code === 'MULTIPLE_DOCS') return 'has a second document. Keep one library per file.'
-  if (code === 'RESOURCE_EXHAUSTION')
-    return 'is nested more deeply than any library. Remove the inner levels.'
-  return `is not valid YAML: ${message}.`
-}
-
-/** Which node each alias stands for: an anchor may be given anew further down, so order matters. */
-function aliasTargets(root: Node | null): ReadonlyMap<Alias, Node> {
-  const anchors = new Map<string, Node>()
-  const targets = new Map<Alias, Node>()
-  visit(root, {
-    Node(_, node) {
-      if (isAlias(node)) {
-        const target = anchors.get(node.source)
-        if (target) targets.set(node, target)
-      } else if (node.anchor !== undefined) anchors.set(node.anchor, node)
-    },
-  })
-  return targets
+  return code === 'RESOURCE_EXHAUSTION' ? tooDeep : `is not valid YAML: ${message}.`
 }
 
 class NodeReader {
-  readonly faults: YamlFault[] = []
-  private readonly lineNumbers = new Map<string, number>()
-  private readonly targets: ReadonlyMap<Alias, Node>
-  private readonly lineAt: (offset: number) => number
-  private values = 0
-  private characters = 0
-  private line = 1
-  private stopped = false
+  readonly faults: { line: number; message: string }[] = []
+  readonly lineAt: (offset: number) => number
+  readonly #lines = new Map<string, number>()
+  /** An anchor may be given anew further down: an alias stands for the last one before it. */
+  readonly #anchors = new Map<string, Node>()
+  #aliases = 0
+  #values = 0
+  #characters = 0
+  #stopped = false
 
-  constructor(targets: ReadonlyMap<Alias, Node>, lineAt: (offset: number) => number) {
-    this.targets = targets
+  constructor(lineAt: (offset: number) => number) {
     this.lineAt = lineAt
   }
 
-  read(node: unknown, path: LibraryPath): unknown {
-    const before = this.line
-    const value = this.readAt(node as Node | null, path)
-    this.line = before
-    return value
+  fault(line: number, message: string): void {
+    this.faults.push({ line, message })
   }
 
   lineOf(path: LibraryPath): number {
-    for (let length = path.length; length > 0; length -= 1) {
-      const line = this.lineNumbers.get(keyOf(path.slice(0, length)))
-      if (line !== undefined) return line
-    }
-    return 1
+    const ancestors = path.map((_, index) => path.slice(0, path.length - index))
+    return ancestors.map((part) => this.#lines.get(keyOf(part))).find((line) => line !== undefined) ?? 1
   }
 
-  private readAt(node: Node | null, path: LibraryPath): unknown {
-    if (node?.range) this.line = this.lineAt(node.range[0])
-    if (!this.lineNumbers.has(keyOf(path))) this.lineNumbers.set(keyOf(path), this.line)
-    if (this.exhausted(node, path)) return null
-    if (isAlias(node)) return this.alias(node, path)
+  /** `around`: the line of what the node belongs to, for one that has none. */
+  read(node: Node | null, path: LibraryPath, around: number): unknown {
+    const line = this.#locate(node, path, around)
+    if (this.#isExhausted(node, path, line)) return null
+    if (isAlias(node)) {
+      const target = this.#anchors.get(node.source)
+      if (target === undefined) {
+        const name = shown(node.source)
+        this.fault(line, `refers to ${name}, but no anchor before it has that name. Write the value out.`)
+        return null
+      }
+      this.#aliases += 1
+      const value = this.read(target, path, line)
+      this.#aliases -= 1
+      return value
+    }
+    // Anchors inside what an alias repeats were given before.
+    if (node?.anchor !== undefined && this.#aliases === 0) this.#anchors.set(node.anchor, node)
     if (node?.tag !== undefined)
-      this.fault(`has the tag ${shown(node.tag)}. Tags are not supported: remove it.`)
-    if (isMap(node)) return this.mapping(node.items, path)
-    if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...path, index]))
+      this.fault(line, `has the tag ${shown(node.tag)}. Tags are not supported: remove it.`)
+    if (isMap(node)) return this.#mapping(node.items, path, line)
+    if (isSeq(node)) return node.items.map((item, index) => this.read(item as Node, [...path, index], line))
     if (!isScalar(node)) return null
     if (typeof node.value === 'string' && !node.value.isWellFormed())
-      this.fault('holds half of a surrogate pair. Remove it, or write the whole character.')
+      this.fault(line, 'holds half of a surrogate pair. Remove it, or write the whole character.')
     return node.value
   }
 
-  private alias(node: Alias, path: LibraryPath): unknown {
-    const target = this.targets.get(node)
-    if (target) return this.read(target, path)
-    this.fault(`refers to ${shown(node.source)}, but no anchor before it has that name. Write the value out.`)
-    return null
-  }
-
-  private mapping(pairs: readonly { key: unknown; value: unknown }[], path: LibraryPath): unknown {
+  #mapping(pairs: readonly { key: unknown; value: unknown }[], path: LibraryPath, around: number): unknown {
     const fields = new Map<string, unknown>()
     for (const { key, value } of pairs) {
-      if (isScalar(key) && key.range) this.line = this.lineAt(key.range[0])
       if (!isScalar(key) || typeof key.value !== 'string') {
-        this.fault('has a key that is not text. Field names are plain words.')
+        this.fault(around, 'has a key that is not text. Field names are plain words.')
         continue
       }
       const field = key.value
-      if (fields.has(field)) this.fault(`has the field ${shown(field)} twice. Remove one.`)
-      this.lineNumbers.set(keyOf([...path, field]), this.line)
-      fields.set(field, this.read(value, [...path, field]))
+      const line = this.#locate(key, [...path, field], around)
+      if (fields.has(field)) this.fault(line, `has the field ${shown(field)} twice. Remove one.`)
+      fields.set(field, this.read(value as Node | null, [...path, field], line))
     }
     // Own properties whatever their names: a field called __proto__ is one more unknown field.
     return Object.fromEntries(fields)
   }
 
+  /** A field's line is that of its name, which comes before its value. */
+  #locate(node: Node | null, path: LibraryPath, around: number): number {
+    const line = node?.range ? this.lineAt(node.range[0]) : around
+    if (!this.#lines.has(keyOf(path))) this.#lines.set(keyOf(path), line)
+    return line
+  }
+
   /** Counts a node. Past the bounds there is one fault, and nothing more is read: an alias bomb ends here. */
-  private exhausted(node: Node | null, path: LibraryPath): boolean {
-    if (this.stopped) return true
-    this.values += 1
-    if (isScalar(node) && typeof node.value === 'string') this.characters += node.value.length
-    if (path.length > maxDepth) {
-      this.stop('is nested more deeply than any library. Remove the inner levels.')
-    } else if (this.values > maxValues || this.characters > maxYamlCharacters) {
-      const bounds = `${maxValues} values or ${maxYamlCharacters} characters`
-      this.stop(`has more than ${bounds} once its aliases are expanded. Split or shorten it.`)
-    }
-    return this.stopped
-  }
-
-  private stop(message: string): void {
-    this.stopped = true
-    this.fault(message)
-  }
-
-  private fault(message: string): void {
-    this.faults.push({ line: this.line, message })
+  #isExhausted(node: Node | null, path: LibraryPath, line: number): boolean {
+    if (this.#stopped) return true
+    this.#values += 1
+    if (isScalar(node) && typeof node.value === 'string') this.#characters += node.value.length
+    const isTooLarge = this.#values > maxValues || this.#characters > maxYamlCharacters
+    this.#stopped = isTooLarge || path.length > maxDepth
+    if (this.#stopped) this.fault(line, isTooLarge ? tooLarge : tooDeep)
+    return this.#stopped
   }
 }
 

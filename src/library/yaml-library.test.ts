@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { Problem } from '../problem.ts'
 import { defineLibrary } from './define-library.ts'
-import { InvalidLibraryError } from './library-problem.ts'
 import { paperLibrary } from './paper-library/paper-library.ts'
-import { LibraryFileError, loadLibrary, parseLibrary, toYaml } from './yaml-library.ts'
+import { loadLibrary, parseLibrary, toYaml } from './yaml-library.ts'
 
 const small = `
 roles:
@@ -26,7 +26,7 @@ const messageOf = (text: string): string => {
   try {
     parseLibrary(text, 'team.yaml')
   } catch (error) {
-    if (error instanceof InvalidLibraryError || error instanceof LibraryFileError) return error.message
+    if (error instanceof Problem) return error.message
     throw error
   }
   return 'valid'
@@ -281,7 +281,11 @@ describe('loadLibrary', () => {
     expect(() => loadLibrary(file('latin.yaml', Buffer.from([0x61, 0x3a, 0x20, 0xe9])))).toThrow(
       /not UTF-8 text/,
     )
-    expect(() => loadLibrary(file('huge.yaml', Buffer.alloc((4 << 20) + 1)))).toThrow(LibraryFileError)
-    expect(() => loadLibrary(file('large.yaml', Buffer.alloc((1 << 20) + 1, 32)))).toThrow(LibraryFileError)
+    expect(() => loadLibrary(file('huge.yaml', Buffer.alloc((4 << 20) + 1)))).toThrow(
+      'Cannot read the library',
+    )
+    expect(() => loadLibrary(file('large.yaml', Buffer.alloc((1 << 20) + 1, 32)))).toThrow(
+      'Cannot read the library',
+    )
   })
 })

@@ -1,7 +1,4 @@
-/**
- * Compares strings by code point, as Python, SQLite and UTF-8 bytes do. JavaScript's `<` compares UTF-16 units, which
- * puts characters beyond U+FFFF before U+E000 to U+FFFF.
- */
+/** Compares by code point, as Python and UTF-8 do. JavaScript's `<` puts characters beyond U+FFFF before U+E000 to U+FFFF. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   let i = 0

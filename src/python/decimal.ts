@@ -35,7 +35,7 @@ export function parseDecimal(text: string): Decimal | undefined {
 }
 
 function finiteDecimal(negative: boolean, allDigits: string, exponent: bigint): Decimal | undefined {
-  const coefficient = withoutLeadingZeros(allDigits)
+  const coefficient = allDigits.replace(/^0+/, '')
   const adjusted = exponent + BigInt(Math.max(coefficient.length - 1, 0))
   if (adjusted > largestExponent || exponent < smallestExponent) return undefined
   if (coefficient === '') return { kind: 'finite', negative: false, digits: '', exponent: 0n }
@@ -43,13 +43,7 @@ function finiteDecimal(negative: boolean, allDigits: string, exponent: bigint): 
   return { kind: 'finite', negative, digits, exponent: exponent + BigInt(coefficient.length - digits.length) }
 }
 
-// Loops and not patterns: a pattern that looks for trailing zeros tries every zero of a long number.
-function withoutLeadingZeros(digits: string): string {
-  let start = 0
-  while (digits[start] === '0') start += 1
-  return digits.slice(start)
-}
-
+/** A loop and not a pattern: one that looks for trailing zeros tries every zero of a long number. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1
@@ -61,11 +55,6 @@ export function equalDecimals(a: Decimal, b: Decimal): boolean {
     return a.negative === b.negative && a.digits === b.digits && a.exponent === b.exponent
   }
   return a.kind === 'infinite' && b.kind === 'infinite' && a.negative === b.negative
-}
-
-export function decimalOfInteger(value: bigint): Decimal {
-  const digits = (value < 0n ? -value : value).toString()
-  return finiteDecimal(value < 0n, digits, 0n)!
 }
 
 /** The exact value of a double: every one is a finite decimal. */

@@ -18,8 +18,30 @@ describe('JSON as Python reads it', () => {
     [' [ ] ', { kind: 'list', items: [] }],
     ['"\\ud83d\\ude00\\ud800"', { kind: 'str', value: '\u{1f600}\ud800' }],
     ['"\u007f"', { kind: 'str', value: '\u007f' }],
-    ['{"a": 1, "a": 2}', { kind: 'dict', entries: new Map([['a', { kind: 'int', value: 2n }]]) }],
-    ['{"__proto__": 1}', { kind: 'dict', entries: new Map([['__proto__', { kind: 'int', value: 1n }]]) }],
+    [
+      '{"a": 1, "a": 2}',
+      {
+        kind: 'dict',
+        entries: [
+          [
+            { kind: 'str', value: 'a' },
+            { kind: 'int', value: 2n },
+          ],
+        ],
+      },
+    ],
+    [
+      '{"__proto__": 1}',
+      {
+        kind: 'dict',
+        entries: [
+          [
+            { kind: 'str', value: '__proto__' },
+            { kind: 'int', value: 1n },
+          ],
+        ],
+      },
+    ],
   ])('%s', (text, value) => expect(parsePythonJson(text)).toEqual(value))
 
   test.each([

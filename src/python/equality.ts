@@ -1,9 +1,8 @@
-import { decimalOfFloat, decimalOfInteger, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
-import type { PythonJson } from './json.ts'
+import { decimalOfFloat, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
 import type { PlainValue } from './plain-value.ts'
 
 /** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
-export function equalsExpected(actual: PlainValue, expected: PythonJson): boolean {
+export function equalsExpected(actual: PlainValue, expected: PlainValue): boolean {
   switch (expected.kind) {
     case 'none':
       return actual.kind === 'none'
@@ -22,39 +21,37 @@ export function equalsExpected(actual: PlainValue, expected: PythonJson): boolea
       )
     case 'dict':
       return actual.kind === 'dict' && equalsDict(actual.entries, expected.entries)
+    default:
+      return false
   }
 }
 
-function equalsDict(
-  actual: ReadonlyArray<readonly [PlainValue, PlainValue]>,
-  expected: ReadonlyMap<string, PythonJson>,
-): boolean {
-  const seen = new Set<string>()
+type Entries = ReadonlyArray<readonly [PlainValue, PlainValue]>
+
+function equalsDict(actual: Entries, expected: Entries): boolean {
+  // A key that comes twice is not found the second time.
+  const missing = new Map(expected.map(([key, value]) => [(key as { value: string }).value, value]))
   for (const [key, value] of actual) {
-    if (key.kind !== 'str' || seen.has(key.value)) return false
-    const wanted = expected.get(key.value)
+    const wanted = key.kind === 'str' ? missing.get(key.value) : undefined
     if (wanted === undefined || !equalsExpected(value, wanted)) return false
-    seen.add(key.value)
+    missing.delete((key as { value: string }).value)
   }
-  return seen.size === expected.size
+  return missing.size === 0
 }
 
-/** Numbers of all types are equal when their exact values are. JavaScript compares an integer with a double exactly. */
+/** Numbers of all types are equal when their exact values are. */
 function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
   switch (actual.kind) {
     case 'bool':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return BigInt(actual.value) == expected
+      return equalsNumber(BigInt(actual.value), expected)
     case 'int':
     case 'float':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return actual.value == expected
+      return equalsNumber(actual.value, expected)
     case 'complex':
-      // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
-      return actual.imaginary === 0 && actual.real == expected
+      return actual.imaginary === 0 && equalsNumber(actual.real, expected)
     case 'decimal': {
       const decimal = parseDecimal(actual.text)
-      const wanted = typeof expected === 'bigint' ? decimalOfInteger(expected) : decimalOfFloat(expected)
+      const wanted = typeof expected === 'bigint' ? parseDecimal(`${expected}`)! : decimalOfFloat(expected)
       return decimal !== undefined && equalDecimals(decimal, wanted)
     }
     case 'fraction': {
@@ -66,4 +63,10 @@ function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
     default:
       return false
   }
+}
+
+/** JavaScript compares an integer with a double exactly. */
+function equalsNumber(a: bigint | number, b: bigint | number): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: a bigint is never === a number
+  return a == b
 }

@@ -1,127 +1,51 @@
 // JSON as Python's `json.loads` reads it: integers are exact, 1.0 is not 1, and NaN and Infinity are numbers.
 import type { PlainValue } from './plain-value.ts'
 
-/** The kinds of value that JSON can hold. */
-export type PythonJson =
-  | Extract<PlainValue, { kind: 'none' | 'bool' | 'int' | 'float' | 'str' }>
-  | { readonly kind: 'list'; readonly items: readonly PythonJson[] }
-  | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, PythonJson> }
+const deepest = 901
+/** A string is taken as a whole, also one without an end, so that no text is looked at twice. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity|[[\]{}]/gs
+/** Stands for NaN, which no JSON number gives; nobody writes zero like this. */
+const nan = '-0e-31415926535897'
 
-const deepest = 900
-const number = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][+-]?\d+)?/y
-const constants: ReadonlyArray<readonly [string, PythonJson]> = [
-  ['null', { kind: 'none' }],
-  ['true', { kind: 'bool', value: true }],
-  ['false', { kind: 'bool', value: false }],
-  ['NaN', { kind: 'float', value: Number.NaN }],
-  ['Infinity', { kind: 'float', value: Number.POSITIVE_INFINITY }],
-  ['-Infinity', { kind: 'float', value: Number.NEGATIVE_INFINITY }],
-]
+/** The third argument, with the source text, is newer than TypeScript's library types. */
+type Reviver = (key: string, value: unknown) => unknown
 
 /** Returns undefined for text that is not JSON in Python's sense. */
-export function parsePythonJson(text: string): PythonJson | undefined {
-  const reader = new Reader(text)
-  const value = reader.value(0)
-  reader.skipSpace()
-  return value !== undefined && reader.atEnd() ? value : undefined
+export function parsePythonJson(text: string): PlainValue | undefined {
+  try {
+    return JSON.parse(standardJson(text), tagged as Reviver)
+  } catch {
+    return undefined
+  }
 }
 
-class Reader {
-  readonly #text: string
-  #at = 0
+/** The blanks keep the constants from becoming a part of what stands beside them. */
+function standardJson(text: string): string {
+  let depth = 0
+  return text.replace(tokens, (token) => {
+    if (token === '[' || token === '{') depth += 1
+    if (token === ']' || token === '}') depth -= 1
+    if (depth > deepest) throw new RangeError('nested too deep')
+    if (token === 'NaN') return ` ${nan} `
+    return token.endsWith('Infinity') ? ` ${token.replace('Infinity', '1e999')} ` : token
+  })
+}
 
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  atEnd(): boolean {
-    return this.#at === this.#text.length
-  }
-
-  skipSpace(): void {
-    while (' \t\n\r'.includes(this.#text[this.#at] ?? 'x')) this.#at += 1
-  }
-
-  value(depth: number): PythonJson | undefined {
-    this.skipSpace()
-    if (depth > deepest) return undefined
-    const next = this.#text[this.#at]
-    if (next === '[') return this.#list(depth)
-    if (next === '{') return this.#dict(depth)
-    if (next === '"') {
-      const value = this.#string()
-      return value === undefined ? undefined : { kind: 'str', value }
-    }
-    for (const [word, value] of constants) {
-      if (this.#text.startsWith(word, this.#at)) {
-        this.#at += word.length
-        return value
+function tagged(_key: string, value: unknown, { source }: { source: string }): PlainValue {
+  if (value === null) return { kind: 'none' }
+  if (Array.isArray(value)) return { kind: 'list', items: value }
+  switch (typeof value) {
+    case 'boolean':
+      return { kind: 'bool', value }
+    case 'string':
+      return { kind: 'str', value }
+    case 'number':
+      if (/^-?\d+$/.test(source)) return { kind: 'int', value: BigInt(source) }
+      return { kind: 'float', value: source === nan ? Number.NaN : value }
+    default:
+      return {
+        kind: 'dict',
+        entries: Object.entries(value!).map(([key, item]) => [{ kind: 'str', value: key }, item]),
       }
-    }
-    return this.#number()
-  }
-
-  #list(depth: number): PythonJson | undefined {
-    const items: PythonJson[] = []
-    this.#at += 1
-    if (this.#takes(']')) return { kind: 'list', items }
-    for (;;) {
-      const item = this.value(depth + 1)
-      if (item === undefined) return undefined
-      items.push(item)
-      if (this.#takes(']')) return { kind: 'list', items }
-      if (!this.#takes(',')) return undefined
-    }
-  }
-
-  #dict(depth: number): PythonJson | undefined {
-    const entries = new Map<string, PythonJson>()
-    this.#at += 1
-    if (this.#takes('}')) return { kind: 'dict', entries }
-    for (;;) {
-      this.skipSpace()
-      const key = this.#string()
-      if (key === undefined || !this.#takes(':')) return undefined
-      const value = this.value(depth + 1)
-      if (value === undefined) return undefined
-      entries.set(key, value)
-      if (this.#takes('}')) return { kind: 'dict', entries }
-      if (!this.#takes(',')) return undefined
-    }
-  }
-
-  #number(): PythonJson | undefined {
-    const [text, whole, fraction, exponent] = this.#match(number) ?? []
-    if (text === undefined) return undefined
-    if (fraction === undefined && exponent === undefined) return { kind: 'int', value: BigInt(whole!) }
-    return { kind: 'float', value: Number(text) }
-  }
-
-  #string(): string | undefined {
-    if (this.#text[this.#at] !== '"') return undefined
-    let end = this.#at + 1
-    while (end < this.#text.length && this.#text[end] !== '"') end += this.#text[end] === '\\' ? 2 : 1
-    const literal = this.#text.slice(this.#at, end + 1)
-    this.#at = end + 1
-    try {
-      // Between the quotes the two languages agree.
-      return JSON.parse(literal) as string
-    } catch {
-      return undefined
-    }
-  }
-
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)
-    if (found !== null) this.#at = pattern.lastIndex
-    return found
-  }
-
-  #takes(mark: string): boolean {
-    this.skipSpace()
-    if (this.#text[this.#at] !== mark) return false
-    this.#at += 1
-    return true
   }
 }

@@ -30,30 +30,18 @@ export function decodePlain(tagged: unknown, depth = 0): PlainValue | undefined 
   }
   if (!Array.isArray(tagged) || typeof tagged[0] !== 'string' || depth > deepest) return undefined
   const [tag, ...rest] = tagged as [string, ...unknown[]]
-  if (tag in collections) {
-    const items = decodeAll(rest, depth)
-    return items && { kind: collections[tag as keyof typeof collections], items }
-  }
-  if (tag === 'd') return decodeDict(rest, depth)
-  return rest.every((part) => typeof part === 'string') ? decodeScalar(tag, rest) : undefined
-}
-
-function decodeAll(parts: readonly unknown[], depth: number): PlainValue[] | undefined {
+  if (tag !== 'd' && !(tag in collections))
+    return rest.every((part) => typeof part === 'string') ? decodeScalar(tag, rest) : undefined
   const items: PlainValue[] = []
-  for (const part of parts) {
+  for (const part of rest) {
     const item = decodePlain(part, depth + 1)
     if (item === undefined) return undefined
     items.push(item)
   }
-  return items
-}
-
-function decodeDict(parts: readonly unknown[], depth: number): PlainValue | undefined {
-  const items = decodeAll(parts, depth)
-  if (items === undefined || items.length % 2 !== 0) return undefined
-  const entries: Array<[PlainValue, PlainValue]> = []
-  for (let at = 0; at < items.length; at += 2) entries.push([items[at]!, items[at + 1]!])
-  return { kind: 'dict', entries }
+  if (tag !== 'd') return { kind: collections[tag as keyof typeof collections], items }
+  if (items.length % 2 !== 0) return undefined
+  const keys = items.filter((_, index) => index % 2 === 0)
+  return { kind: 'dict', entries: keys.map((key, index) => [key, items[2 * index + 1]!]) }
 }
 
 function decodeScalar(

@@ -55,18 +55,15 @@ export class PythonRandom {
     return items
   }
 
-  /** `k` different members of an array, or of range(n), in the order drawn. */
-  sample(population: number, k: number): number[]
-  sample<T>(population: readonly T[], k: number): T[]
-  sample<T>(population: number | readonly T[], k: number): (number | T)[] {
-    if (typeof population !== 'number')
-      return this.sample(population.length, k).map((index) => population[index]!)
-    if (!Number.isSafeInteger(k) || k < 0 || k > population)
-      throw new RangeError(`Cannot draw ${k} different members out of ${population}.`)
-    return population <= poolLimit(k) ? this.#sampleByPool(population, k) : this.#sampleBySet(population, k)
-  }
-
-  #sampleByPool(n: number, k: number): number[] {
+  /** `k` different members of range(n), in the order drawn. */
+  sample(n: number, k: number): number[] {
+    if (!Number.isSafeInteger(k) || k < 0 || k > n)
+      throw new RangeError(`Cannot draw ${k} different members out of ${n}.`)
+    if (n > poolLimit(k)) {
+      const selected = new Set<number>()
+      while (selected.size < k) selected.add(this.#below(n))
+      return [...selected]
+    }
     const pool = Array.from({ length: n }, (_, index) => index)
     return Array.from({ length: k }, (_, drawn) => {
       const last = n - drawn - 1
@@ -77,34 +74,17 @@ export class PythonRandom {
     })
   }
 
-  #sampleBySet(n: number, k: number): number[] {
-    const selected = new Set<number>()
-    while (selected.size < k) selected.add(this.#below(n))
-    return [...selected]
+  #below(n: number): number {
+    return Number(this.#belowBig(BigInt(n)))
   }
 
   /** Takes as many bits as `n` itself has (not n − 1) and rejects what is too large, as CPython does. */
-  #below(n: number): number {
-    const bits = n < 2 ** 32 ? 32 - Math.clz32(n) : 64 - Math.clz32(n / 2 ** 32)
-    let value: number
-    do value = this.#smallBits(bits)
-    while (value >= n)
-    return value
-  }
-
   #belowBig(n: bigint): bigint {
     const bits = n.toString(2).length
     let value: bigint
     do value = this.getrandbits(bits)
     while (value >= n)
     return value
-  }
-
-  /** `getrandbits` for 1 to 53 bits, without a bigint. */
-  #smallBits(k: number): number {
-    if (k <= 32) return this.#word() >>> (32 - k)
-    const low = this.#word()
-    return (this.#word() >>> (64 - k)) * 2 ** 32 + low
   }
 
   #word(): number {

@@ -1,20 +1,15 @@
 // Python's way with text, where JavaScript's differs: which characters are white space, and which digits are digits.
 
-/** `str.isspace()`: has U+001C to U+001F and U+0085, which JavaScript does not count, and lacks its U+FEFF. */
+/** Those of `str.isspace()`: U+001C to U+001F and U+0085, which JavaScript does not count, but not its U+FEFF. */
+const spaces =
+  '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
+  '\u2028\u2029\u202f\u205f\u3000'
+const isSpace = new Uint8Array(0x3001)
+for (const space of spaces) isSpace[space.charCodeAt(0)] = 1
+const spaceRun = new RegExp(`[${spaces}]+`)
+
 export function isPythonSpace(code: number): boolean {
-  if (code <= 0x20) return code === 0x20 || (code >= 9 && code <= 13) || code >= 0x1c
-  if (code < 0x80) return false
-  return (
-    code === 0x85 ||
-    code === 0xa0 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000
-  )
+  return isSpace[code] === 1
 }
 
 /** `text.strip()` */
@@ -28,16 +23,7 @@ export function pythonStrip(text: string): string {
 
 /** `text.split()` */
 export function pythonSplit(text: string): string[] {
-  const words: string[] = []
-  let start = -1
-  for (let i = 0; i <= text.length; i += 1) {
-    const space = i === text.length || isPythonSpace(text.charCodeAt(i))
-    if (space && start !== -1) {
-      words.push(text.slice(start, i))
-      start = -1
-    } else if (!space && start === -1) start = i
-  }
-  return words
+  return text.split(spaceRun).filter((word) => word !== '')
 }
 
 /** The zeros of Unicode 14, that of Python 3.11: each is followed by its script's 1 to 9. */

@@ -3,14 +3,14 @@ import { mayHaveBeenCharged } from '../models/failure.ts'
 import { type Cost, costOf, type Price } from '../models/prices.ts'
 import type { TokenUsage } from '../models/usage.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
-import type { CallJournal, EndedAttempt, SpentSum } from './call-journal.ts'
+import type { CallJournal, EndedAttempt } from './call-journal.ts'
 
-/** What a run has used, over all its resumes. Tokens and cost are what the server told, and nothing else. */
+/** What a run has used, over all its resumes. Tokens and cost are only what the server reported. */
 export interface Spent extends TokenUsage {
   /** Calls that were answered. */
   readonly calls: number
   readonly cost: Cost
-  /** Attempts that may have been charged but told no usage: cut off, given up, or under way at a kill. */
+  /** Attempts that may have been charged but reported no usage: cut off, given up, or under way at a kill. */
   readonly unknown: number
   /** The most that those can have used on top. Events of earlier versions lack it: there it is part of the tokens. */
   readonly unknownAtMost?: { readonly tokens: number; readonly cost: Cost }
@@ -19,15 +19,18 @@ export interface Spent extends TokenUsage {
 
 export type Cap = keyof BudgetSettings
 
-/** Tokens of text that nobody has counted yet: more than there are likely to be. */
+/** The order in which caps are checked. */
+const capOrder = ['cost', 'tokens', 'calls', 'minutes'] as const
+
+/** For estimating the tokens of a text, on the high side. */
 const charactersPerToken = 3
 
 /**
  * Caps on a run. The most that a call can use is reserved before it and settled after it. A run ends at a boundary
  * between batches once a cap is reached, so it can pass it by what one batch uses, and reports by how much.
  *
- * Attempts that may have been charged but told no usage count towards a cap with the most that they can have used, since a
- * cap must hold; `spent` tells them apart from what is known.
+ * Attempts that may have been charged but reported no usage count towards a cap with the most that they can have used,
+ * since a cap must hold; `spent` lists them separately.
  */
 export class Budget {
   readonly caps: BudgetSettings
@@ -36,16 +39,16 @@ export class Budget {
   readonly #journal: CallJournal | undefined
   readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
   readonly #unknown = { attempts: 0, tokens: 0, money: 0 }
-  readonly #reserved = { calls: 0, tokens: 0, money: 0 }
+  readonly #reserved = { calls: 0, tokens: 0, cost: 0, minutes: 0 }
   #minutesBefore = 0
 
-  /** With a journal it goes on from what that tells, and notes there what is spent. */
+  /** With a journal, it starts from what that has recorded, and records there what is spent. */
   constructor(caps: BudgetSettings, price: Price | undefined, journal?: CallJournal) {
     this.caps = caps
     this.price = price
     this.#journal = journal
     for (const line of journal?.earlier ?? []) {
-      if ('sum' in line) this.#addSum(line)
+      if ('sum' in line) this.#addSum(line.sum)
       else this.#addAttempt(line)
       this.#minutesBefore = Math.max(this.#minutesBefore, 'sum' in line ? line.sum.minutes : line.minutes)
     }
@@ -71,11 +74,16 @@ export class Budget {
       cachedInput: 0,
       output: decoding.maxOutputTokens,
     }
-    const held = { calls: 1, tokens: most.input + most.output, money: this.#money(most) }
+    const money = this.#money(most)
+    const reserve = (sign: 1 | -1) => {
+      this.#reserved.calls += sign
+      this.#reserved.tokens += sign * (most.input + most.output)
+      this.#reserved.cost += sign * money
+    }
     const id = this.#journal?.begin(most, this.#minutesNow())
-    this.#reserve(held, 1)
+    reserve(1)
     return (reply) => {
-      this.#reserve(held, -1)
+      reserve(-1)
       const ended = this.#ended(reply, most)
       this.#addAttempt(ended)
       if (id !== undefined) this.#journal!.end(id, { ...ended, control: isControl })
@@ -84,25 +92,19 @@ export class Budget {
 
   /** The cap that what is spent has reached, if any. */
   reached(): Cap | undefined {
-    return this.#firstCap({ calls: 0, tokens: 0, money: 0 })
+    return capOrder.find((cap) => this.#amount(cap) >= (this.caps[cap] ?? Number.POSITIVE_INFINITY))
   }
 
   /** Whether nothing new should be started: what is under way may use up the rest. */
   exhausted(): boolean {
-    return this.#firstCap(this.#reserved) !== undefined
+    return capOrder.some(
+      (cap) => this.#amount(cap) + this.#reserved[cap] >= (this.caps[cap] ?? Number.POSITIVE_INFINITY),
+    )
   }
 
   /** By how much a cap was passed, in its own unit. */
   overshoot(cap: Cap): number {
     return Math.max(0, this.#amount(cap) - this.caps[cap]!)
-  }
-
-  #firstCap(more: { calls: number; tokens: number; money: number }): Cap | undefined {
-    const extra = { calls: more.calls, tokens: more.tokens, cost: more.money, minutes: 0 }
-    return (['cost', 'tokens', 'calls', 'minutes'] as const).find((cap) => {
-      const limit = this.caps[cap]
-      return limit !== undefined && this.#amount(cap) + extra[cap] >= limit
-    })
   }
 
   #amount(cap: Cap): number {
@@ -132,36 +134,27 @@ export class Budget {
   }
 
   #addAttempt({ kind, used, atMost, cost }: EndedAttempt): void {
-    if (kind === 'answered') this.#told.calls += 1
-    if (used !== undefined) this.#addTold(used, cost)
-    if (atMost !== undefined) {
-      this.#unknown.attempts += 1
-      this.#unknown.tokens += atMost.input + atMost.output
-      this.#unknown.money += this.#inOurMoney(cost, atMost)
-    }
+    this.#addTold(kind === 'answered' ? 1 : 0, used, cost)
+    if (atMost !== undefined) this.#addUnknown(1, atMost, cost)
   }
 
-  #addSum({ sum: { calls, cost, unknown, unknownAtMost, minutes: _, ...usage } }: SpentSum): void {
+  #addSum({ calls, cost, unknown, unknownAtMost, ...usage }: Spent): void {
+    this.#addTold(calls, usage, cost)
+    const { tokens, cost: most } = unknownAtMost ?? { tokens: 0, cost: 'unpriced' }
+    this.#addUnknown(unknown, { input: 0, cachedInput: 0, output: tokens }, most)
+  }
+
+  #addTold(calls: number, used: TokenUsage | undefined, cost: Cost): void {
     this.#told.calls += calls
-    this.#addTold(usage, cost)
-    this.#unknown.attempts += unknown
-    if (unknownAtMost === undefined) return
-    const { tokens, cost: most } = unknownAtMost
-    this.#unknown.tokens += tokens
-    this.#unknown.money += this.#inOurMoney(most, { input: 0, cachedInput: 0, output: tokens })
-  }
-
-  #addTold(used: TokenUsage, cost: Cost): void {
-    this.#told.input += used.input
-    this.#told.cachedInput += used.cachedInput
-    this.#told.output += used.output
+    if (used === undefined) return
+    for (const kind of ['input', 'cachedInput', 'output'] as const) this.#told[kind] += used[kind]
     this.#told.money += this.#inOurMoney(cost, used)
   }
 
-  #reserve({ calls, tokens, money }: { calls: number; tokens: number; money: number }, sign: 1 | -1): void {
-    this.#reserved.calls += sign * calls
-    this.#reserved.tokens += sign * tokens
-    this.#reserved.money += sign * money
+  #addUnknown(attempts: number, atMost: TokenUsage, cost: Cost): void {
+    this.#unknown.attempts += attempts
+    this.#unknown.tokens += atMost.input + atMost.output
+    this.#unknown.money += this.#inOurMoney(cost, atMost)
   }
 
   /** What was noted without a price, or in another currency, is priced at what it would cost now. */

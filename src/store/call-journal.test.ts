@@ -102,6 +102,18 @@ test('what a power loss has left of a last line is cut off, and the journal goes
   expect(journal.digest.bytes).toBe(readFileSync(path).length)
 })
 
+test('a last line that stands there twice after a crash counts once', () => {
+  const path = fresh()
+  const first = open(path)
+  for (let call = 0; call < 2; call += 1) first.budget.reserve(request)(answer)
+  first.journal.close()
+  const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1)
+  appendFileSync(path, `${last}\n`)
+  const { budget, journal } = open(path)
+  expect(budget.spent).toMatchObject({ calls: 2, input: 16, output: 10, unknown: 0 })
+  expect(journal.take({ replies: 2, updated: 0 })).toBe(0)
+})
+
 test('a damaged line is no end of the journal: it is named', () => {
   const path = fresh()
   open(path).budget.reserve(request)(answer)

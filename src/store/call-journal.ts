@@ -4,7 +4,7 @@ import type { TokenUsage } from '../models/usage.ts'
 import type { Spent } from './budget.ts'
 import { type FileDigest, LineFile, readLines } from './durable-file.ts'
 
-/** How an attempt to call the model ended. It told what it used, or may have used anything up to `atMost`, or used nothing. */
+/** How an attempt to call the model ended. It reported what it used, or may have used up to `atMost`, or used nothing. */
 export interface EndedAttempt {
   /** `lost`: its process was killed meanwhile. */
   readonly kind: 'answered' | 'lost' | FailureKind
@@ -71,7 +71,8 @@ export class CallJournal {
         underWay.set(line.begin, line)
         this.#next = line.begin + 1
       } else {
-        if ('end' in line) underWay.delete(line.end)
+        // A crash may leave a line twice: an attempt ends once.
+        if ('end' in line && !underWay.delete(line.end)) continue
         this.#count(line)
         earlier.push(line)
       }
@@ -92,16 +93,16 @@ export class CallJournal {
   begin(atMost: TokenUsage, minutes: number): number {
     const id = this.#next
     this.#next += 1
-    this.#note({ begin: id, atMost, minutes })
+    this.#file.note({ begin: id, atMost, minutes })
     return id
   }
 
   end(id: number, ended: EndedAttempt): void {
-    this.#note({ end: id, ...ended })
+    this.#file.note({ end: id, ...ended })
   }
 
   /**
-   * Takes the run over from the process before, and tells how many calls that one has lost: it did not wait for them, or was
+   * Takes the run over from the last process and returns how many calls that one has lost: it did not wait for them, or was
    * killed before their answers were kept. `replies`: those that the ledger has. `updated`: calls until the last update,
    * which has used up their answers.
    */
@@ -109,7 +110,7 @@ export class CallJournal {
     const { answered, replies: before } = this.#taken
     const kept = Math.max(0, replies - before + this.#controls, updated - this.#selfChecked - answered)
     const lost = this.#abandoned + Math.max(0, this.#answered - answered - kept)
-    this.#note({ taken: { answered: this.#answered, replies } })
+    this.#file.note({ taken: { answered: this.#answered, replies } })
     return lost
   }
 
@@ -129,10 +130,6 @@ export class CallJournal {
       this.#answered += 1
       if (line.control === true) this.#controls += 1
     } else if (line.kind === 'lost' || line.kind === 'cancelled') this.#abandoned += 1
-  }
-
-  #note(line: JournalLine): void {
-    this.#file.note(line)
   }
 }
 

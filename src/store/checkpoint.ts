@@ -1,172 +1,138 @@
-import { createHash, webcrypto } from 'node:crypto'
+import { webcrypto } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { AdamState } from '../numerics/adam.ts'
-import { type Arithmetic, arithmetics } from '../numerics/kernels/kernels.ts'
+import { arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertParameters, type PolicyDimensions, parameterShapes } from '../policy/parameter-shapes.ts'
 import type { ParameterValues } from '../policy/parameters.ts'
 import { exitCode, Problem } from '../problem.ts'
-import { currentFolder, replaceFolder, replaceFolderInBackground } from './replace-folder.ts'
+import { digestOf, fileDigestSchema } from './durable-file.ts'
+import { currentFolder, replaceFolder } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
-
-/** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
-export interface CheckpointIdentity {
-  readonly dimensions: PolicyDimensions
-  /** Fingerprint of the role library. */
-  readonly library: string
-  /** Fingerprint of the text encoder. */
-  readonly encoder: string
-  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
-  readonly arithmetic: Arithmetic
-}
-
-/** All that a resume needs of the policy and its optimizer. */
-export interface Checkpoint extends CheckpointIdentity {
-  readonly seed: number
-  /** Updates done. */
-  readonly update: number
-  readonly parameters: ParameterValues
-  /** Absent where the policy will only be used. */
-  readonly optimizer?: AdamState
-  /** What the weights rest on, told by whoever trains them. Kept under the checkpoint's digest, and not looked into here. */
-  readonly restsOn?: JsonObject
-}
 
 const weightsFile = 'policy.safetensors'
 const optimizerFile = 'optimizer.safetensors'
 const stateFile = 'state.json'
 
-const fileRecord = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
+const size = z.int().positive()
+const json: z.ZodType<JsonObject> = z.record(z.string(), z.json())
 const stateSchema = z.object({
   format: z.literal('magic-checkpoint-v1'),
-  dimensions: z.object({
-    semantic: z.int().positive(),
-    hidden: z.int().positive(),
-    maxUnits: z.int().positive(),
-    maxDepth: z.int().positive(),
-  }),
+  dimensions: z.object({ semantic: size, hidden: size, maxUnits: size, maxDepth: size }),
+  /** Fingerprint of the role library. */
   library: z.string(),
+  /** Fingerprint of the text encoder. */
   encoder: z.string(),
+  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
   arithmetic: z.enum(arithmetics),
   seed: z.number(),
+  /** Updates done. */
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
-  /** Checkpoints of earlier versions have none. */
-  restsOn: z.record(z.string(), z.json()).optional(),
-  files: z.record(z.string(), fileRecord),
+  /** What the weights rest on, as the trainer states it; not looked into here. Earlier versions have none. */
+  restsOn: json.optional(),
+  files: z.record(z.string(), fileDigestSchema),
   /** SHA-256 of all of the above, as JSON without white space. */
   digest: z.string(),
 })
 type State = z.infer<typeof stateSchema>
 
+/** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
+export type CheckpointIdentity = Readonly<Pick<State, 'dimensions' | 'library' | 'encoder' | 'arithmetic'>>
+
+/** All that a resume needs of the policy and its optimizer. */
+export interface Checkpoint extends CheckpointIdentity, Readonly<Pick<State, 'seed' | 'update' | 'restsOn'>> {
+  readonly parameters: ParameterValues
+  /** Absent where the policy will only be used. */
+  readonly optimizer?: AdamState
+}
+
 /**
  * Writes a checkpoint folder: `policy.safetensors` (weights under their PyTorch names), `optimizer.safetensors`, and
- * `state.json` for the rest. It appears whole under its name or not at all, also after a power loss.
+ * `state.json` for the rest. It appears whole under its name or not at all, also after a power loss. Digests and disk take
+ * their time outside the event loop; until it has ended, nobody may change the checkpoint's arrays.
  */
-export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
-  const contents = tensorFiles(checkpoint)
-  const files = [...contents].map(([name, bytes]) => [name, fileRecordOf(bytes, digestOf(bytes))] as const)
-  contents.set(stateFile, sealedState(checkpoint, Object.fromEntries(files)))
-  try {
-    assertReplaceable(folder)
-    replaceFolder(folder, contents)
-  } catch (error) {
-    throw new CheckpointWriteError(folder, contents, error as Error)
-  }
-}
-
-/**
- * The same, while other things go on: digests and disk take their time outside the event loop. Until it has ended, nobody may
- * change the checkpoint's arrays.
- */
-export async function writeCheckpointInBackground(folder: string, checkpoint: Checkpoint): Promise<void> {
-  // Who called it may have calls to send off; putting tens of megabytes in order would keep them waiting.
+export async function writeCheckpoint(folder: string, checkpoint: Checkpoint): Promise<void> {
+  // The caller may have calls to send off; putting tens of megabytes in order would keep them waiting.
   await new Promise(setImmediate)
   const contents = tensorFiles(checkpoint)
-  const files = await Promise.all(
-    [...contents].map(
-      async ([name, bytes]) => [name, fileRecordOf(bytes, await digestInBackground(bytes))] as const,
-    ),
-  )
-  contents.set(stateFile, sealedState(checkpoint, Object.fromEntries(files)))
+  const files: State['files'] = {}
+  for (const [name, bytes] of contents)
+    files[name] = { bytes: bytes.length, sha256: await digestInBackground(bytes) }
+  contents.set(stateFile, sealedState(checkpoint, files))
   try {
     assertReplaceable(folder)
-    await replaceFolderInBackground(folder, contents)
+    await replaceFolder(folder, contents)
   } catch (error) {
     throw new CheckpointWriteError(folder, contents, error as Error)
   }
 }
 
-function tensorFiles({
-  parameters,
-  optimizer,
-  dimensions,
-}: Checkpoint): Map<string, Uint8Array<ArrayBuffer>> {
+function tensorFiles(checkpoint: Checkpoint): Map<string, Uint8Array<ArrayBuffer>> {
+  const { parameters, optimizer, dimensions } = checkpoint
   assertParameters(parameters, dimensions)
-  const files = new Map([[weightsFile, serialize(floats(parameters))]])
-  if (optimizer) files.set(optimizerFile, serialize(momentTensors(optimizer, dimensions)))
+  const weights = [...parameters].map(([name, { shape, data }]): [string, StoredTensor] => [
+    name,
+    { shape, data: data instanceof Float32Array ? data : Float32Array.from(data) },
+  ])
+  const files = new Map([[weightsFile, serializeSafetensors(new Map(weights))]])
+  if (optimizer) files.set(optimizerFile, serializeSafetensors(momentTensors(optimizer, dimensions)))
   return files
 }
 
 function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<ArrayBuffer> {
   const { optimizer, dimensions, library, encoder, arithmetic, seed, update, restsOn } = checkpoint
-  const state: Omit<State, 'digest'> = {
-    format: 'magic-checkpoint-v1',
-    dimensions,
-    library,
-    encoder,
-    arithmetic,
-    seed,
-    update,
-    adamStep: optimizer?.step ?? null,
-    ...(restsOn === undefined ? {} : { restsOn: restsOn as State['restsOn'] }),
-    files,
-  }
+  const identity = { dimensions, library, encoder, arithmetic }
+  const adamStep = optimizer?.step ?? null
+  const state = { format: 'magic-checkpoint-v1', ...identity, seed, update, adamStep, restsOn, files }
   // Parsed, because what could not be read back must not be written.
-  const sealed = stateSchema.parse({ ...state, digest: digestOf(JSON.stringify(state)) })
+  const sealed = stateSchema.parse({ ...state, digest: digestOf(JSON.stringify(state)).sha256 })
   return new TextEncoder().encode(`${JSON.stringify(sealed, null, 2)}\n`)
 }
 
 /** Reads a checkpoint whole or refuses it, saying what is damaged or what does not fit. */
 export function readCheckpoint(folder: string, expected: Partial<CheckpointIdentity> = {}): Checkpoint {
-  const place = currentFolder(folder)
-  const state = readState(folder, place)
-  assertFits(folder, state, expected)
-  const weights = readTensors(folder, place, weightsFile, state.files)
-  try {
-    assertParameters(weights, state.dimensions)
-  } catch (error) {
-    throw new CheckpointError(folder, `${weightsFile} does not hold this policy. ${(error as Error).message}`)
-  }
-  const { dimensions, library, encoder, arithmetic, seed, update, adamStep, restsOn } = state
-  const checkpoint = {
-    ...{ dimensions, library, encoder, arithmetic, seed, update, parameters: weights },
-    ...(restsOn === undefined ? {} : { restsOn }),
-  }
-  if (adamStep === null) return checkpoint
-  const moments = readTensors(folder, place, optimizerFile, state.files)
-  return { ...checkpoint, optimizer: { step: adamStep, ...joinMoments(moments, dimensions, folder) } }
+  return inside(folder, (place) => {
+    const { format: _, adamStep, files, digest: __, ...state } = readState(place)
+    assertFits(state, expected)
+    const parameters = readTensors(place, weightsFile, files)
+    assertHolds(weightsFile, parameters, state.dimensions)
+    if (adamStep === null) return { ...state, parameters }
+    const moments = readTensors(place, optimizerFile, files)
+    const joined = (prefix: string) => joinMoments(moments, prefix, state.dimensions)
+    const optimizer = { step: adamStep, first: joined('first_moment.'), second: joined('second_moment.') }
+    return { ...state, parameters, optimizer }
+  })
 }
 
-/** What a checkpoint tells of itself, without its weights. */
+/** A checkpoint's state, without its weights. */
 export function readCheckpointState(folder: string): Pick<Checkpoint, 'seed' | 'update' | 'restsOn'> {
-  const { seed, update, restsOn } = readState(folder, currentFolder(folder))
-  return { seed, update, ...(restsOn === undefined ? {} : { restsOn }) }
+  return inside(folder, readState)
 }
 
-function readState(folder: string, place: string): State {
-  const bytes = readOrRefuse(folder, place, stateFile)
+/** Reads a folder where it is now; errors name the folder. */
+function inside<Content>(folder: string, read: (place: string) => Content): Content {
+  try {
+    return read(currentFolder(folder))
+  } catch (error) {
+    throw new CheckpointError(folder, (error as Error).message, { cause: error })
+  }
+}
+
+function readState(place: string): State {
+  const bytes = readOrRefuse(place, stateFile)
   try {
     const content: unknown = JSON.parse(new TextDecoder().decode(bytes))
     const state = stateSchema.parse(content)
     const { digest, ...rest } = content as State
-    if (digestOf(JSON.stringify(rest)) !== digest) throw new Error('its content does not have its digest')
+    if (digestOf(JSON.stringify(rest)).sha256 !== digest)
+      throw new Error('its content does not have its digest')
     return state
   } catch (error) {
     const problem = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new CheckpointError(folder, `${stateFile} is damaged or of another version: ${problem}`)
+    throw new Error(`${stateFile} is damaged or of another version: ${problem}`)
   }
 }
 
@@ -182,65 +148,57 @@ function assertReplaceable(folder: string): void {
   if (foreign !== undefined) throw new Error(`it holds ${foreign}, which is no part of a checkpoint`)
 }
 
-function assertFits(folder: string, state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
-  const differences: string[] = []
-  for (const [name, wanted] of Object.entries(expected.dimensions ?? {})) {
-    const found = state.dimensions[name as keyof PolicyDimensions]
-    if (found !== wanted) differences.push(`${name} is ${found}, not ${wanted}`)
-  }
-  for (const name of ['library', 'encoder'] as const) {
-    const wanted = expected[name]
-    if (wanted === undefined || state[name] === wanted) continue
-    differences.push(`it was trained with the ${name} ${state[name]}, not ${wanted}`)
-  }
-  if (expected.arithmetic !== undefined && state.arithmetic !== expected.arithmetic) {
-    const remedy = 'run with MAGIC_ARITHMETIC set to the former where the processor allows it'
-    differences.push(
-      `it was trained with ${state.arithmetic} arithmetic, not ${expected.arithmetic} (${remedy})`,
-    )
-  }
-  if (differences.length > 0)
-    throw new CheckpointError(folder, `it is for another policy: ${differences.join('; ')}`)
+function assertFits(state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
+  const flat = ({ dimensions, library, encoder, arithmetic }: Partial<CheckpointIdentity>) =>
+    Object.entries({ ...dimensions, library, encoder, arithmetic })
+  const found = new Map(flat(state))
+  const differences = flat(expected)
+    .filter(([name, wanted]) => wanted !== undefined && found.get(name) !== wanted)
+    .map(([name, wanted]) => `its ${name} is ${found.get(name)}, not ${wanted}`)
+  if (differences.length === 0) return
+  const remedy = 'MAGIC_ARITHMETIC sets the arithmetic where the processor allows it'
+  if (differences.at(-1)!.startsWith('its arithmetic')) differences.push(remedy)
+  throw new Error(`it is for another policy: ${differences.join('; ')}`)
 }
 
-function readTensors(
-  folder: string,
-  place: string,
-  name: string,
-  files: State['files'],
-): ReadonlyMap<string, { shape: readonly number[]; data: Float32Array }> {
-  const refuse = (problem: string) => new CheckpointError(folder, problem)
+type Tensors = Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>
+
+function readTensors(place: string, name: string, files: State['files']): Tensors {
   const record = files[name]
-  if (record === undefined) throw refuse(`${stateFile} does not mention ${name}`)
-  const bytes = readOrRefuse(folder, place, name)
+  if (record === undefined) throw new Error(`${stateFile} does not mention ${name}`)
+  const bytes = readOrRefuse(place, name)
   if (bytes.length !== record.bytes) {
     const how = bytes.length < record.bytes ? 'it is truncated' : 'something was added to it'
-    throw refuse(`${name} has ${bytes.length} bytes instead of ${record.bytes}: ${how}`)
+    throw new Error(`${name} has ${bytes.length} bytes instead of ${record.bytes}: ${how}`)
   }
-  if (digestOf(bytes) !== record.sha256) {
-    throw refuse(`${name} is damaged: its contents do not have the digest in ${stateFile}`)
-  }
-  const tensors = new Map<string, { shape: readonly number[]; data: Float32Array }>()
-  for (const [tensor, { shape, data }] of parseSafetensors(bytes, join(place, name)).tensors) {
-    if (!(data instanceof Float32Array)) throw refuse(`${tensor} in ${name} is not of type F32`)
+  if (digestOf(bytes).sha256 !== record.sha256)
+    throw new Error(`${name} is damaged: its contents do not have the digest in ${stateFile}`)
+  const tensors: Tensors = new Map()
+  for (const [tensor, { shape, data }] of parseSafetensors(bytes, join(place, name))) {
+    if (!(data instanceof Float32Array)) throw new Error(`${tensor} in ${name} is not of type F32`)
     tensors.set(tensor, { shape, data })
   }
   return tensors
 }
 
-function readOrRefuse(folder: string, place: string, name: string): Uint8Array {
+function assertHolds(what: string, tensors: Tensors, dimensions: PolicyDimensions): void {
+  try {
+    assertParameters(tensors, dimensions)
+  } catch (error) {
+    throw new Error(`${what} does not hold this policy. ${(error as Error).message}`)
+  }
+}
+
+function readOrRefuse(place: string, name: string): Uint8Array {
   try {
     return readFileSync(join(place, name))
   } catch (error) {
-    throw new CheckpointError(folder, `${name} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new Error(`${name} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }
 
 /** The moments as tensors named like the weights they belong to. */
-function momentTensors(
-  { first, second }: AdamState,
-  dimensions: PolicyDimensions,
-): Map<string, StoredTensor> {
+function momentTensors({ first, second }: AdamState, dimensions: PolicyDimensions) {
   const tensors = new Map<string, StoredTensor>()
   let offset = 0
   for (const [name, shape] of parameterShapes(dimensions)) {
@@ -257,50 +215,18 @@ function momentTensors(
   return tensors
 }
 
-function joinMoments(
-  tensors: ReadonlyMap<string, { shape: readonly number[]; data: Float32Array }>,
-  dimensions: PolicyDimensions,
-  folder: string,
-): { first: Float32Array; second: Float32Array } {
-  const shapes = parameterShapes(dimensions)
-  const join = (prefix: string) => {
-    const parts = [...shapes].map(([name, shape]) => {
-      const tensor = tensors.get(`${prefix}.${name}`)
-      if (tensor?.shape.join() !== shape.join()) {
-        throw new CheckpointError(folder, `${optimizerFile} lacks ${prefix}.${name} of shape [${shape}]`)
-      }
-      return tensor.data
-    })
-    const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0))
-    let offset = 0
-    for (const part of parts) {
-      joined.set(part, offset)
-      offset += part.length
-    }
-    return joined
+function joinMoments(tensors: Tensors, prefix: string, dimensions: PolicyDimensions): Float32Array {
+  const own = [...tensors].filter(([name]) => name.startsWith(prefix))
+  const byParameter: Tensors = new Map(own.map(([name, tensor]) => [name.slice(prefix.length), tensor]))
+  assertHolds(`${prefix}* in ${optimizerFile}`, byParameter, dimensions)
+  const parts = [...parameterShapes(dimensions).keys()].map((name) => byParameter.get(name)!.data)
+  const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
   }
-  return { first: join('first_moment'), second: join('second_moment') }
-}
-
-function floats(values: ParameterValues): Map<string, StoredTensor> {
-  return new Map(
-    [...values].map(([name, { shape, data }]) => [
-      name,
-      { shape, data: data instanceof Float32Array ? data : Float32Array.from(data) },
-    ]),
-  )
-}
-
-function serialize(tensors: ReadonlyMap<string, StoredTensor>): Uint8Array<ArrayBuffer> {
-  return serializeSafetensors({ tensors, metadata: new Map() })
-}
-
-function fileRecordOf({ length }: Uint8Array, sha256: string): z.infer<typeof fileRecord> {
-  return { bytes: length, sha256 }
-}
-
-function digestOf(content: Uint8Array | string): string {
-  return createHash('sha256').update(content).digest('hex')
+  return joined
 }
 
 async function digestInBackground(content: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -308,8 +234,8 @@ async function digestInBackground(content: Uint8Array<ArrayBuffer>): Promise<str
 }
 
 export class CheckpointError extends Problem {
-  constructor(folder: string, problem: string) {
-    super(`The checkpoint ${folder} cannot be used: ${problem}.`)
+  constructor(folder: string, problem: string, options?: ErrorOptions) {
+    super(`The checkpoint ${folder} cannot be used: ${problem}.`, options)
   }
 }
 

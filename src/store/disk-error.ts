@@ -2,9 +2,6 @@ import { exitCode, Problem } from '../problem.ts'
 
 /** A file of a run that could not be written. What was there before is as it was, and the run can be resumed. */
 export class DiskError extends Problem {
-  readonly path: string
-  readonly code: string
-
   constructor(path: string, bytes: number, cause: NodeJS.ErrnoException) {
     const code = cause.code || cause.message
     const need = bytes === 0 ? '' : `; ${bytes} bytes were to go there`
@@ -12,8 +9,6 @@ export class DiskError extends Problem {
       `${path} could not be written (${code}${need}). ${remedyOf(code)} and resume; what was there before is intact.`,
       { cause, exitCode: exitCode.disk },
     )
-    this.path = path
-    this.code = code
   }
 }
 

@@ -8,11 +8,16 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withFileLock } from './file-lock.ts'
 
+interface KnownDigest {
+  readonly bytes?: number
+  readonly sha256: string
+}
+
 export interface DownloadRequest {
   readonly url: string
   readonly target: string
   /** What the file must be, where that is known beforehand. */
-  readonly digest?: { readonly bytes?: number; readonly sha256: string }
+  readonly digest?: KnownDigest
   /** Sent only to the origin of `url`, never to where it redirects. */
   readonly token?: string
   /** Keeps other processes from fetching the same file; `<target>.lock` unless given. */
@@ -43,43 +48,49 @@ const answerMilliseconds = 10_000
 const stallMilliseconds = 30_000
 const defaultPauses = [500, 1000, 2000, 4000, 8000]
 
-/** Returns the SHA-256 of the file, checked against the given one or the one that the hub states, if any. */
-export async function download(
-  request: DownloadRequest,
-  options: DownloadOptions = {},
-): Promise<{ sha256: string; checked: boolean }> {
+interface Downloaded {
+  readonly sha256: string
+  /** Against the given digest, or the one that the hub states. */
+  readonly checked: boolean
+}
+
+export async function download(request: DownloadRequest, options: DownloadOptions = {}): Promise<Downloaded> {
   const { target, digest, lock = `${target}.lock` } = request
   await mkdir(dirname(target), { recursive: true })
-  return withFileLock(
-    lock,
-    async () => {
-      // Another process may have fetched it while this one waited for the lock.
-      if (digest !== undefined && (await hasDigest(target, digest)))
-        return { sha256: digest.sha256, checked: true }
-      return fetchWhole(request, options)
-    },
-    options.signal,
-  )
+  const work = async () => {
+    // Another process may have fetched it while this one waited for the lock.
+    if (digest !== undefined && (await hasDigest(target, digest)))
+      return { sha256: digest.sha256, checked: true }
+    return fetchWhole(request, options)
+  }
+  return withFileLock(lock, work, options.signal)
 }
 
 /** Whether a file is there and is the right one. */
-export async function hasDigest(
-  path: string,
-  { bytes, sha256 }: { readonly bytes?: number; readonly sha256: string },
-): Promise<boolean> {
+export async function hasDigest(path: string, { bytes, sha256 }: KnownDigest): Promise<boolean> {
   const size = sizeOf(path)
   if (size === undefined || (bytes !== undefined && size !== bytes)) return false
   return (await sha256Of(path)) === sha256
 }
 
-async function fetchWhole(
-  request: DownloadRequest,
-  options: DownloadOptions,
-): Promise<{ sha256: string; checked: boolean }> {
+/** Repeats attempts while they fail for reasons that may pass. A server that never answers is not asked again. */
+async function fetchWhole(request: DownloadRequest, options: DownloadOptions): Promise<Downloaded> {
   const { url, target, digest } = request
+  const { signal, pauses = defaultPauses } = options
   const part = `${target}.part`
   const isContinued = (sizeOf(part) ?? 0) > 0
-  const stated = await fetchPatiently(request, part, options)
+  let stated: string | undefined
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      stated = await fetchRest(request, part, options, attempt > 0)
+      break
+    } catch (error) {
+      signal?.throwIfAborted()
+      const pause = pauses[attempt]
+      if (!(error instanceof DownloadError && error.transient) || pause === undefined) throw error
+      await sleep(pause, undefined, { signal })
+    }
+  }
   const sha256 = await sha256Of(part)
   const expected = digest?.sha256 ?? stated
   if (expected === undefined || sha256 === expected) {
@@ -92,30 +103,11 @@ async function fetchWhole(
   throw new DownloadError(url, `has the SHA-256 ${sha256}, expected is ${expected}. It was thrown away.`)
 }
 
-/** Repeats attempts while they fail for reasons that may pass. A server that never answers is not asked again. */
-async function fetchPatiently(
-  request: DownloadRequest,
-  part: string,
-  { signal, onProgress, pauses = defaultPauses }: DownloadOptions,
-): Promise<string | undefined> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await fetchRest(request, part, signal, onProgress, attempt > 0)
-    } catch (error) {
-      signal?.throwIfAborted()
-      const pause = pauses[attempt]
-      if (!(error instanceof DownloadError && error.transient) || pause === undefined) throw error
-      await sleep(pause, undefined, { signal })
-    }
-  }
-}
-
 /** One attempt to add what is missing. Returns the digest that the server states, if it does. */
 async function fetchRest(
   { url, digest, token }: DownloadRequest,
   part: string,
-  signal: AbortSignal | undefined,
-  onProgress: DownloadOptions['onProgress'],
+  { signal, onProgress }: DownloadOptions,
   hasAnsweredBefore: boolean,
 ): Promise<string | undefined> {
   const most = digest?.bytes ?? mostBytes
@@ -126,8 +118,8 @@ async function fetchRest(
   let timer = setTimeout(giveUp, answerMilliseconds)
   let hasAnswered = hasAnsweredBefore
   try {
-    const signals = signal === undefined ? [silence.signal] : [signal, silence.signal]
-    const { response, stated } = await follow(url, present, token, AbortSignal.any(signals))
+    const until = AbortSignal.any(signal === undefined ? [silence.signal] : [signal, silence.signal])
+    const { response, stated } = await follow(url, present, token, until)
     hasAnswered = true
     clearTimeout(timer)
     timer = setTimeout(giveUp, stallMilliseconds)
@@ -136,7 +128,7 @@ async function fetchRest(
       await rm(part, { force: true })
       throw new DownloadError(url, 'the server has no such part; starting over.', { transient: true })
     }
-    if (response.status !== 200 && response.status !== 206) throw refusal(url, response)
+    if (response.status !== 200 && !isRest) throw refusal(url, response)
     const length = Number(response.headers.get('content-length') ?? Number.NaN)
     let received = isRest ? present : 0
     const total = digest?.bytes ?? (Number.isFinite(length) ? received + length : undefined)
@@ -157,14 +149,18 @@ async function fetchRest(
     return stated
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof DownloadError || isDiskError(error)) throw error
-    const problem = `the connection failed (${reasonOf(error)}).`
+    const { code, cause, message } = error as NodeJS.ErrnoException
+    if (error instanceof DownloadError || diskErrors.includes(code ?? '')) throw error
+    const { code: reason, message: detail } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
+    const problem = `the connection failed (${reason ?? detail ?? message}).`
     throw new DownloadError(url, problem, { transient: hasAnswered, cause: error })
   } finally {
     clearTimeout(timer)
     silence.abort()
   }
 }
+
+const diskErrors = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM']
 
 /** Follows redirects, but only to https or to this machine. */
 async function follow(
@@ -184,8 +180,8 @@ async function follow(
     if (isOwn && token !== undefined) headers.set('authorization', `Bearer ${token}`)
     const response = await fetch(url, { redirect: 'manual', signal, headers })
     // The hub states the SHA-256 of a large file before it redirects to the storage.
-    if (isOwn)
-      stated = /^"?([0-9a-f]{64})"?$/.exec(response.headers.get('x-linked-etag') ?? '')?.[1] ?? stated
+    const etag = isOwn ? response.headers.get('x-linked-etag') : null
+    stated = /^"?([0-9a-f]{64})"?$/.exec(etag ?? '')?.[1] ?? stated
     const location = response.headers.get('location')
     if (response.status < 300 || response.status >= 400 || location === null) return { response, stated }
     await response.body?.cancel()
@@ -210,16 +206,13 @@ function allowed(address: string, start: string): URL {
 }
 
 function refusal(url: string, { status, headers }: Response): DownloadError {
-  if (status === 401 || status === 403)
-    return new DownloadError(
-      url,
-      `status ${status}; for a hub file, set HF_TOKEN to a token that may read it.`,
-    )
   const code = headers.get('x-error-code')
   const reason = code !== null && /^\w+$/.test(code) ? ` (${code})` : ''
-  if (status === 404) return new DownloadError(url, `status 404${reason}; it is not there (any more).`)
+  let remedy = '.'
+  if (status === 401 || status === 403) remedy = '; for a hub file, set HF_TOKEN to a token that may read it.'
+  if (status === 404) remedy = '; it is not there (any more).'
   const transient = status === 408 || status === 429 || status >= 500
-  return new DownloadError(url, `status ${status}${reason}.`, { transient })
+  return new DownloadError(url, `status ${status}${reason}${remedy}`, { transient })
 }
 
 function startOf(response: Response): number | undefined {
@@ -235,18 +228,6 @@ async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
-}
-
-function isDiskError(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(
-    (error as NodeJS.ErrnoException).code ?? '',
-  )
-}
-
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error
-  const { code, message: detail } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
-  return code ?? detail ?? message
 }
 
 /** Signed addresses carry secrets behind the question mark; some carry a password. */

@@ -8,9 +8,10 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { DiskError } from './disk-error.ts'
 
@@ -20,32 +21,23 @@ export function writeWhole(path: string, text: string): void {
   const bytes = Buffer.from(text)
   onDisk(path, bytes.length, () => {
     try {
-      writeSynced(unfinished, bytes)
+      writeFileSync(unfinished, bytes, { flush: true })
       renameSync(unfinished, path)
     } catch (error) {
-      removeIfPossible(unfinished)
+      // The first failure is the one to report.
+      try {
+        rmSync(unfinished, { force: true })
+      } catch {}
       throw error
     }
     syncFolder(dirname(path))
   })
 }
 
-/** Writes a file that is on the disk when this returns; its name may not be yet. */
-export function writeSynced(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'w')
-  try {
-    writeAll(file, bytes)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
 /** How long a file was and what it held, as a digest. */
-export interface FileDigest {
-  readonly bytes: number
-  readonly sha256: string
-}
+export const fileDigestSchema = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
+
+export type FileDigest = z.output<typeof fileDigestSchema>
 
 export function digestOf(content: Uint8Array | string): FileDigest {
   return { bytes: Buffer.byteLength(content), sha256: createHash('sha256').update(content).digest('hex') }
@@ -61,10 +53,16 @@ export class LineFile {
   /** Cuts off what a killed writer left of a line, and all from the first line on that `isStale`. */
   constructor(path: string, isStale: (line: unknown) => boolean = () => false) {
     this.path = path
-    this.#file = onDisk(path, 0, () => openLines(path))
+    const isNew = !existsSync(path)
+    this.#file = onDisk(path, 0, () => openSync(path, 'a+'))
     try {
+      if (isNew) onDisk(path, 0, () => syncFolder(dirname(path)))
       const content = readFileSync(path)
-      const valid = validLength(path, content, isStale)
+      let valid = 0
+      for (const { record, end } of lines(path, content)) {
+        if (isStale(record)) break
+        valid = end
+      }
       onDisk(path, 0, () => ftruncateSync(this.#file, valid))
       this.#count(content.subarray(0, valid))
     } catch (error) {
@@ -88,7 +86,7 @@ export class LineFile {
     const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
     onDisk(this.path, bytes.length, () => {
       try {
-        writeAll(this.#file, bytes)
+        writeFileSync(this.#file, bytes)
       } catch (error) {
         // Half a line in front of the next one would damage both.
         ftruncateSync(this.#file, this.#bytes)
@@ -118,15 +116,6 @@ export function readLines(path: string): unknown[] {
   return [...lines(path, readFileSync(path))].map(({ record }) => record)
 }
 
-function validLength(path: string, bytes: Buffer, isStale: (line: unknown) => boolean): number {
-  let length = 0
-  for (const { record, end } of lines(path, bytes)) {
-    if (isStale(record)) break
-    length = end
-  }
-  return length
-}
-
 /** A line without its end is left out, and so is a last one that is no record: a power loss may leave zeros there. */
 function* lines(path: string, bytes: Buffer): Generator<{ record: unknown; end: number }> {
   for (let start = 0, line = 1; ; line += 1) {
@@ -153,23 +142,6 @@ function parse(line: string): unknown {
   }
 }
 
-/** A file that is new has its name on the disk, too. */
-function openLines(path: string): number {
-  const isNew = !existsSync(path)
-  const file = openSync(path, 'a+')
-  try {
-    if (isNew) syncFolder(dirname(path))
-    return file
-  } catch (error) {
-    closeSync(file)
-    throw error
-  }
-}
-
-function writeAll(file: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
-}
-
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {
@@ -177,13 +149,6 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder)
   }
-}
-
-/** The failure before this one is the one to be heard. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch {}
 }
 
 function onDisk<Result>(path: string, bytes: number, work: () => Result): Result {

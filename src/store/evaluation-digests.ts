@@ -27,7 +27,10 @@ export function unsealEvaluation(folder: string): void {
 
 /** What is wrong with the evaluations that a run keeps digests of, as sentences. */
 export function changedEvaluations({ evaluationsFolder }: RunFolder): string[] {
-  return sealedEvaluations(evaluationsFolder).flatMap((folder) => {
+  if (!existsSync(evaluationsFolder)) return []
+  const seals = readdirSync(evaluationsFolder).filter((name) => name.endsWith(suffix))
+  return seals.toSorted().flatMap((seal) => {
+    const folder = join(evaluationsFolder, seal.slice(0, -suffix.length))
     if (existsSync(folder)) return changesOf(folder)
     return [`evaluation ${basename(folder)} is gone; if that is meant to be, delete ${folder}${suffix}, too`]
   })
@@ -35,12 +38,6 @@ export function changedEvaluations({ evaluationsFolder }: RunFolder): string[] {
 
 export function isSealed(folder: string): boolean {
   return existsSync(`${folder}${suffix}`)
-}
-
-function sealedEvaluations(evaluations: string): string[] {
-  if (!existsSync(evaluations)) return []
-  const seals = readdirSync(evaluations).filter((name) => name.endsWith(suffix))
-  return seals.toSorted().map((name) => join(evaluations, name.slice(0, -suffix.length)))
 }
 
 function changesOf(folder: string): string[] {

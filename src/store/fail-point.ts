@@ -8,16 +8,11 @@ export type FailPoint =
   | 'after:events'
   | 'after:checkpoint'
 
-const wanted = parse(process.env['MAGIC_FAIL'])
+const [, wanted, time] = /^([a-z]+:[a-z]+):(\d{1,9})$/.exec(process.env['MAGIC_FAIL'] ?? '') ?? []
 let passed = 0
 
 export function failPoint(place: FailPoint): void {
-  if (wanted?.place !== place) return
+  if (place !== wanted) return
   passed += 1
-  if (passed === wanted.time) process.kill(process.pid, 'SIGKILL')
-}
-
-function parse(text: string | undefined): { place: string; time: number } | undefined {
-  const match = /^([a-z]+:[a-z]+):(\d{1,9})$/.exec(text ?? '')
-  return match === null ? undefined : { place: match[1]!, time: Number(match[2]) }
+  if (passed === Number(time)) process.kill(process.pid, 'SIGKILL')
 }

@@ -2,9 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
+import { isBusy } from './ledger/sqlite-failure.ts'
 
-const sqliteBusy = 5
 const pollMilliseconds = 50
+/** Keeps them from being garbage-collected, which would close them and free the lock. */
+const held = new Set<DatabaseSync>()
 
 /**
  * Runs work that only one process at a time may do; the others wait. Node cannot lock files, but SQLite can: this locks
@@ -16,12 +18,23 @@ export async function withFileLock<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   await mkdir(dirname(path), { recursive: true })
-  const database = open(path)
+  let database: DatabaseSync | undefined
   try {
-    while (!tryLock(database, path)) await setTimeout(pollMilliseconds, undefined, { signal })
+    for (;;) {
+      try {
+        database ??= new DatabaseSync(path, { timeout: 0 })
+        held.add(database)
+        database.exec('BEGIN EXCLUSIVE')
+        break
+      } catch (error) {
+        if (!isBusy(error)) throw new FileLockError(path, error)
+      }
+      await setTimeout(pollMilliseconds, undefined, { signal })
+    }
     return await work()
   } finally {
-    database.close()
+    held.delete(database!)
+    database?.close()
   }
 }
 
@@ -30,23 +43,5 @@ export class FileLockError extends Error {
   override name = 'FileLockError'
   constructor(path: string, cause: unknown) {
     super(`${path} cannot be locked: ${(cause as Error).message}`, { cause })
-  }
-}
-
-function open(path: string): DatabaseSync {
-  try {
-    return new DatabaseSync(path, { timeout: 0 })
-  } catch (error) {
-    throw new FileLockError(path, error)
-  }
-}
-
-function tryLock(database: DatabaseSync, path: string): boolean {
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    return true
-  } catch (error) {
-    if ((error as { errcode?: number }).errcode === sqliteBusy) return false
-    throw new FileLockError(path, error)
   }
 }

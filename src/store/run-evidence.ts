@@ -2,23 +2,18 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
-import { digestOf, type FileDigest, readLines } from './durable-file.ts'
+import { digestOf, type FileDigest, fileDigestSchema, readLines } from './durable-file.ts'
 import { changedEvaluations } from './evaluation-digests.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
 import { differencesOf } from './same-run.ts'
 
-const fileDigest = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
-
 /** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
 const evidenceSchema = z.object({
   settings: z.record(z.string(), z.json()),
-  files: z.record(z.string(), fileDigest),
+  files: z.record(z.string(), fileDigestSchema),
 })
 
-/**
- * Gives the evidence for a checkpoint, each time as it is then. Settings and the files that are written once are read here
- * and now: whoever changes them later must not be vouched for.
- */
+/** Gives a checkpoint's evidence. Files that are written once are digested now, so that later changes to them show. */
 export function evidenceOf(
   folder: RunFolder,
   growing: readonly { readonly path: string; readonly digest: FileDigest }[],
@@ -42,12 +37,11 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
     return now === seed ? undefined : [`run.json: training.seed was ${seed} and is ${now}`]
   }
   const { settings, files } = evidenceSchema.parse(restsOn)
-  const fixed = [folder.membershipFile, folder.libraryFile]
-  const growing = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
+  const mayHaveGrown = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
+  const paths = [folder.membershipFile, folder.libraryFile, ...mayHaveGrown]
   return [
     ...differencesOf('', settings, folder.readSettings()).map((line) => `run.json: ${line}`),
-    ...fixed.flatMap((path) => fileChange(path, files[basename(path)], false)),
-    ...growing.flatMap((path) => fileChange(path, files[basename(path)], true)),
+    ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
     ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
   ]
 }

@@ -116,7 +116,7 @@ describe('run.json', () => {
     )
     expect(() => run.readLibrary(run.readRecord())).toThrow(/library.yaml/)
     rmSync(run.libraryFile)
-    expect(() => run.readLibrary(run.readRecord())).toThrow(/library.yaml cannot be read \(ENOENT\)/)
+    expect(() => run.readLibrary(run.readRecord())).toThrow(/library.yaml: there is no such file/)
   })
 })
 

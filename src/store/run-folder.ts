@@ -12,7 +12,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
-import { parseLibrary, toYaml } from '../library/yaml-library.ts'
+import { loadLibrary, toYaml } from '../library/yaml-library.ts'
 import { Problem } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { trainingSettings } from '../settings/training.ts'
@@ -21,7 +21,7 @@ import {
   type CheckpointIdentity,
   readCheckpoint,
   readCheckpointState,
-  writeCheckpointInBackground,
+  writeCheckpoint,
 } from './checkpoint.ts'
 import { DiskError } from './disk-error.ts'
 import { syncFolder, writeWhole } from './durable-file.ts'
@@ -77,10 +77,9 @@ const changeable = ['name', 'createdAt', 'version', 'source', 'budget', 'concurr
 export function decidingPart<Content extends object>(
   record: Content,
 ): Omit<Content, (typeof changeable)[number]> {
-  const others = Object.entries(record).filter(
-    ([field]) => !(changeable as readonly string[]).includes(field),
-  )
-  return Object.fromEntries(others) as Omit<Content, (typeof changeable)[number]>
+  const copy: Partial<Record<string, unknown>> = { ...record }
+  for (const field of changeable) delete copy[field]
+  return copy as Omit<Content, (typeof changeable)[number]>
 }
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
@@ -89,51 +88,39 @@ const keptCheckpoints = 2
 /** The folder of one run and the names of what lies in it. */
 export class RunFolder {
   readonly path: string
+  readonly recordFile: string
+  readonly eventsFile: string
+  readonly trajectoriesFile: string
+  readonly ledgerFile: string
+  readonly callsFile: string
+  /** What earlier versions had in the place of `callsFile`. */
+  readonly earlierCallsFile: string
+  readonly membershipFile: string
+  readonly libraryFile: string
+  readonly evaluationsFolder: string
+  readonly #checkpointsFolder: string
 
   constructor(path: string) {
     this.path = resolve(path)
-  }
-
-  get eventsFile(): string {
-    return join(this.path, 'events.jsonl')
-  }
-
-  get trajectoriesFile(): string {
-    return join(this.path, 'trajectories.jsonl')
-  }
-
-  get ledgerFile(): string {
-    return join(this.path, 'ledger.sqlite')
-  }
-
-  get callsFile(): string {
-    return join(this.path, 'calls.jsonl')
-  }
-
-  /** What earlier versions had in the place of `callsFile`. */
-  get earlierCallsFile(): string {
-    return join(this.path, 'calls.log')
-  }
-
-  get membershipFile(): string {
-    return join(this.path, 'membership.json')
-  }
-
-  get libraryFile(): string {
-    return join(this.path, 'library.yaml')
-  }
-
-  get evaluationsFolder(): string {
-    return join(this.path, 'evaluations')
+    this.recordFile = join(this.path, 'run.json')
+    this.eventsFile = join(this.path, 'events.jsonl')
+    this.trajectoriesFile = join(this.path, 'trajectories.jsonl')
+    this.ledgerFile = join(this.path, 'ledger.sqlite')
+    this.callsFile = join(this.path, 'calls.jsonl')
+    this.earlierCallsFile = join(this.path, 'calls.log')
+    this.membershipFile = join(this.path, 'membership.json')
+    this.libraryFile = join(this.path, 'library.yaml')
+    this.evaluationsFolder = join(this.path, 'evaluations')
+    this.#checkpointsFolder = join(this.path, 'checkpoints')
   }
 
   get exists(): boolean {
-    return existsSync(join(this.path, 'run.json'))
+    return existsSync(this.recordFile)
   }
 
   /** Makes the folder with its record; what a run killed at its very start has left is taken over. */
   create(record: RunRecord, tasks: { membership: unknown; library: Library }): void {
-    mkdirSync(join(this.path, 'checkpoints'), { recursive: true })
+    mkdirSync(this.#checkpointsFolder, { recursive: true })
     this.writeTasks(tasks)
     this.#writeRecord(record)
     syncFolder(resolve(this.path, '..'))
@@ -146,19 +133,18 @@ export class RunFolder {
 
   /** Takes over what a resume may change. */
   updateRecord(now: RunRecord): void {
-    const { createdAt: _, ...changes } = Object.fromEntries(
-      changeable.flatMap((field) => (now[field] === undefined ? [] : [[field, now[field]]])),
-    )
-    this.#writeRecord({ ...this.#readRecordAsWritten(), ...changes })
+    const fields = changeable.filter((field) => field !== 'createdAt' && now[field] !== undefined)
+    const changes = Object.fromEntries(fields.map((field) => [field, now[field]]))
+    this.#writeRecord({ ...this.#read(this.recordFile, json), ...changes })
   }
 
   readRecord(): RunRecord {
-    return this.#read(join(this.path, 'run.json'), runRecordSchema)
+    return this.#read(this.recordFile, runRecordSchema)
   }
 
   /** All that decides the run's numbers, as it was written; a later version may read defaults into it. */
   readSettings(): JsonObject {
-    return decidingPart(this.#readRecordAsWritten())
+    return decidingPart(this.#read(this.recordFile, json))
   }
 
   readMembership(): Membership {
@@ -167,13 +153,7 @@ export class RunFolder {
 
   /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */
   readLibrary({ library: expected, profile }: Pick<RunRecord, 'library' | 'profile'>): Library {
-    let text = ''
-    try {
-      text = readFileSync(this.libraryFile, 'utf8')
-    } catch (error) {
-      throw new RunError(`${this.libraryFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
-    }
-    const library = parseLibrary(text, this.libraryFile, { tools: profile.tools })
+    const library = loadLibrary(this.libraryFile, { tools: profile.tools })
     if (library.fingerprint === expected) return library
     throw new RunError(
       `${this.libraryFile} was changed after the run had begun: its policy does not fit it any more.`,
@@ -182,7 +162,7 @@ export class RunFolder {
 
   /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
   async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    await writeCheckpointInBackground(this.#checkpointFolder(checkpoint.update), checkpoint)
+    await writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
     this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
   }
 
@@ -193,12 +173,11 @@ export class RunFolder {
 
   /** The updates of which there are checkpoints, in order. */
   checkpoints(): number[] {
-    const folder = join(this.path, 'checkpoints')
-    if (!existsSync(folder)) return []
-    const names = readdirSync(folder).flatMap(
-      (name) => /^(?:update-(\d{6,})|\.update-(\d{6,})\.replaced)$/.exec(name)?.slice(1).find(Boolean) ?? [],
-    )
-    return [...new Set(names.map(Number))].sort((a, b) => a - b)
+    if (!existsSync(this.#checkpointsFolder)) return []
+    const updates = readdirSync(this.#checkpointsFolder)
+      .map((name) => /^update-(\d{6,})$|^\.update-(\d{6,})\.replaced$/.exec(name))
+      .flatMap((match) => (match === null ? [] : [Number(match[1] ?? match[2])]))
+    return [...new Set(updates)].sort((a, b) => a - b)
   }
 
   /** The newest checkpoint, or an older one on demand. One that is damaged is refused, and the one before it offered. */
@@ -232,15 +211,14 @@ export class RunFolder {
     }
   }
 
-  /** By a rename first, so that nobody meets half of one; what a kill leaves of it goes the next time. */
+  /** Renames first, so that readers never see half of one; what a kill leaves behind is removed the next time. */
   #remove(updates: readonly number[]): void {
-    const folder = join(this.path, 'checkpoints')
+    const folder = this.#checkpointsFolder
     try {
       for (const update of updates) {
-        const place = this.checkpointPath(update)
-        const removed = join(folder, `.update-${String(update).padStart(6, '0')}.removed`)
+        const removed = join(folder, `.${folderName(update)}.removed`)
         rmSync(removed, { recursive: true, force: true })
-        renameSync(place, removed)
+        renameSync(this.checkpointPath(update), removed)
       }
       for (const name of readdirSync(folder))
         if (name.endsWith('.removed')) rmSync(join(folder, name), { recursive: true, force: true })
@@ -252,11 +230,7 @@ export class RunFolder {
   #writeRecord(record: unknown): void {
     // Looked at, because what could not be read back must not be written.
     runRecordSchema.parse(record)
-    writeWhole(join(this.path, 'run.json'), `${JSON.stringify(record, null, 2)}\n`)
-  }
-
-  #readRecordAsWritten(): JsonObject {
-    return this.#read(join(this.path, 'run.json'), json)
+    writeWhole(this.recordFile, `${JSON.stringify(record, null, 2)}\n`)
   }
 
   #read<Content>(path: string, schema: z.ZodType<Content>): Content {
@@ -274,8 +248,12 @@ export class RunFolder {
   }
 
   #checkpointFolder(update: number): string {
-    return join(this.path, 'checkpoints', `update-${String(update).padStart(6, '0')}`)
+    return join(this.#checkpointsFolder, folderName(update))
   }
+}
+
+function folderName(update: number): string {
+  return `update-${String(update).padStart(6, '0')}`
 }
 
 /** `MAGIC_RUNS_DIR`, else `runs` beside the work at hand. */

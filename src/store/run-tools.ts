@@ -28,12 +28,12 @@ export function describeTools(
   { tools: wanted }: Pick<DatasetProfile, 'tools'>,
   { tools, sandbox, off }: Toolbox,
 ): RunTools {
-  const [on, lacking] = [true, false].map((has) => wanted.filter((name) => tools.has(name) === has))
+  const lacking = wanted.filter((name) => !tools.has(name))
   const reason = (name: string) => off?.get(name) ?? 'there is no tool of this name: give it under `tools`.'
   return {
     sandbox: sandbox?.kind ?? null,
-    on: [...on!],
-    off: Object.fromEntries(lacking!.map((name) => [name, reason(name)])),
+    on: wanted.filter((name) => tools.has(name)),
+    off: Object.fromEntries(lacking.map((name) => [name, reason(name)])),
   }
 }
 
@@ -69,8 +69,7 @@ export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSa
   if (tools === undefined) return machineSandbox()
   const sandbox = unstartedSandbox(tools)
   const needing = tools.on.filter((name) => programTools.includes(name))
-  if (sandbox === null || needing.length === 0) return sandbox
-  const missing = await whatIsMissing(sandbox)
+  const missing = sandbox === null || needing.length === 0 ? undefined : await whatIsMissing(sandbox)
   if (missing === undefined) return sandbox
   throw new SandboxUnavailable(
     `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${missing}`,
@@ -80,7 +79,7 @@ export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSa
 async function whatIsMissing({ pool }: ProgramSandbox): Promise<string | undefined> {
   if (pool === undefined) return pyodideFolder() === undefined ? pyodideMissing : undefined
   const { problem } = await sandboxAvailability(pool)
-  return problem === undefined ? undefined : `${problem.reason} ${sandboxRemedy}`
+  return problem && `${problem.reason} ${sandboxRemedy}`
 }
 
 /** The same without a look at whether it works: enough to compare digests. */

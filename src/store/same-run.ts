@@ -14,15 +14,13 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
     differencesOf(field, was, now[field as keyof RunRecord]),
   )
   if (differences.length === 0) return
+  const list = differences.map((line) => `  ${line}\n`).join('')
   throw new RunError(
-    `The run ${begun.name} cannot be resumed with what there is now:\n${differences.map((line) => `  ${line}`).join('\n')}\nPut back what has changed, or begin a new run.`,
+    `The run ${begun.name} cannot be resumed with what there is now:\n${list}Put back what has changed, or begin a new run.`,
   )
 }
 
-/**
- * Refuses training questions in another order, which no digest of them tells: each update learns from the next one, so a
- * run would end with other weights.
- */
+/** Refuses training questions in another order, which their digests do not show: each update learns from the next one. */
 export function assertSameOrder({ splits }: Membership, now: readonly { readonly id: string }[]): void {
   const begun = splits['train'] ?? []
   const place = now.findIndex(({ id }, index) => id !== begun[index])

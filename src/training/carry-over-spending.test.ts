@@ -6,7 +6,7 @@ import { sampleAnswer } from '../../test/ledger/samples.ts'
 import type { Price } from '../models/prices.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
-import { MemoryLedger } from '../store/ledger/memory.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { carryOverSpending } from './carry-over-spending.ts'
 
@@ -19,8 +19,8 @@ const price: Price = {
 }
 
 /** Each answer used 10 tokens in, 4 of them cached, and 5 out. */
-async function ledgerWith(answers: number): Promise<MemoryLedger> {
-  const ledger = new MemoryLedger()
+async function ledgerWith(answers: number): Promise<SqliteLedger> {
+  const ledger = await SqliteLedger.open(':memory:')
   for (let number = 0; number < answers; number += 1)
     await ledger.keepReply(`request-${number}`, sampleAnswer(number))
   return ledger

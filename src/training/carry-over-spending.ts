@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { noteSpent } from '../store/call-journal.ts'
 import { readLines } from '../store/durable-file.ts'
-import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
+import type { SqliteLedger } from '../store/ledger/sqlite.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import type { UpdateRecord } from './update-record.ts'
 
@@ -11,7 +11,7 @@ import type { UpdateRecord } from './update-record.ts'
  */
 export async function carryOverSpending(
   folder: RunFolder,
-  ledger: Pick<EvaluationLedger, 'spending'>,
+  ledger: Pick<SqliteLedger, 'spending'>,
 ): Promise<void> {
   if (existsSync(folder.callsFile) && statSync(folder.callsFile).size > 0) return
   const then = lastUpdate(folder)?.spent

@@ -10,7 +10,7 @@ import { executionSettings } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulator.ts'
-import { MemoryLedger } from '../store/ledger/memory.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
@@ -57,6 +57,7 @@ export async function estimate(options: {
   const settings = trainingSettings.parse(options.settings ?? {})
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
+  const ledger = await SqliteLedger.open(':memory:')
   const evaluator = openEvaluator({
     parts: {
       // What an answer is worth does not change what it costs, and scoring may need a sandbox.
@@ -70,7 +71,7 @@ export async function estimate(options: {
       settings: { ...executionSettings.parse(options.execution ?? {}), traceContent: false },
       limit: new CallLimit(1000),
     },
-    ledger: new MemoryLedger(),
+    ledger,
     requestReuse: settings.requestReuse,
   })
   const evaluate: ScoreGraph = async (graph, task) => {

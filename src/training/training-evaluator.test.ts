@@ -7,7 +7,7 @@ import { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import { ModelRefusedError } from '../models/model-refused.ts'
 import { ModelUnreachableError } from '../models/model-unreachable.ts'
-import { MemoryLedger } from '../store/ledger/memory.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { openEvaluator } from './training-evaluator.ts'
 
 const { parts } = tinyExecutor()
@@ -21,18 +21,11 @@ const one = AgentGraph.empty.add(unit(first))
 const two = one.add(unit(second, [0]))
 const failure = (kind: ChatFailure['kind']): ChatFailure => ({ ok: false, kind, message: 'x', durationMs: 1 })
 
-function evaluatorOn(
+async function evaluatorOn(
   model: ChatModel,
-  {
-    requestReuse = true,
-    ledger = new MemoryLedger(),
-    signal,
-  }: Partial<{
-    requestReuse: boolean
-    ledger: MemoryLedger
-    signal: AbortSignal
-  }> = {},
+  { requestReuse = true, signal }: { requestReuse?: boolean; signal?: AbortSignal } = {},
 ) {
+  const ledger = await SqliteLedger.open(':memory:')
   const given = { ...parts, model, clock: new InstantClock(), limit: new CallLimit(4) }
   const options = signal === undefined ? {} : { signal }
   return { ledger, evaluator: openEvaluator({ parts: given, ledger, requestReuse, ...options }) }
@@ -40,7 +33,7 @@ function evaluatorOn(
 
 test('what the ledger knows is not evaluated again, and graphs share their identical requests', async () => {
   const model = modelAround((request, signal) => tinyModel.ask(request, signal))
-  const { evaluator } = evaluatorOn(model)
+  const { evaluator } = await evaluatorOn(model)
   const short = await evaluator.evaluate(one, 'shelf-0')
   const calls = model.calls
   expect(await evaluator.evaluate(one, 'shelf-0')).toEqual(short)
@@ -57,8 +50,8 @@ test('what the ledger knows is not evaluated again, and graphs share their ident
 })
 
 test('without request reuse graphs share nothing, and score the same', async () => {
-  const shared = evaluatorOn(tinyModel).evaluator
-  const apart = evaluatorOn(tinyModel, { requestReuse: false }).evaluator
+  const shared = (await evaluatorOn(tinyModel)).evaluator
+  const apart = (await evaluatorOn(tinyModel, { requestReuse: false })).evaluator
   for (const graph of [one, two])
     expect(await apart.evaluate(graph, 'shelf-0')).toEqual(await shared.evaluate(graph, 'shelf-0'))
   expect(apart.take().reused.calls).toBe(0)
@@ -66,7 +59,7 @@ test('without request reuse graphs share nothing, and score the same', async () 
 
 test('an execution that transport failures spoiled is begun again, without its answers being asked for twice', async () => {
   const calm = modelAround((request, signal) => tinyModel.ask(request, signal))
-  const undisturbed = await evaluatorOn(calm).evaluator.evaluate(two, 'shelf-0')
+  const undisturbed = await (await evaluatorOn(calm)).evaluator.evaluate(two, 'shelf-0')
   let failing = 0
   // The last call fails four attempts long: that is a round.
   const model = modelAround((request, signal, number) => {
@@ -74,7 +67,7 @@ test('an execution that transport failures spoiled is begun again, without its a
     failing += 1
     return Promise.resolve(failure('server_error'))
   })
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   expect(await evaluator.evaluate(two, 'shelf-0')).toEqual(undisturbed)
   expect(failing).toBe(6)
   expect(model.calls).toBe(calm.calls + 6)
@@ -84,7 +77,7 @@ test('an execution that transport failures spoiled is begun again, without its a
 
 test('one that is spoiled again and again ends with what to do', async () => {
   const model = modelAround(() => Promise.resolve(failure('network')))
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   const evaluated = evaluator.evaluate(AgentGraph.empty, 'shelf-0')
   await expect(evaluated).rejects.toThrow(ModelUnreachableError)
   await expect(evaluated).rejects.toThrow(/about task 'shelf-0'.*network: x.*resume/)
@@ -100,7 +93,7 @@ test('graphs that share a rejected request all have their result, and it counts 
       ? tinyModel.ask(request, signal)
       : failure('rejected')
   })
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   const others = parts.set.library.roles.slice(1)
   const graphs = others.flatMap(({ id }) => [one.add(unit(id)), one.add(unit(id, [0]))])
   const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
@@ -112,7 +105,7 @@ test('a question that is refused is a result, even if nothing else was ever aske
   const model = modelAround(async (request, signal) =>
     request.user.includes('shelf') ? failure('rejected') : tinyModel.ask(request, signal),
   )
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   expect((await evaluator.evaluate(two, 'shelf-0')).score).toBe(0)
   expect(await ledger.size()).toMatchObject({ evaluations: 1, replies: 0 })
 })
@@ -122,7 +115,7 @@ test('an endpoint that rejects everything stops everything, and nothing of it is
     await new Promise(setImmediate)
     return number <= 6 ? tinyModel.ask(request, signal) : failure('rejected')
   })
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   const tasks = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0', 'ferry-0', 'pages-0']
   const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
   await evaluator.ended()
@@ -140,7 +133,7 @@ test('a refusal stops everything at once', async () => {
     await new Promise(setImmediate)
     return number <= 6 ? tinyModel.ask(request, signal) : failure('unauthorized')
   })
-  const { evaluator, ledger } = evaluatorOn(model)
+  const { evaluator, ledger } = await evaluatorOn(model)
   const tasks = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0', 'ferry-0', 'pages-0']
   const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
   await evaluator.ended()
@@ -164,7 +157,7 @@ test('a signal ends it with its reason, and what was answered is in the ledger w
     stop.abort(reason)
     return tinyModel.ask(request, signal)
   })
-  const { evaluator, ledger } = evaluatorOn(model, { signal: stop.signal })
+  const { evaluator, ledger } = await evaluatorOn(model, { signal: stop.signal })
   const tasks = ['shelf-0', 'boxes-0', 'tickets-0']
   const evaluated = await Promise.allSettled(tasks.map((task) => evaluator.evaluate(two, task)))
   await evaluator.ended()

@@ -13,8 +13,8 @@ import type { Call } from '../models/retry.ts'
 import { addUsage, type Usage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
-import type { EvaluationLedger } from '../store/ledger/evaluation-ledger.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
+import type { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -74,7 +74,7 @@ export interface EvaluationTally {
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
 export function openEvaluator(options: {
   readonly parts: ExecutorParts
-  readonly ledger: EvaluationLedger
+  readonly ledger: SqliteLedger
   /** Whether identical requests of different graphs are one. */
   readonly requestReuse: boolean
   /** Ends everything at once; what was answered is kept. */

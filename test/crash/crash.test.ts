@@ -130,7 +130,7 @@ describe('a ledger that another process holds', () => {
     const locked = await new Trainer(folder, server.url, { ledger: { patienceMs: 200 } }).ended
     await holder.kill()
     expect(locked.code).toBe(1)
-    expect(locked.errors).toMatch(/^LedgerLockedError: The ledger .*ledger.sqlite stayed locked/)
+    expect(locked.errors).toMatch(/^LedgerError: The ledger .*ledger.sqlite stayed locked/)
     await assertRecovers(folder, facts, outcome(reference), server.url)
   })
 })

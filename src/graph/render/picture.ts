@@ -2,10 +2,7 @@ import type { AgentGraph, Unit } from '../agent-graph.ts'
 import { type ExpandedNode, expand } from '../expansion.ts'
 import { visibleText } from './visible-text.ts'
 
-/**
- * What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last
- * node.
- */
+/** What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last node. */
 export interface Picture {
   readonly parts: readonly (PictureNode | PictureBox)[]
   /** Pairs of node ids. */
@@ -33,19 +30,12 @@ export type ExecutorLabel = (unit: Unit, part: ExpandedNode['part'], worker: num
 export function outerPicture(graph: AgentGraph): Picture {
   if (graph.size === 0) return directAnswer
   const nodes = graph.units.map(({ role, realization }, unit): PictureNode => {
-    const label = visibleText(role)
-    return realization === 'group'
-      ? { id: `u${unit}`, label: `${label} (group)`, kind: 'group' }
-      : { id: `u${unit}`, label, kind: 'agent' }
+    const id = `u${unit}`
+    if (realization === 'group') return { id, label: groupLabel(role), kind: 'group' }
+    return { id, label: visibleText(role), kind: 'agent' }
   })
-  const edges = graph.units.flatMap(({ predecessors }, unit) =>
-    predecessors.map((predecessor) => [`u${predecessor}`, `u${unit}`] as const),
-  )
-  return withFinalizer(
-    nodes,
-    edges,
-    graph.sinks.map((unit) => `u${unit}`),
-  )
+  const ids = nodes.map(({ id }) => id)
+  return withFinalizer(nodes, ids, graph.units, graph.sinks)
 }
 
 /** Agents as they are executed; a group is a box around its workers and aggregator. */
@@ -59,18 +49,9 @@ export function expandedPicture(graph: AgentGraph, labelOf: ExecutorLabel): Pict
   })
   const parts = graph.units.map(({ role, realization }, unit): PictureNode | PictureBox => {
     const own = drawn.filter((_, index) => nodes[index]!.unit === unit)
-    return realization === 'group'
-      ? { id: `u${unit}`, label: `${visibleText(role)} (group)`, nodes: own }
-      : own[0]!
+    return realization === 'group' ? { id: `u${unit}`, label: groupLabel(role), nodes: own } : own[0]!
   })
-  const edges = nodes.flatMap(({ predecessors }, index) =>
-    predecessors.map((predecessor) => [ids[predecessor]!, ids[index]!] as const),
-  )
-  return withFinalizer(
-    parts,
-    edges,
-    sinks.map((node) => ids[node]!),
-  )
+  return withFinalizer(parts, ids, nodes, sinks)
 }
 
 /** All nodes in order, those inside of boxes too. */
@@ -83,11 +64,25 @@ const directAnswer: Picture = {
   edges: [],
 }
 
-function withFinalizer(parts: Picture['parts'], edges: Picture['edges'], sinks: readonly string[]): Picture {
+/** The edges of units or agents, by their ids, and from those that nobody listens to into the finalizer. */
+function withFinalizer(
+  parts: Picture['parts'],
+  ids: readonly string[],
+  listeners: readonly { readonly predecessors: readonly number[] }[],
+  sinks: readonly number[],
+): Picture {
+  const edges = listeners.flatMap(({ predecessors }, index) =>
+    predecessors.map((predecessor) => [ids[predecessor]!, ids[index]!] as const),
+  )
+  const last = sinks.map((sink) => [ids[sink]!, 'finalizer'] as const)
   return {
     parts: [...parts, { id: 'finalizer', label: 'finalizer', kind: 'end' }],
-    edges: [...edges, ...sinks.map((sink) => [sink, 'finalizer'] as const)],
+    edges: [...edges, ...last],
   }
+}
+
+function groupLabel(role: string): string {
+  return `${visibleText(role)} (group)`
 }
 
 function nodeId({ unit, part, worker }: ExpandedNode): string {

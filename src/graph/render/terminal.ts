@@ -3,7 +3,7 @@ import type { AgentGraph } from '../agent-graph.ts'
 import { type LayeredLayout, layeredLayout } from './layered-layout.ts'
 import { nodesOf, outerPicture, type Picture, type PictureNode } from './picture.ts'
 import { asciiDrawing, asciiText } from './visible-text.ts'
-import { down, left, right, up, wiresBetween } from './wires.ts'
+import { wiresBetween } from './wires.ts'
 
 export interface TerminalStyle {
   /** Only the 95 printable ASCII characters, for consoles and logs that cannot do better. */
@@ -47,19 +47,6 @@ function withLabels(picture: Picture, labelOf: (node: PictureNode, index: number
 /** Corners from the upper left clockwise, horizontal, vertical, and the lower edge where a line leaves. */
 const frames = { agent: '┌┐┘└─│┬', group: '╔╗╝╚═║╤', end: '╭╮╯╰─│─' }
 
-const wires = new Map([
-  [up | down, '│'],
-  [left | right, '─'],
-  [up | right, '└'],
-  [up | left, '┘'],
-  [down | right, '┌'],
-  [down | left, '┐'],
-  [up | down | right, '├'],
-  [up | down | left, '┤'],
-  [left | right | down, '┬'],
-  [left | right | up, '┴'],
-])
-
 const boxHeight = 3
 
 function draw({ rows, width }: LayeredLayout): string {
@@ -76,13 +63,15 @@ function draw({ rows, width }: LayeredLayout): string {
       const lines = node ? box(node, reach) : new Array<string>(boxHeight).fill('│')
       for (const [line, text] of lines.entries()) put(top + line, center - reach, text, 2 * reach + 1)
     }
-    const below = rows[index + 1] ?? []
-    const { height, cells } = wiresBetween(row, below)
     top += boxHeight
-    for (const { row: line, column, directions } of cells) put(top + line, column, wires.get(directions)!)
-    top += height
-    const arrows = below.filter(({ node }) => node).flatMap(({ entries }) => entries)
-    for (const { column } of arrows) put(top - 1, column, '▼')
+    const below = rows[index + 1]
+    if (below === undefined) break
+    const wires = wiresBetween(row, below)
+    for (const [line, signs] of wires.entries())
+      signs.forEach((sign, column) => {
+        put(top + line, column, sign)
+      })
+    top += wires.length
   }
   return canvas.map((line) => `${line.join('').trimEnd()}\n`).join('')
 }

@@ -1,5 +1,5 @@
 /**
- * Text that can be shown on one line without doing anything: control characters (line breaks, terminal escapes), marks
+ * Text that is safe to show on one line: control characters (line breaks, terminal escapes), marks
  * that reverse the reading direction and halves of characters are spelled out. Notations escape their own signs on top.
  */
 export function visibleText(text: string): string {
@@ -12,32 +12,9 @@ export function visibleText(text: string): string {
 }
 
 /** One ASCII character for each sign that our drawings are made of, so that they stay aligned. */
-const signs: readonly (readonly [string, string])[] = [
-  ['│', '|'],
-  ['─╸–·', '-'],
-  ['└┘┌┐├┤┬┴╤', '+'],
-  ['╔╗╝╚║█▉▊▋▌▍▎▏━', '#'],
-  ['═', '='],
-  ['╭╮', '.'],
-  ['╯╰', "'"],
-  ['▼✓', 'v'],
-  ['✗×', 'x'],
-  ['→▸', '>'],
-  ['■', '!'],
-  ['●', '*'],
-  ['○', 'o'],
-  ['…', '.'],
-  ['▁', '_'],
-  ['▂', '.'],
-  ['▃', ':'],
-  ['▄', '-'],
-  ['▅', '='],
-  ['▆', '+'],
-  ['▇', '*'],
-]
-const asciiSigns = new Map(
-  signs.flatMap(([drawn, ascii]) => [...drawn].map((sign) => [sign, ascii] as const)),
-)
+const drawnSigns = '│─╸–·└┘┌┐├┤┬┴╤╔╗╝╚║█▉▊▋▌▍▎▏━═╭╮╯╰▼✓✗×→▸■●○…▁▂▃▄▅▆▇'
+const plainSigns = "|----+++++++++##############=..''vvxx>>!*o._.:-=+*"
+const asciiSigns = new Map([...drawnSigns].map((sign, index) => [sign, plainSigns[index]!]))
 
 /** A drawing of ours in ASCII. Text from outside must be ASCII already: see `asciiText`. */
 export function asciiDrawing(drawing: string): string {
@@ -57,7 +34,7 @@ const asciiWords = new Map([
   ['±', '+-'],
 ])
 
-/** Visible text in ASCII; what has no like is spelled out. */
+/** Visible text in ASCII; characters without an equivalent are spelled out. */
 export function asciiText(visible: string): string {
   return visible.replace(
     /[^ -~]/gu,

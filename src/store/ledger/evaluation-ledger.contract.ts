@@ -5,12 +5,12 @@ import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../..
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import type { TokenUsage } from '../../models/usage.ts'
 import type { Evaluation, EvaluationKey } from './evaluation.ts'
-import type { EvaluationLedger, LedgerEntry } from './evaluation-ledger.ts'
 import { memoryIn } from './ledger-memory.ts'
+import type { SqliteLedger } from './sqlite.ts'
 
 /** What every ledger does. `make` opens an empty one. */
-export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
-  const opened: EvaluationLedger[] = []
+export function ledgerContract(make: () => Promise<SqliteLedger>): void {
+  const opened: SqliteLedger[] = []
   const open = async () => {
     const ledger = await make()
     opened.push(ledger)
@@ -106,7 +106,7 @@ export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
       const ledger = await open()
       const numbers = Array.from({ length: 600 }, (_, index) => (index * 7) % 600)
       await Promise.all(numbers.map((number) => keepSample(ledger, number)))
-      const listed: LedgerEntry[] = []
+      const listed: { key: EvaluationKey; evaluation: Evaluation }[] = []
       for await (const entry of ledger.entries()) listed.push(entry)
       expect(listed).toEqual(
         numbers.map((number) => ({ key: sampleKey(number), evaluation: sampleEvaluation(number) })),
@@ -328,7 +328,7 @@ export function ledgerContract(make: () => Promise<EvaluationLedger>): void {
   })
 }
 
-function keepSample(ledger: EvaluationLedger, number: number): Promise<Evaluation> {
+function keepSample(ledger: SqliteLedger, number: number): Promise<Evaluation> {
   return ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number))
 }
 

@@ -1,12 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Execution } from '../../execution/execution.ts'
-import type { NodeStatus } from '../../execution/packet.ts'
-import type { ExecutionStatus } from '../../execution/trace/events.ts'
+import type { Packet } from '../../execution/packet.ts'
 import type { Trace, TracedNode } from '../../execution/trace/trace.ts'
-import type { JsonValue } from '../../library/json-value.ts'
 import type { Score } from '../../library/score.ts'
-import type { Cost } from '../../models/prices.ts'
-import type { Usage } from '../../models/usage.ts'
 
 /** What decides an evaluation: another value in any of these is another evaluation. */
 export interface EvaluationKey {
@@ -20,51 +16,28 @@ export interface EvaluationKey {
   readonly executor: string
 }
 
-/** One graph run on one task, and scored. */
-export interface Evaluation {
-  /** From zero to one. */
-  readonly score: number
-  /** Whether the contract allowed the answer; without an answer it is `invalid`. */
-  readonly parse: Score['parse']
-  readonly measures?: Readonly<Record<string, number>>
+type Kept = Pick<Execution, 'status' | 'answer' | 'usage' | 'reused' | 'cost' | 'durationMs'>
+
+/** One graph run on one task, and scored. Its answer is kept so that it can be scored again. */
+export interface Evaluation extends Kept, Omit<Score, 'status'> {
   /** How the tests of a program ended: `passed`, `failed_tests`, `timeout` and so on. Only for answers that are programs. */
   readonly program?: string
-  readonly status: ExecutionStatus
-  /** Kept so that it can be scored again. */
-  readonly answer?: JsonValue
-  readonly failures: readonly NodeFailure[]
-  readonly usage: Usage
-  /** What identical requests saved. */
-  readonly reused: Usage
-  readonly cost: Cost
-  readonly durationMs: number
-  /** The execution whose trace tells the rest. */
+  readonly failures: readonly Pick<Packet, 'node' | 'status' | 'reason'>[]
+  /** The id under which the ledger has its trace. */
   readonly execution: string
 }
 
-export interface NodeFailure {
-  readonly node: string
-  readonly status: NodeStatus
-  readonly reason?: string
-}
-
-export function evaluationOf(
-  execution: Execution,
-  { score, parse, measures, status: program }: Score,
-): Evaluation {
+export function evaluationOf(execution: Execution, scored: Score): Evaluation {
+  const { score, parse, measures, status: program } = scored
   const { id, status, answer, failures, usage, reused, cost, durationMs } = execution
   return {
     score,
     parse,
-    ...(measures === undefined ? {} : { measures }),
-    ...(program === undefined ? {} : { program }),
+    measures,
+    program,
     status,
     ...(answer === undefined ? {} : { answer }),
-    failures: failures.map(({ node, status, reason }) => ({
-      node,
-      status,
-      ...(reason === undefined ? {} : { reason }),
-    })),
+    failures: failures.map(({ node, status, reason }) => ({ node, status, reason })),
     usage,
     reused,
     cost,

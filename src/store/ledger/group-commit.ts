@@ -1,26 +1,30 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { inTransaction } from './ledger-file.ts'
-import { patiently } from './sqlite-failure.ts'
-
 /** So many writes at once keep neither other writers nor the event loop waiting for long. */
 const largestBatch = 512
+
+interface Write {
+  readonly bytes: number
+  readonly apply: () => unknown
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Runs writes in one transaction that is on the disk when this resolves; may run them again if the database was locked. */
+type Commit = (work: () => unknown[], bytes: number) => Promise<unknown[]>
 
 /**
  * Writes in transactions. What is asked for in the same turn of the event loop, or while the database is locked, goes into
  * one: the disk is waited for once, not once per write. A transaction that fails, fails for all that is in it.
  */
 export class GroupCommit {
-  readonly #database: DatabaseSync
-  readonly #options: { readonly path: string; readonly patienceMs: number }
+  readonly #commit: Commit
   #waiting: Write[] = []
   #draining: Promise<void> | undefined
 
-  constructor(database: DatabaseSync, options: { readonly path: string; readonly patienceMs: number }) {
-    this.#database = database
-    this.#options = options
+  constructor(commit: Commit) {
+    this.#commit = commit
   }
 
-  /** Resolves once it is on the disk. `apply` may be called again if the database was locked. */
+  /** Resolves once it is on the disk. */
   write<Result>(bytes: number, apply: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push({ bytes, apply, resolve: resolve as (result: unknown) => void, reject })
@@ -39,8 +43,9 @@ export class GroupCommit {
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, largestBatch)
+      const bytes = batch.reduce((sum, write) => sum + write.bytes, 0)
       try {
-        const results = await this.#commit(batch)
+        const results = await this.#commit(() => batch.map(({ apply }) => apply()), bytes)
         for (const [index, { resolve }] of batch.entries()) resolve(results[index])
       } catch (error) {
         for (const { reject } of batch) reject(error)
@@ -49,19 +54,4 @@ export class GroupCommit {
       await new Promise(setImmediate)
     }
   }
-
-  #commit(batch: readonly Write[]): Promise<unknown[]> {
-    const bytes = batch.reduce((sum, write) => sum + write.bytes, 0)
-    return patiently(() => inTransaction(this.#database, () => batch.map(({ apply }) => apply())), {
-      ...this.#options,
-      bytes,
-    })
-  }
-}
-
-interface Write {
-  readonly bytes: number
-  readonly apply: () => unknown
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: unknown) => void
 }

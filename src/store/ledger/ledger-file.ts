@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import {
-  LedgerDamagedError,
-  LedgerError,
-  LedgerFormatError,
-  LedgerUnwritableError,
-  UnsoundSqliteError,
-} from './ledger-error.ts'
-import { explainFailure, patiently } from './sqlite-failure.ts'
+import { exitCode } from '../../problem.ts'
+import { damaged, LedgerError, patiently } from './sqlite-failure.ts'
 
 /** To be raised with every change of the tables that an older version would misread. */
 const format = 2
@@ -68,13 +62,13 @@ export interface LedgerFileOptions {
 
 export const defaultPatienceMs = 10_000
 
-/** Opens or makes a ledger's file. Damaged and foreign files and other formats are refused before anything in them is changed. */
+/** Opens or makes a ledger's file, or one in memory (`:memory:`). What is damaged or foreign is refused before any change. */
 export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
   try {
     return await openAt(path, path, options)
   } catch (error) {
-    const isReadable = options.readOnly === true && existsSync(path)
-    if (!(isReadable && error instanceof LedgerUnwritableError)) throw error
+    const isUnwritable = error instanceof LedgerError && error.exitCode === exitCode.disk
+    if (!(options.readOnly === true && isUnwritable && existsSync(path))) throw error
     return await openUnwritable(path, options)
   }
 }
@@ -104,19 +98,10 @@ async function openUnwritable(path: string, options: LedgerFileOptions): Promise
 
 async function openAt(place: string | URL, path: string, options: LedgerFileOptions): Promise<DatabaseSync> {
   const { readOnly = false, patienceMs = defaultPatienceMs, maxPages } = options
-  const retrying = { path, patienceMs }
-  const database = openDatabase(place, path, readOnly)
+  const patience = { path, patienceMs }
+  const database = await patiently(() => new DatabaseSync(place, { readOnly, timeout: 0 }), patience)
   try {
-    await patiently(() => setUp(database, path), retrying)
-    const found = await patiently(() => formatOf(database, path), retrying)
-    if (found !== undefined && found !== format) throw new LedgerFormatError(path, found, format)
-    if (readOnly) {
-      if (found === undefined) throw new LedgerError(path, `There is no ledger in ${path} yet.`)
-      return database
-    }
-    await patiently(() => makeDurable(database, path, maxPages), retrying)
-    if (found === undefined) await patiently(() => createTables(database, path), retrying)
-    else await patiently(() => checkPages(database, path), retrying)
+    await patiently(() => setUp(database, path, readOnly, maxPages), patience)
     return database
   } catch (error) {
     database.close()
@@ -124,18 +109,27 @@ async function openAt(place: string | URL, path: string, options: LedgerFileOpti
   }
 }
 
-function openDatabase(place: string | URL, path: string, readOnly: boolean): DatabaseSync {
-  try {
-    return new DatabaseSync(place, { readOnly, timeout: 0 })
-  } catch (error) {
-    throw explainFailure(error, path)
-  }
-}
-
-function setUp(database: DatabaseSync, path: string): void {
-  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
-  if (!isSoundSqlite(version)) throw new UnsoundSqliteError(path, version)
+/** May be called again where the file was found locked. */
+function setUp(database: DatabaseSync, path: string, readOnly: boolean, maxPages: number | undefined): void {
+  assertSoundSqlite(database)
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536')
+  const found = formatOf(database, path)
+  if (found !== undefined && found !== format)
+    throw new LedgerError(
+      `The ledger ${path} has format ${found}; this version knows format ${format}. Use the version that wrote it, or a newer one, or begin in another run folder.`,
+    )
+  if (readOnly) {
+    if (found === undefined) throw new LedgerError(`There is no ledger in ${path} yet.`)
+    return
+  }
+  makeDurable(database, path)
+  if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`)
+  if (found !== undefined) checkPages(database, path)
+  else
+    inTransaction(database, () => {
+      // Somebody else may have made them since we looked.
+      if (formatOf(database, path) === undefined) database.exec(schema)
+    })
 }
 
 /** Undefined for a file that has just begun. */
@@ -143,31 +137,18 @@ function formatOf(database: DatabaseSync, path: string): number | undefined {
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   if (names.length === 0) return undefined
   if (!names.some(({ name }) => name === 'ledger'))
-    throw new LedgerError(path, `${path} is an SQLite file, but no ledger. Name another path.`)
+    throw new LedgerError(`${path} is an SQLite file, but no ledger. Name another path.`)
   const row = database.prepare('SELECT format FROM ledger').get()
-  if (row === undefined) throw new LedgerDamagedError(path, 'it does not say its format')
+  if (row === undefined) throw damaged(path, 'it does not say its format')
   return row['format'] as number
 }
 
 /** Write-ahead log, so that readers and the writer do not wait for each other; a commit is on the disk when it returns. */
-function makeDurable(database: DatabaseSync, path: string, maxPages: number | undefined): void {
-  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
-    journal_mode: string
-  }
-  if (mode !== 'wal')
-    throw new LedgerError(
-      path,
-      `${path} lies where SQLite cannot share memory. Use a folder on a local disk.`,
-    )
+function makeDurable(database: DatabaseSync, path: string): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
+  if (mode !== 'wal' && mode !== 'memory')
+    throw new LedgerError(`${path} lies where SQLite cannot share memory. Use a folder on a local disk.`)
   database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864')
-  if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`)
-}
-
-function createTables(database: DatabaseSync, path: string): void {
-  inTransaction(database, () => {
-    // Somebody else may have made them since we looked.
-    if (formatOf(database, path) === undefined) database.exec(schema)
-  })
 }
 
 /**
@@ -175,12 +156,9 @@ function createTables(database: DatabaseSync, path: string): void {
  * are met: a short file shows at once, and rows have their checksums.
  */
 function checkPages(database: DatabaseSync, path: string): void {
-  const { bytes } = database
-    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
-    .get() as { bytes: number }
-  if (bytes > largestChecked) return
-  const { quick_check: verdict } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-  if (verdict !== 'ok') throw new LedgerDamagedError(path, verdict)
+  if (statSync(path).size > largestChecked) return
+  const verdict = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+  if (verdict !== 'ok') throw damaged(path, String(verdict))
 }
 
 /** `IMMEDIATE`: a transaction that begins by reading can be refused when it comes to write, without remedy. */
@@ -195,6 +173,14 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
+}
+
+function assertSoundSqlite(database: DatabaseSync): void {
+  const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version'])
+  if (isSoundSqlite(version)) return
+  throw new LedgerError(
+    `This Node.js (${process.version}) brings SQLite ${version}, which can damage a file that several connections use. Update Node.js to one with SQLite 3.51.3 or newer (\`node -p process.versions.sqlite\`).`,
+  )
 }
 
 /** Older ones can corrupt a write-ahead log that several connections use; the fix was also given to two older lines. */

@@ -19,7 +19,6 @@ import type { Call } from '../../models/retry.ts'
 import { addUsage, noUsage } from '../../models/usage.ts'
 import { evaluationOf, isSettled } from './evaluation.ts'
 import { memoryIn } from './ledger-memory.ts'
-import { MemoryLedger } from './memory.ts'
 import { SqliteLedger } from './sqlite.ts'
 
 const units: Unit[] = [
@@ -46,7 +45,7 @@ const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.e
 
 describe('replies from the ledger', () => {
   test('what graphs have in common is paid for once, and counted apart', async () => {
-    const ledger = new MemoryLedger()
+    const ledger = await SqliteLedger.open(':memory:')
     const told: string[] = []
     const { replies } = memoryIn(ledger, (digest) => told.push(digest))
     const model = answering()
@@ -64,7 +63,7 @@ describe('replies from the ledger', () => {
   })
 
   test('a transport failure is kept neither as a reply nor as an evaluation', async () => {
-    const ledger = new MemoryLedger()
+    const ledger = await SqliteLedger.open(':memory:')
     const { replies } = memoryIn(ledger)
     const broken = new ScriptedModel((heard) =>
       heard.executor.id === 'a' ? failed('server_error') : fitting(heard, 'x', 'y'),

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
-import type { EvaluationLedger } from './evaluation-ledger.ts'
+import type { SqliteLedger } from './sqlite.ts'
 
 /** An evaluation; with its trace while it is new. */
 export interface TracedEvaluation {
@@ -13,18 +13,13 @@ export interface TracedEvaluation {
   readonly trace?: Trace
 }
 
-/** What a run pays for once. For training only: an evaluation of a policy asks afresh. */
-export interface LedgerMemory {
-  readonly evaluations: Once<TracedEvaluation, EvaluationKey>
-  readonly replies: Once<Call>
-  readonly observations: Once<ToolObservation>
-}
+type LedgerMemory = ReturnType<typeof memoryIn>
 
-/** One per ledger: identical work in flight is shared within it. `onReply` is told of each new answer once it is safe. */
-export function memoryIn(
-  ledger: EvaluationLedger,
-  onReply?: (digest: string, answer: ChatAnswer) => void,
-): LedgerMemory {
+/**
+ * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
+ * flight is shared within it. `onReply` is called with each new answer once it is stored.
+ */
+export function memoryIn(ledger: SqliteLedger, onReply?: (digest: string, answer: ChatAnswer) => void) {
   const evaluations = new Once<TracedEvaluation, EvaluationKey>(
     {
       async find(key) {

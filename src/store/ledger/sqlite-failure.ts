@@ -1,70 +1,76 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  LedgerDamagedError,
-  LedgerError,
-  LedgerFullError,
-  LedgerLockedError,
-  LedgerUnwritableError,
-} from './ledger-error.ts'
+import { exitCode, Problem } from '../../problem.ts'
 
-/** The first byte of SQLite's result codes; the rest is detail. */
-const code = {
-  error: 1,
-  busy: 5,
-  locked: 6,
-  readOnly: 8,
-  io: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notADatabase: 26,
+/** A ledger that cannot be used as it is; the message says what a person can do about it. */
+export class LedgerError extends Problem {}
+
+export function damaged(path: string, what: string, options?: ErrorOptions): LedgerError {
+  return new LedgerError(
+    `The ledger ${path} is damaged: ${what}. Put a copy in its place, or move it away together with its -wal and -shm files: a new one is made, and what it held is paid for again.`,
+    options,
+  )
 }
+
+// The first byte of a result code says what happened (sqlite.org/rescode.html); the rest is detail.
+const busy = 5
+const locked = 6
 
 export function isBusy(error: unknown): boolean {
   const result = resultCode(error)
-  return result === code.busy || result === code.locked
+  return result === busy || result === locked
 }
 
 /** What SQLite threw, as what a person can do about it; a mistake in our code stays as it is. `bytes`: what was to be written. */
 export function explainFailure(error: unknown, path: string, bytes = 0): unknown {
   if (error instanceof LedgerError) return error
-  const cause = { cause: error }
   const reason = error instanceof Error ? error.message : String(error)
+  const disk = { cause: error, exitCode: exitCode.disk }
   // A whole number that JavaScript cannot hold: none that we write is so large.
   if ((error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE')
-    return new LedgerDamagedError(path, reason, cause)
+    return damaged(path, reason, { cause: error })
   switch (resultCode(error)) {
-    case code.full:
-      return new LedgerFullError(path, bytes, cause)
     // Our statements are fixed: if one does not fit the tables, or the file is of no kind that SQLite knows, it is the file.
-    case code.error:
-    case code.corrupt:
-    case code.notADatabase:
-      return new LedgerDamagedError(path, reason, cause)
-    case code.readOnly:
-    case code.io:
-    case code.cannotOpen:
-      return new LedgerUnwritableError(path, reason, cause)
+    case 1: // SQLITE_ERROR
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
+      return damaged(path, reason, { cause: error })
+    case 13: // SQLITE_FULL
+      return new LedgerError(
+        `There is no room for ${bytes} bytes more in the ledger ${path}. What it holds is intact: make room on the disk and resume.`,
+        disk,
+      )
+    case 8: // SQLITE_READONLY
+    case 10: // SQLITE_IOERR
+    case 14: // SQLITE_CANTOPEN
+      return new LedgerError(
+        `The ledger ${path} could not be read or written (${reason}). Check its disk, its folder and their permissions, and resume.`,
+        disk,
+      )
     default:
       return error
   }
 }
 
-/**
- * Works on a database without waiting inside SQLite, whose own waiting stops the event loop: what finds it locked is tried
- * again a little later, until patience ends.
- */
-export async function patiently<Result>(
-  work: () => Result,
-  { path, patienceMs, bytes = 0 }: { path: string; patienceMs: number; bytes?: number },
-): Promise<Result> {
+/** A ledger's file, and how long to try again while another process has locked it. */
+export interface Patience {
+  readonly path: string
+  readonly patienceMs: number
+}
+
+/** Tries again while the database is locked, until patience ends. SQLite's own waiting would stop the event loop. */
+export async function patiently<Result>(work: () => Result, patience: Patience, bytes = 0): Promise<Result> {
+  const { path, patienceMs } = patience
   const start = performance.now()
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
     try {
       return work()
     } catch (error) {
       if (!isBusy(error)) throw explainFailure(error, path, bytes)
-      if (performance.now() - start >= patienceMs) throw new LedgerLockedError(path, patienceMs)
+      if (performance.now() - start >= patienceMs)
+        throw new LedgerError(
+          `The ledger ${path} stayed locked by another process for ${patienceMs / 1000} s. End that process (\`fuser ${path}\` names it) and resume.`,
+          { exitCode: exitCode.failed },
+        )
     }
     await sleep(pause)
   }

@@ -15,14 +15,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Child } from '../../../test/ledger/child.ts'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../../test/ledger/samples.ts'
 import { deriveRandom } from '../../numerics/random.ts'
-import {
-  LedgerDamagedError,
-  LedgerError,
-  LedgerFormatError,
-  LedgerFullError,
-  LedgerLockedError,
-} from './ledger-error.ts'
 import { SqliteLedger } from './sqlite.ts'
+import { LedgerError } from './sqlite-failure.ts'
 
 const writerScript = new URL('../../../test/ledger/writer.ts', import.meta.url)
 const holderScript = new URL('../../../test/ledger/lock-holder.ts', import.meta.url)
@@ -106,7 +100,7 @@ describe('no room on the disk', () => {
         },
       )
     }
-    expect(refusal).toBeInstanceOf(LedgerFullError)
+    expect(refusal).toBeInstanceOf(LedgerError)
     expect((refusal as Error).message).toMatch(/no room for \d{4,} bytes more in the ledger .*make room/)
     expect(kept.length).toBeGreaterThan(0)
     for (const number of kept) expect(await small.find(sampleKey(number))).toEqual(sampleEvaluation(number))
@@ -153,7 +147,6 @@ describe('locked by another process', () => {
     const holder = new Child(holderScript, 'sqlite', path)
     await holder.untilLines(1)
     const refused = keepSample(ledger, 1)
-    await expect(refused).rejects.toThrow(LedgerLockedError)
     await expect(refused).rejects.toThrow(/stayed locked by another process for 0\.2 s/)
     expect(await ledger.find(sampleKey(1))).toBeUndefined()
     await holder.kill()
@@ -179,7 +172,7 @@ describe('a damaged file', () => {
     for (let length = 4096; length < whole.length; length += 4096) {
       for (const bytes of [length, length - 1000]) {
         writeFileSync(path, whole.subarray(0, bytes))
-        await expect(SqliteLedger.open(path), `${bytes} bytes`).rejects.toThrow(LedgerDamagedError)
+        await expect(SqliteLedger.open(path), `${bytes} bytes`).rejects.toThrow(/is damaged/)
       }
     }
     await expect(SqliteLedger.open(path)).rejects.toThrow(
@@ -249,7 +242,7 @@ describe('a damaged file', () => {
     const ledger = await SqliteLedger.open(path)
     expect(await ledger.findObservation('look-0')).toEqual(sampleObservation(0))
     const read = ledger.findObservation('look-1')
-    await expect(read).rejects.toThrow(LedgerDamagedError)
+    await expect(read).rejects.toThrow(/is damaged/)
     await expect(read).rejects.toThrow(/the tool observation look-1 is not what was written/)
     await ledger.close()
   })
@@ -265,7 +258,7 @@ describe('a file that is not ours', () => {
     other.exec(change)
     other.close()
     const before = readFileSync(path)
-    await expect(SqliteLedger.open(path)).rejects.toThrow(LedgerFormatError)
+    await expect(SqliteLedger.open(path)).rejects.toThrow(/has format/)
     await expect(SqliteLedger.open(path, { readOnly: true })).rejects.toThrow(
       `has format ${found}; this version knows format 2. Use the version that wrote it`,
     )
@@ -280,7 +273,7 @@ describe('a file that is not ours', () => {
     await expect(SqliteLedger.open(path)).rejects.toThrow(/is an SQLite file, but no ledger/)
     expect(readFileSync(path)).toEqual(before)
     writeFileSync(path, '{"not": "a database"}'.repeat(100))
-    await expect(SqliteLedger.open(path)).rejects.toThrow(LedgerDamagedError)
+    await expect(SqliteLedger.open(path)).rejects.toThrow(/is damaged/)
     truncateSync(path, 0)
     await (await SqliteLedger.open(path)).close()
   })

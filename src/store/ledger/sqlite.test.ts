@@ -19,6 +19,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const keepSample = (ledger: SqliteLedger, number: number) =>
   ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number))
 
+describe('a ledger in memory', () => ledgerContract(() => SqliteLedger.open(':memory:')))
+
 describe('a ledger in a file', () => {
   ledgerContract(() => SqliteLedger.open(path))
 

@@ -3,55 +3,47 @@ import { crc32 } from 'node:zlib'
 import type { Trace } from '../../execution/trace/trace.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
+import type { TokenUsage } from '../../models/usage.ts'
 import { assertStorable, type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
-import {
-  assertAnswer,
-  type EvaluationLedger,
-  type LedgerEntry,
-  type LedgerSize,
-  type Spending,
-} from './evaluation-ledger.ts'
 import { GroupCommit } from './group-commit.ts'
-import { LedgerDamagedError, LedgerError } from './ledger-error.ts'
-import { defaultPatienceMs, type LedgerFileOptions, openLedgerFile } from './ledger-file.ts'
-import { patiently } from './sqlite-failure.ts'
+import { defaultPatienceMs, inTransaction, type LedgerFileOptions, openLedgerFile } from './ledger-file.ts'
+import { damaged, LedgerError, type Patience, patiently } from './sqlite-failure.ts'
 import { decodeTrace, encodeTrace } from './trace-codec.ts'
 
 const pageOfEntries = 256
 
 /**
- * A ledger in one SQLite file. SQLite checks its pages but not what stands in them, so every row carries a checksum with its
- * key: a flipped bit is an error or a row that is not found, never another score.
+ * What was paid for once and can be used again: evaluations, replies by request, tool observations, and traces. Whatever a
+ * promise of `keep…` has acknowledged is there after a crash, whole. It never evaluates or asks by itself:
+ * `ledger-memory.ts` does.
+ *
+ * It is one SQLite file, or lies in memory. SQLite checks its pages but not what stands in them, so every row carries a
+ * checksum with its key: a flipped bit is an error or a row that is not found, never another score.
  */
-export class SqliteLedger implements EvaluationLedger {
-  readonly path: string
+export class SqliteLedger {
   readonly #database: DatabaseSync
-  readonly #patience: { readonly path: string; readonly patienceMs: number }
+  readonly #patience: Patience
   readonly #readOnly: boolean
   readonly #commits: GroupCommit
   readonly #statements: Statements
 
-  private constructor(
-    database: DatabaseSync,
-    statements: Statements,
-    path: string,
-    options: LedgerFileOptions,
-  ) {
-    const { patienceMs = defaultPatienceMs, readOnly = false } = options
-    this.path = path
+  private constructor(database: DatabaseSync, statements: Statements, patience: Patience, readOnly: boolean) {
     this.#database = database
-    this.#patience = { path, patienceMs }
-    this.#readOnly = readOnly
-    this.#commits = new GroupCommit(database, this.#patience)
     this.#statements = statements
+    this.#patience = patience
+    this.#readOnly = readOnly
+    this.#commits = new GroupCommit((work, bytes) =>
+      patiently(() => inTransaction(database, work), patience, bytes),
+    )
   }
 
+  /** `:memory:` gives one that ends with the process. */
   static async open(path: string, options: LedgerFileOptions = {}): Promise<SqliteLedger> {
-    const { patienceMs = defaultPatienceMs } = options
+    const { patienceMs = defaultPatienceMs, readOnly = false } = options
     const database = await openLedgerFile(path, options)
     try {
       const statements = await patiently(() => prepare(database), { path, patienceMs })
-      return new SqliteLedger(database, statements, path, options)
+      return new SqliteLedger(database, statements, { path, patienceMs }, readOnly)
     } catch (error) {
       database.close()
       throw error
@@ -59,35 +51,19 @@ export class SqliteLedger implements EvaluationLedger {
   }
 
   async find(key: EvaluationKey): Promise<Evaluation | undefined> {
-    const digest = evaluationDigest(key)
-    const row = await this.#get(this.#statements.findEvaluation, Buffer.from(digest, 'hex'))
-    return row === undefined ? undefined : this.#readEvaluation(key, row)
+    const row = await this.#get<EvaluationRow>(this.#statements.findEvaluation, digestBytes(key))
+    return row && this.#readEvaluation(key, row)
   }
 
+  /** Keeps an evaluation and its trace. The first under a key stays and comes back; a later one's trace is kept beside it. */
   async keep(key: EvaluationKey, evaluation: Evaluation, trace: Trace): Promise<Evaluation> {
     assertStorable(evaluation, trace)
-    this.#assertWritable()
-    const { graph, task, dataVersion, executor } = key
     const { score, status, execution, ...rest } = evaluation
     const detail = JSON.stringify(rest)
-    const digest = Buffer.from(evaluationDigest(key), 'hex')
-    const crc = checksum(...keyParts(key), score, status, execution, detail)
-    const keepExecution = this.#keepingTrace(trace)
-    const { changes } = await this.#commits.write(keepExecution.bytes + detail.length, () => {
-      keepExecution.apply()
-      return this.#statements.keepEvaluation.run(
-        digest,
-        graph,
-        task,
-        dataVersion,
-        executor,
-        score,
-        status,
-        execution,
-        detail,
-        crc,
-      )
-    })
+    const row = [...keyParts(key), score, status, execution, detail]
+    const { changes } = await this.#keepTrace(trace, detail.length, () =>
+      this.#statements.keepEvaluation.run(digestBytes(key), ...row, checksum(...row)),
+    )
     return changes === 1 ? evaluation : (await this.find(key))!
   }
 
@@ -95,36 +71,38 @@ export class SqliteLedger implements EvaluationLedger {
     return this.#findJson(this.#statements.findReply, digest, 'the reply to request')
   }
 
+  /** Answers only; a failed call is no reply. The first one stays. */
   async keepReply(digest: string, answer: ChatAnswer): Promise<void> {
-    assertAnswer(answer)
+    if (answer.ok !== true) throw new TypeError('Only answers are kept; a failed call is no reply.')
     await this.#keepJson(this.#statements.keepReply, digest, answer)
   }
 
+  /** What a tool observed, by the digest of all that it saw. */
   findObservation(digest: string): Promise<JsonValue | undefined> {
     return this.#findJson(this.#statements.findObservation, digest, 'the tool observation')
   }
 
+  /** The first one stays: a second look may see something else, and calls were made on what the first one saw. */
   keepObservation(digest: string, observation: JsonValue): Promise<void> {
     return this.#keepJson(this.#statements.keepObservation, digest, observation)
   }
 
   async findTrace(execution: string): Promise<Trace | undefined> {
-    const row = await this.#get(this.#statements.findTrace, execution)
+    const row = await this.#get<{ trace: Uint8Array; crc: number }>(this.#statements.findTrace, execution)
     if (row === undefined) return undefined
-    const { trace, crc } = row as { trace: Uint8Array; crc: number }
     // A flipped bit may also have made it something else than bytes.
-    if (!(trace instanceof Uint8Array) || crc32(trace, crc32(execution)) !== crc)
+    if (!(row.trace instanceof Uint8Array) || crc32(row.trace, crc32(execution)) !== row.crc)
       throw this.#damaged(`the trace of execution ${execution}`)
-    return decodeTrace(trace)
+    return decodeTrace(row.trace)
   }
 
+  /** For executions that are no evaluation, such as those that were cut short. Ids are not used twice. */
   async keepTrace(trace: Trace): Promise<void> {
-    this.#assertWritable()
-    const { bytes, apply } = this.#keepingTrace(trace)
-    await this.#commits.write(bytes, apply)
+    await this.#keepTrace(trace, 0, () => {})
   }
 
-  async *entries(): AsyncIterable<LedgerEntry> {
+  /** All evaluations, in the order in which they were kept. */
+  async *entries(): AsyncIterable<{ key: EvaluationKey; evaluation: Evaluation }> {
     // By pages, so that no read transaction stays open: that would keep the log from being cut.
     for (let after = 0; ; ) {
       const page = await patiently(
@@ -132,7 +110,7 @@ export class SqliteLedger implements EvaluationLedger {
         this.#patience,
       )
       for (const row of page) {
-        const { graph, task, data_version: dataVersion, executor } = row
+        const { graph, task, dataVersion, executor } = row
         const key = { graph, task, dataVersion, executor }
         yield { key, evaluation: this.#readEvaluation(key, row) }
       }
@@ -142,79 +120,71 @@ export class SqliteLedger implements EvaluationLedger {
   }
 
   async size(): Promise<LedgerSize> {
-    return { ...(await this.#get(this.#statements.size)) } as unknown as LedgerSize
+    return { ...(await this.#get<LedgerSize>(this.#statements.size))! }
   }
 
+  /**
+   * The sum over all replies: each was one call that was made and answered, in this process or in an earlier one. Failed
+   * attempts left no reply; what they used stands in the traces. `unknown`: calls whose server told no usage.
+   */
   async spending(): Promise<Spending> {
-    return { ...(await this.#get(this.#statements.spending)) } as unknown as Spending
+    return { ...(await this.#get<Spending>(this.#statements.spending))! }
   }
 
+  /** Ends what is being written, then lets go of the file. */
   async close(): Promise<void> {
     await this.#commits.settled()
     if (this.#database.isOpen) this.#database.close()
   }
 
-  #get(statement: StatementSync, ...parameters: (string | Uint8Array)[]): Promise<Row | undefined> {
-    return patiently(() => statement.get(...parameters), this.#patience)
+  #get<Row>(statement: StatementSync, ...parameters: (string | Uint8Array)[]): Promise<Row | undefined> {
+    return patiently(() => statement.get(...parameters) as Row | undefined, this.#patience)
   }
 
   async #findJson<Value>(statement: StatementSync, digest: string, what: string): Promise<Value | undefined> {
-    const row = await this.#get(statement, digest)
+    const row = await this.#get<{ json: string; crc: number }>(statement, digest)
     if (row === undefined) return undefined
-    const { json, crc } = row as { json: string; crc: number }
-    if (checksum(digest, json) !== crc) throw this.#damaged(`${what} ${digest}`)
-    return JSON.parse(json) as Value
+    if (checksum(digest, row.json) !== row.crc) throw this.#damaged(`${what} ${digest}`)
+    return JSON.parse(row.json) as Value
   }
 
   async #keepJson(statement: StatementSync, digest: string, value: unknown): Promise<void> {
-    this.#assertWritable()
     const json = JSON.stringify(value)
-    const crc = checksum(digest, json)
-    await this.#commits.write(json.length, () => statement.run(digest, json, crc))
+    await this.#write(json.length, () => statement.run(digest, json, checksum(digest, json)))
   }
 
-  #keepingTrace(trace: Trace): { bytes: number; apply: () => void } {
+  /** Keeps a trace, and in the same transaction whatever else `apply` writes. */
+  #keepTrace<Result>(trace: Trace, bytes: number, apply: () => Result): Promise<Result> {
     const { execution } = trace
     const encoded = encodeTrace(trace)
     const crc = crc32(encoded, crc32(execution))
-    return {
-      bytes: encoded.length,
-      apply: () => this.#statements.keepTrace.run(execution, encoded, crc),
-    }
+    return this.#write(bytes + encoded.length, () => {
+      this.#statements.keepTrace.run(execution, encoded, crc)
+      return apply()
+    })
   }
 
-  #readEvaluation(key: EvaluationKey, row: Row): Evaluation {
-    const { score, status, execution, detail, crc } = row as unknown as EvaluationRow
+  async #write<Result>(bytes: number, apply: () => Result): Promise<Result> {
+    if (this.#readOnly) throw new LedgerError(`The ledger ${this.#patience.path} is open for reading only.`)
+    // In memory there is no disk to wait for.
+    return this.#patience.path === ':memory:' ? apply() : this.#commits.write(bytes, apply)
+  }
+
+  #readEvaluation(key: EvaluationKey, { score, status, execution, detail, crc }: EvaluationRow): Evaluation {
     if (checksum(...keyParts(key), score, status, execution, detail) !== crc)
       throw this.#damaged(`the evaluation of graph ${key.graph} on task '${key.task}'`)
-    return { score, status, execution, ...(JSON.parse(detail) as DetailOfEvaluation) }
+    return { score, status, execution, ...JSON.parse(detail) }
   }
 
-  #damaged(what: string): LedgerDamagedError {
-    return new LedgerDamagedError(this.path, `${what} is not what was written`)
-  }
-
-  #assertWritable(): void {
-    if (this.#readOnly) throw new LedgerError(this.path, `The ledger ${this.path} is open for reading only.`)
+  #damaged(what: string): LedgerError {
+    return damaged(this.#patience.path, `${what} is not what was written`)
   }
 }
 
-type Row = Record<string, unknown>
-type DetailOfEvaluation = Omit<Evaluation, 'score' | 'status' | 'execution'>
-
-interface EvaluationRow extends Pick<Evaluation, 'score' | 'status' | 'execution'> {
-  readonly detail: string
-  readonly crc: number
-}
-
-interface ListedRow extends EvaluationRow, Row {
-  readonly place: number
-  readonly graph: string
-  readonly task: string
-  readonly data_version: string
-  readonly executor: string
-}
-
+type LedgerSize = { evaluations: number; replies: number; traces: number }
+type Spending = TokenUsage & { calls: number; unknown: number }
+type EvaluationRow = Pick<Evaluation, 'score' | 'status' | 'execution'> & { detail: string; crc: number }
+type ListedRow = EvaluationRow & EvaluationKey & { place: number }
 type Statements = ReturnType<typeof prepare>
 
 function prepare(database: DatabaseSync) {
@@ -226,21 +196,15 @@ function prepare(database: DatabaseSync) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
     ),
     listEvaluations: database.prepare(
-      `SELECT place, graph, task, data_version, executor, ${evaluation}
+      `SELECT place, graph, task, data_version AS dataVersion, executor, ${evaluation}
        FROM evaluations WHERE place > ? ORDER BY place LIMIT ?`,
     ),
     findReply: database.prepare('SELECT reply AS json, crc FROM replies WHERE digest = ?'),
-    keepReply: database.prepare(
-      'INSERT INTO replies (digest, reply, crc) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING',
-    ),
+    keepReply: database.prepare('INSERT INTO replies VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     findObservation: database.prepare('SELECT observation AS json, crc FROM observations WHERE digest = ?'),
-    keepObservation: database.prepare(
-      'INSERT INTO observations (digest, observation, crc) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING',
-    ),
+    keepObservation: database.prepare('INSERT INTO observations VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     findTrace: database.prepare('SELECT trace, crc FROM executions WHERE id = ?'),
-    keepTrace: database.prepare(
-      'INSERT INTO executions (id, trace, crc) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
-    ),
+    keepTrace: database.prepare('INSERT INTO executions VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     size: database.prepare(
       `SELECT (SELECT COUNT(*) FROM evaluations) AS evaluations,
               (SELECT COUNT(*) FROM replies) AS replies,
@@ -256,6 +220,10 @@ function prepare(database: DatabaseSync) {
        FROM replies INDEXED BY reply_usage`,
     ),
   }
+}
+
+function digestBytes(key: EvaluationKey): Buffer {
+  return Buffer.from(evaluationDigest(key), 'hex')
 }
 
 function keyParts({ graph, task, dataVersion, executor }: EvaluationKey): string[] {
