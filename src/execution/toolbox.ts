@@ -31,7 +31,6 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
   const tools = new Map<string, Tool>(Object.entries(builtInTools))
   const off = new Map<string, string>()
   if (sandbox === undefined) for (const name of programTools) off.set(name, whyNone(given))
-  else if (sandbox.pool === undefined) off.set('public_code', whyOnlyPyodide(sandbox))
   for (const name of off.keys()) tools.delete(name)
   for (const tool of own) {
     tools.set(tool.name, tool)
@@ -42,10 +41,6 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
 
 function whyNone(given: GivenSandbox | undefined): string {
   return given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox is asked for.'
-}
-
-function whyOnlyPyodide({ problem }: ProgramSandbox): string {
-  return `it needs bubblewrap, and Pyodide stands in for it.${problem === undefined ? '' : ` ${problem.reason} ${sandboxRemedy}`}`
 }
 
 /** What an executor has: permitted to it, switched on by the profile, present here. */

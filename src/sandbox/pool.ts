@@ -2,7 +2,6 @@
 // write files.
 import { availableParallelism } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Served } from './case.ts'
 import { findSandboxHost, type SandboxHost } from './host.ts'
 import { infrastructureSeconds } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
@@ -15,13 +14,8 @@ const mostAttempts = 3
 const pauseSeconds = 0.3
 
 export interface SandboxJob {
-  /** A sandbox for this job alone, until it ends: for programs, unless said otherwise. Throws `SandboxUnavailable`. */
-  open(options?: OpenOptions): Promise<Sandbox>
-}
-
-export interface OpenOptions {
-  readonly writableTmp?: boolean
-  readonly serves?: Served
+  /** A sandbox for this job alone, until it ends. Throws `SandboxUnavailable`. */
+  open(options?: { readonly writableTmp?: boolean }): Promise<Sandbox>
 }
 
 export interface SandboxPoolOptions {
@@ -107,9 +101,9 @@ export class SandboxPool {
     signal?.addEventListener('abort', onAbort)
     try {
       const result = await work({
-        open: async (options = {}) => {
+        open: async ({ writableTmp = false } = {}) => {
           check()
-          const opening = this.#open(host, inFreshOnes, options)
+          const opening = this.#open(host, inFreshOnes, writableTmp)
           opened.push(opening)
           const sandbox = await opening
           started.push(sandbox)
@@ -134,13 +128,9 @@ export class SandboxPool {
     return this.#warm.close()
   }
 
-  async #open(
-    host: SandboxHost,
-    aFreshOne: boolean,
-    { writableTmp = false, serves = 'programs' }: OpenOptions,
-  ): Promise<Sandbox> {
-    const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take(serves)
-    return warm ?? Sandbox.start(host, { writableTmp, serves })
+  async #open(host: SandboxHost, aFreshOne: boolean, writableTmp: boolean): Promise<Sandbox> {
+    const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take()
+    return warm ?? Sandbox.start(host, writableTmp)
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {

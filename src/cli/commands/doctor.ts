@@ -10,6 +10,7 @@ import { providers } from '../../models/providers.ts'
 import { exitCode } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { drawn, type Screen } from '../display/screen.ts'
 import { jsonOption } from '../options/common-options.ts'
@@ -145,13 +146,10 @@ function remedyFor(kind: FailureKind): string {
 }
 
 async function sandbox(): Promise<Finding> {
-  const { kind, found, problem } = await sandboxAvailability(new SandboxPool())
-  const here = found.join(', ')
-  if (kind === 'bubblewrap') return finding('sandbox', 'ok', here)
-  const remedy = problem?.message ?? 'Install bubblewrap.'
-  return kind === 'pyodide'
-    ? finding('sandbox', 'limited', `${here}: python_exec works, code tasks do not`, remedy)
-    : finding('sandbox', 'missing', 'none: tools that run programs are off, code tasks are refused', remedy)
+  const found = await sandboxAvailability(new SandboxPool())
+  if (!(found instanceof SandboxUnavailable)) return finding('sandbox', 'ok', found.join(', '))
+  const lacking = 'none: tools that run programs are off, code tasks are refused'
+  return finding('sandbox', 'missing', lacking, found.message)
 }
 
 function encoder(): Finding {

@@ -5,6 +5,7 @@ import { type Configuration, loadConfiguration, ownTasksOf } from '../../configu
 import type { JsonObject } from '../../library/json-value.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import {
   type SyntheticFamily,
   syntheticFamilies,
@@ -163,8 +164,8 @@ async function openSynthetic({
 
 /** Programs can only be asked for where they can be run. */
 async function scorableFamilies(): Promise<readonly SyntheticFamily[]> {
-  const { kind } = await sandboxAvailability(new SandboxPool())
-  return syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
+  const found = await sandboxAvailability(new SandboxPool())
+  return syntheticFamilies.filter((family) => family !== 'code' || !(found instanceof SandboxUnavailable))
 }
 
 async function openOwn(source: TaskSource, configuration: Configuration | undefined): Promise<Opened> {

@@ -24,8 +24,7 @@ export const publicCode: Tool<z.infer<typeof payload>> = {
   payload,
   async run({ source, tests: added }, { sandbox, program, publicTests = [] }, signal) {
     if (program === undefined) return toolError('failed', 'The answer to this task is not a program.')
-    if (sandbox?.pool === undefined)
-      return toolError('unavailable', 'Programs can only be tested with bubblewrap.')
+    if (sandbox === undefined) return toolError('unavailable', 'There is no sandbox to run programs in.')
     const own = added.map((test) => ({ ...test, testtype: testTypes[program.mode] }))
     const wrong = program.mode === 'function' ? own.findIndex((test) => !isFunctional(test)) : -1
     if (wrong >= 0) return toolError('bad_payload', `tests[${wrong}]: input and output must be JSON.`)

@@ -62,29 +62,14 @@ interface Ran {
 
 export async function runCase(sandbox: Sandbox, work: CaseWork, limits: Limits): Promise<Ran> {
   const running = sandbox.run(work, limits)
-  let message: ProgramMessage | undefined
-  let understood = true
-  for (;;) {
-    const event = await running.next()
-    if (event.kind === 'message') {
-      message = readMessage(event.message)
-      understood = message !== undefined
-      continue
-    }
-    const { report } = event
-    return { status: statusOf(report, message, understood), report, message }
-  }
-}
-
-function statusOf(
-  report: CaseReport,
-  message: ProgramMessage | undefined,
-  understood: boolean,
-): CodeStatus | undefined {
-  const status = statusOfEnd(report)
-  if (status !== undefined) return status
-  if (message !== undefined && 'failed' in message) return statusOfFailure(message)
-  return report.code !== 0 || !understood ? 'runtime_error' : undefined
+  const said = await running.message()
+  const report = await running.ended
+  const message = readMessage(said)
+  const understood = said === undefined || message !== undefined
+  let status = statusOfEnd(report)
+  if (message !== undefined && 'failed' in message) status ??= statusOfFailure(message)
+  if (report.code !== 0 || !understood) status ??= 'runtime_error'
+  return { status, report, message }
 }
 
 function argumentsOf(input: string): string[] {

@@ -1,7 +1,7 @@
 """One case: a process of its own for one program, seen from the runner that watches it.
 
-What a program can reach is only its own side of five pipes; the report descriptor and the nonce of the case have never
-been in its process.
+What a program can reach is only its own side of five pipes; the report descriptor, the nonce of the case and the line to
+its tests have never been in its process.
 """
 
 import json
@@ -26,24 +26,27 @@ class Case:
         spec = json.loads(ours)
         self.nonce = nonce
         self.limits = spec["limits"]
-        self.dialogue = spec["dialogue"]
+        self.role = spec["role"]
         self.stdin = spec["stdin"].encode("utf-8", "surrogatepass")
         self.captured = {"stdout": bytearray(), "stderr": bytearray()}
         self.upstream = bytearray()
-        self.messages = 0
-        self.replies = 0
+        # What may still come from the process for the supervisor.
+        self.messages_left = spec["messages"]
         self.end = None
         self.ready = False
         self.owing = True
         self.wall_before = 0.0
         self.cpu_base = 0.0
 
-    def run(self, processes, inbox):
+    def run(self, processes, link, inbox):
         # Each pipe as (read end, write end); the first two carry data to the program, the others from it.
         pipes = [os.pipe() for _ in range(5)]
         (input_end, self.input_end), (down_end, self.down_end), *(from_program) = pipes
         (out, out_end), (err, err_end), (up, up_end) = from_program
-        self.pid = processes.start((input_end, out_end, err_end, up_end, down_end))
+        ends = [input_end, out_end, err_end, up_end, down_end]
+        if self.role == "judge":
+            ends.append(link.send())
+        self.pid = processes.start(ends)
         self.outbox = {self.down_end: bytearray(program.LENGTH.pack(len(self.work)) + self.work),
                        self.input_end: bytearray(self.stdin)}
         self.readers = {out: "stdout", err: "stderr", up: "up"}
@@ -55,18 +58,27 @@ class Case:
             os.set_blocking(descriptor, False)
         for descriptor in (self.down_end, self.input_end):
             self.flush(descriptor)
+        if self.role == "judged":
+            self.open_line(link.receive())
         gone = self.watch(processes.fileno(), inbox)
         if not gone:
             self.kill()
         last = processes.farewell()
         wall = self.wall()
         # The program has ended and nobody else has the other ends: no more can come.
-        for descriptor in list(self.readers):
-            while descriptor in self.readers and self.read(descriptor):
+        for descriptor, name in list(self.readers.items()):
+            while name != "calls" and descriptor in self.readers and self.read(descriptor):
                 pass
         for descriptor in (*self.readers, *self.outbox):
             os.close(descriptor)
         self.report(last, wall)
+
+    def open_line(self, end):
+        """Calls of the tests come by it, and answers go by a second descriptor of it, to be waited for on their own."""
+        self.calls, self.answers = end, os.dup(end)
+        self.readers[self.calls] = "calls"
+        self.outbox[self.answers] = bytearray()
+        os.set_blocking(end, False)
 
     def watch(self, farewell, inbox):
         """Serves the pipes until the process has ended (True) or must be ended (False)."""
@@ -123,17 +135,9 @@ class Case:
     def obey(self, inbox):
         while (frame := inbox.take()) is not None:
             nonce, kind, payload = frame
-            if nonce != self.nonce or kind not in (b"D", b"S"):
+            if nonce != self.nonce or kind != b"S" or payload:
                 raise SystemExit("a command for somebody else")
-            if kind == b"S":
-                self.end = "stopped"
-                return
-            self.replies += 1
-            if not self.owing:
-                self.owing = True
-                self.since = time.monotonic()
-                self.outbox[self.down_end] += program.LENGTH.pack(len(payload)) + payload
-                self.flush(self.down_end)
+            self.end = "stopped"
 
     def flush(self, descriptor):
         """Writes what the pipe takes. The program may not read, or may have closed its end: neither is our problem."""
@@ -153,6 +157,8 @@ class Case:
         if descriptor == self.input_end:
             del self.outbox[descriptor]
             os.close(descriptor)
+            # Another one may get this number.
+            self.input_end = None
 
     def read(self, descriptor):
         """Takes one chunk; False when there is none now."""
@@ -160,6 +166,8 @@ class Case:
             chunk = os.read(descriptor, 65536)
         except BlockingIOError:
             return False
+        except ConnectionResetError:
+            chunk = b""
         if not chunk:
             self.poll.unregister(descriptor)
             del self.readers[descriptor]
@@ -169,6 +177,8 @@ class Case:
         if name == "up":
             self.upstream += chunk
             self.relay()
+        elif name == "calls":
+            self.pass_call(chunk)
         else:
             # One limit for both: a flood on either is one.
             room = self.limits["outputBytes"] - sum(map(len, self.captured.values()))
@@ -177,8 +187,19 @@ class Case:
                 self.end = "output"
         return True
 
+    def pass_call(self, chunk):
+        """From the tests to the program, whose turn it is from now on."""
+        if not self.owing:
+            self.owing = True
+            self.since = time.monotonic()
+        pending = self.outbox[self.down_end]
+        pending += chunk
+        if len(pending) > LARGEST_MESSAGE:
+            self.end = "malformed"
+        self.flush(self.down_end)
+
     def relay(self):
-        """Passes whole messages of the program on. They are not looked into: that is the supervisor's part."""
+        """Passes whole messages of the program on. They are not looked into: that is for those who get them."""
         if not self.ready:
             if len(self.upstream) < zygote.SETUP.size:
                 return
@@ -189,17 +210,25 @@ class Case:
             self.ready = True
         while len(self.upstream) >= program.LENGTH.size and self.end is None:
             (length,) = program.LENGTH.unpack_from(self.upstream)
-            if length > LARGEST_MESSAGE or not self.owing or (self.messages and not self.dialogue):
+            end = program.LENGTH.size + length
+            if length > LARGEST_MESSAGE or not self.owing or not (self.messages_left or self.role == "judged"):
                 self.end = "malformed"
                 return
-            if len(self.upstream) < program.LENGTH.size + length:
+            if len(self.upstream) < end:
                 return
-            payload = bytes(self.upstream[program.LENGTH.size:program.LENGTH.size + length])
-            del self.upstream[:program.LENGTH.size + length]
-            self.messages += 1
-            if self.dialogue:
+            message = bytes(self.upstream[:end])
+            del self.upstream[:end]
+            if self.role == "judged":
                 self.wall_before, self.owing = self.wall(), False
-            frames.send(self.nonce, b"U", payload)
+            if self.messages_left:
+                self.messages_left -= 1
+                frames.send(self.nonce, b"U", message[program.LENGTH.size:])
+                if self.role == "judged":
+                    # It has loaded, and the tests may call it.
+                    self.poll.register(self.calls, select.POLLIN)
+            else:
+                self.outbox[self.answers] += message
+                self.flush(self.answers)
 
     def report(self, last, wall):
         status, cpu = last.status, last.cpu - self.cpu_base
@@ -221,7 +250,5 @@ class Case:
             "wallSeconds": max(wall, 0.0),
             "peakBytes": last.peak_kibibytes * 1024,
             "stdoutBytes": len(out),
-            # How many replies arrived: if some did not, they would reach the next case.
-            "replies": self.replies,
         }
         frames.send(self.nonce, b"E", json.dumps(facts).encode() + b"\n" + out + err)

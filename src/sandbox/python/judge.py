@@ -25,18 +25,24 @@ class Candidate:
         self.is_judged = False
 
     def __call__(self, *positional, **named):
-        program.send(b'{"call":' + plain_data.dumps((positional, named)) + b"}")
-        reply = program.receive()
-        if "value" in reply:
-            return plain_data.decode(reply["value"], 0)
-        self.raised = as_exception(reply)
+        program.send(plain_data.dumps((positional, named)), program.LINE)
+        try:
+            reply = json.loads(program.receive(program.LINE))
+            if "value" in reply:
+                return plain_data.decode(reply["value"], 0)
+            self.raised = as_exception(reply)
+        except MemoryError:
+            raise
+        except Exception as problem:
+            # The program can write what it likes: no message of ours, or no plain data.
+            self.raised = Judged(str(problem))
         self.is_judged = self.is_judged or isinstance(self.raised, Judged)
         raise self.raised
 
 
 def as_exception(reply):
     """The nearest built-in class of what the program raised, so that a test may expect it."""
-    for name in reply["types"]:
+    for name in reply["types"] if reply["failed"] == "exception" else ():
         kind = getattr(builtins, name, None)
         if isinstance(kind, type) and issubclass(kind, Exception):
             if issubclass(kind, ENDS_OF_LOOPS):
@@ -63,6 +69,8 @@ def run_check(case):
             check = namespace["check"]
         except BaseException as problem:
             finish({"broken": f"The test code does not run: {type(problem).__name__}: {problem}"})
+        # From here on the tests see data of the program, and can no longer say that the task is broken.
+        program.send(b'{"ready":true}')
         try:
             check(candidate)
         except BaseException as problem:

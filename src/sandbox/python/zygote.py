@@ -8,6 +8,7 @@ its own: it cannot see how many there were before it.
 
 import ctypes
 import gc
+import json
 import os
 import random
 import select
@@ -18,16 +19,18 @@ import _socket
 import confine
 import frames
 import judge
+import lines
 import local_pairs
 import program
 
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
 PRELOAD = ("ast", "bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-LINE = struct.Struct("i")
 CREDENTIALS = struct.Struct("3i")
-ENDS = struct.Struct("5i")
+# Standard input, output, errors, messages up and down; for tests, the line to the program.
+ENDS = {"programs": struct.Struct("5i"), "judges": struct.Struct("6i")}
 SETUP = struct.Struct(">qq")
+FIRST_OF_OURS = 60
 # A sandbox is for programs or for their judges, from its start to its end.
 MODES = {
     "programs": {
@@ -74,8 +77,7 @@ class Zygote:
         return self._number is None or number == self._number + 1
 
     def start(self, ends):
-        """Gives a program's pipe ends (standard input, output, errors, messages up and down) to the process that waits
-        for them, and returns its number."""
+        """Gives a program's ends to the process that waits for them, and returns its number."""
         while not self._hand_over(ends):
             # It was killed while it waited, and by now there is another.
             self.farewell()
@@ -87,7 +89,7 @@ class Zygote:
         self._number, line = self._next()
         self._waiting = None
         try:
-            send_descriptors(line, b"F", ENDS.pack(*ends))
+            lines.send_descriptors(line, b"F", struct.pack(f"{len(ends)}i", *ends))
             return True
         except ConnectionError:
             return False
@@ -97,9 +99,9 @@ class Zygote:
     def _next(self):
         """The process that waits: its number, which only the kernel can tell, and the line to it."""
         if self._waiting is None:
-            _, (descriptor,) = receive_descriptors(self._channel, 1, LINE)
+            _, (descriptor,) = lines.receive_descriptors(self._channel, 1, lines.ONE)
             line = _socket.socket(fileno=descriptor)
-            _, (number, _, _) = receive_descriptors(line, 1, CREDENTIALS)
+            _, (number, _, _) = lines.receive_descriptors(line, 1, CREDENTIALS)
             self._waiting = number, line
         return self._waiting
 
@@ -115,11 +117,16 @@ def serve(channel, boot):
     """Has a fork ready until the runner hangs up. Returns only in such a fork: what that has to run."""
     for name in PRELOAD:
         __import__(name)
-    boot["filter"] = bytes.fromhex(boot["filter"])
-    # Made before the first fork, as is everything that stays: the first program sees what all others see.
+    ends, modes = ENDS[boot["serves"]], MODES[boot["serves"]]
+    case_filter = confine.Filter(bytes.fromhex(boot["filter"]))
+    # Made before the first fork, as is everything that stays: the first program sees what all others see, and does not
+    # have to make it itself.
     wait4, last = confine.LIBC.wait4, Farewell()
     status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
     myself = os.pidfd_open(os.getpid())
+    channel, myself = keep_numbers_for(ends, channel, myself)
+    program.prepare()
+    confine.set_lasting_limits()
     gc.freeze()
     while True:
         # A line of its own per fork: what one that is killed early has not read reaches no other.
@@ -128,11 +135,12 @@ def serve(channel, boot):
         confine.give_next_fork_numbers_of_its_own()
         if os.fork() == 0:
             channel.close()
+            os.close(myself)
             line.close()
-            return lambda: become(its_line, boot)
+            return lambda: become(its_line, ends, modes, case_filter)
         confine.take_numbers_of(myself)
         its_line.close()
-        send_descriptors(channel, b"L", LINE.pack(line.fileno()))
+        lines.send_descriptors(channel, b"L", lines.ONE.pack(line.fileno()))
         line.close()
         if wait4(-1, status, 0, usage) <= 0:
             os._exit(1)
@@ -140,37 +148,36 @@ def serve(channel, boot):
         ctypes.memset(status, 0, ctypes.sizeof(last))
 
 
-def become(line, boot):
+def keep_numbers_for(ends, channel, myself):
+    """Moves our own descriptors out of the way, and puts pipes where programs will have theirs."""
+    moved = os.dup2(channel.detach(), FIRST_OF_OURS), os.dup2(myself, FIRST_OF_OURS + 1)
+    os.closerange(3, FIRST_OF_OURS)
+    reading, writing = os.pipe()
+    os.dup2(reading, 0)
+    for target in range(1, ends.size // lines.ONE.size):
+        # What goes wrong here is still to be heard.
+        if target != 2:
+            os.dup2(writing, target)
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, moved[0]), moved[1]
+
+
+def become(line, ends, modes, case_filter):
     """In the fork: gives up everything a program must not have, then turns into the program."""
     confine.hide()
     # With it goes our number, as the runner knows it.
     line.send(b"H")
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)
-    _, ends = receive_descriptors(line, 1, ENDS)
+    last = local_pairs.provide()
+    _, given = lines.receive_descriptors(line, 1, ends)
     line.close()
-    # Moved out of the way first: a target number may be one of the sources.
-    for target, source in enumerate([os.dup2(end, 40 + index) for index, end in enumerate(ends)]):
-        os.dup2(source, target, inheritable=True)
-    os.closerange(program.DOWN + 1, 256)
-    local_pairs.provide()
-    program.prepare()
-    spec = program.receive()
-    run = MODES[boot["serves"]][spec["mode"]](spec)
+    for target, end in enumerate(given):
+        os.dup2(end, target, inheritable=True)
+    os.closerange(last + 1, 256)
+    spec = json.loads(program.receive())
+    run = modes[spec["mode"]](spec)
     confine.drop_capabilities()
     confine.set_limits(spec["limits"]["memoryBytes"], spec["limits"]["cpuSeconds"])
-    confine.install_filter(boot["filter"], boot["pidSlots"])
+    case_filter.install()
     frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))
     run()
-
-
-def send_descriptors(channel, data, descriptors):
-    channel.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)])
-
-
-def receive_descriptors(channel, length, descriptors):
-    """Ends this process when the other side is gone."""
-    data, ancillary, _, _ = channel.recvmsg(length, _socket.CMSG_SPACE(descriptors.size))
-    if len(data) != length or not ancillary:
-        os._exit(1)
-    return data, descriptors.unpack(ancillary[0][2])
