@@ -5,9 +5,13 @@ Only plain data comes back from the program, so its objects, its builtins and it
 
 import builtins
 import json
+import os
 
 import plain_data
 import program
+
+# Comes after the five descriptors that every process has.
+LINE = 5
 
 
 class Judged(BaseException):
@@ -25,9 +29,9 @@ class Candidate:
         self.is_judged = False
 
     def __call__(self, *positional, **named):
-        program.send(plain_data.dumps((positional, named)), program.LINE)
+        program.send(plain_data.dumps((positional, named)), program.DOWN)
         try:
-            reply = json.loads(program.receive(program.LINE))
+            reply = json.loads(program.receive())
             if "value" in reply:
                 return plain_data.decode(reply["value"], 0)
             self.raised = as_exception(reply)
@@ -55,6 +59,10 @@ def as_exception(reply):
 
 
 def run_check(case):
+    # The case has been read: from now on the line to the program takes the place of its pipe.
+    os.dup2(LINE, program.DOWN)
+    os.close(LINE)
+
     def run():
         candidate = Candidate(case["entry"])
         namespace = {"__name__": "tests"}
