@@ -32,6 +32,8 @@ class Case:
         self.upstream = bytearray()
         # What may still come from the process for the supervisor.
         self.messages_left = spec["messages"]
+        # Pipes that take no more at the moment.
+        self.full = set()
         self.end = None
         self.ready = False
         self.owing = True
@@ -84,9 +86,10 @@ class Case:
         """Serves the pipes until the process has ended (True) or must be ended (False)."""
         # A command may have come along with the case.
         self.obey(inbox)
+        self.look_at_clocks()
         while self.end is None:
             gone = False
-            for descriptor, _ in self.poll.poll(self.patience() * 1000):
+            for descriptor, _ in self.poll.poll(max(0.0, self.next_look - time.monotonic()) * 1000):
                 if descriptor == farewell:
                     gone = True
                 elif descriptor == frames.COMMANDS:
@@ -100,8 +103,8 @@ class Case:
             # What an ended process has used is what wait4 says; clocks are checked only while it lives.
             if gone:
                 return True
-            if self.end is None:
-                self.check_clocks()
+            if self.end is None and time.monotonic() >= self.next_look:
+                self.look_at_clocks()
         return False
 
     def kill(self):
@@ -110,11 +113,16 @@ class Case:
         except ProcessLookupError:
             pass
 
-    def patience(self):
-        """Seconds until a limit can be reached at the earliest, all cores taken."""
-        cpu_left = (self.limits["cpuSeconds"] - self.cpu()) / CORES
-        wall_left = self.limits["wallSeconds"] - self.wall() if self.owing else cpu_left
-        return max(SHORTEST_WAIT, min(cpu_left, wall_left))
+    def look_at_clocks(self):
+        """Ends what has reached a limit; else looks again when a limit can be reached at the earliest, all cores taken."""
+        cpu_left = self.limits["cpuSeconds"] - self.cpu()
+        wall_left = self.limits["wallSeconds"] - self.wall()
+        if cpu_left <= 0:
+            self.end = "cpu"
+        elif wall_left <= 0:
+            self.end = "wall"
+        earliest = min(cpu_left / CORES, wall_left if self.owing else cpu_left)
+        self.next_look = time.monotonic() + max(SHORTEST_WAIT, earliest)
 
     def cpu(self):
         # The clock of another process, all threads: see clock_getcpuclockid(3).
@@ -125,12 +133,6 @@ class Case:
 
     def wall(self):
         return self.wall_before + (time.monotonic() - self.since if self.owing else 0.0)
-
-    def check_clocks(self):
-        if self.cpu() >= self.limits["cpuSeconds"]:
-            self.end = "cpu"
-        elif self.wall() >= self.limits["wallSeconds"]:
-            self.end = "wall"
 
     def obey(self, inbox):
         while (frame := inbox.take()) is not None:
@@ -147,13 +149,13 @@ class Case:
                 del pending[:os.write(descriptor, pending[:65536])]
         except BlockingIOError:
             self.poll.register(descriptor, select.POLLOUT)
+            self.full.add(descriptor)
             return
         except OSError:
             pending.clear()
-        try:
+        if descriptor in self.full:
             self.poll.unregister(descriptor)
-        except KeyError:
-            pass
+            self.full.remove(descriptor)
         if descriptor == self.input_end:
             del self.outbox[descriptor]
             os.close(descriptor)
@@ -192,6 +194,7 @@ class Case:
         if not self.owing:
             self.owing = True
             self.since = time.monotonic()
+            self.next_look = min(self.next_look, self.since + self.limits["wallSeconds"] - self.wall_before)
         pending = self.outbox[self.down_end]
         pending += chunk
         if len(pending) > LARGEST_MESSAGE:

@@ -95,7 +95,9 @@ def serve_function(case):
         try:
             # Python may refuse what is JSON elsewhere, such as an integer of 5,000 digits.
             arguments = None if lines is None else [json.loads(line) for line in lines]
-            run_preamble(case["preamble"], case.get("placeholder"), module.__dict__)
+            # A program that begins with a piece brings it along itself.
+            pieces = [piece for piece in case["preamble"] if not case["source"].startswith(piece)]
+            run_preamble(pieces, case.get("placeholder"), module.__dict__)
             exec(compiled(case["source"]), module.__dict__)
             function = entry_point(module, case)
         except BaseException as problem:
