@@ -22,6 +22,8 @@ export type CaseWork =
       readonly preamble: readonly string[]
       readonly entry: string
       readonly test: string
+      /** How long the program may take for all its answers. */
+      readonly answerSeconds: number
     }
 
 /** How a case ended, as facts. What they mean for a score is decided elsewhere. */

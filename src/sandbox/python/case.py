@@ -1,7 +1,7 @@
 """One case: a process of its own for one program, seen from the runner that watches it.
 
-What a program can reach is only its own side of five pipes; the report descriptor, the nonce of the case and the line to
-its tests have never been in its process.
+What a program can reach is only its own side of five pipes, and of the line where tests call it; the report descriptor and
+the nonce of the case have never been in its process.
 """
 
 import json
@@ -36,8 +36,8 @@ class Case:
         self.full = set()
         self.end = None
         self.ready = False
-        self.owing = True
-        self.wall_before = 0.0
+        # Once the tests may call it, they count its wall-clock time.
+        self.wall_runs = True
         self.cpu_base = 0.0
 
     def run(self, processes, link, inbox):
@@ -46,8 +46,8 @@ class Case:
         (input_end, self.input_end), (down_end, self.down_end), *(from_program) = pipes
         (out, out_end), (err, err_end), (up, up_end) = from_program
         ends = [input_end, out_end, err_end, up_end, down_end]
-        if self.role == "judge":
-            ends.append(link.send())
+        if self.role != "alone":
+            ends.append(link.send() if self.role == "judge" else link.receive())
         self.pid = processes.start(ends)
         self.outbox = {self.down_end: bytearray(program.LENGTH.pack(len(self.work)) + self.work),
                        self.input_end: bytearray(self.stdin)}
@@ -60,27 +60,18 @@ class Case:
             os.set_blocking(descriptor, False)
         for descriptor in (self.down_end, self.input_end):
             self.flush(descriptor)
-        if self.role == "judged":
-            self.open_line(link.receive())
         gone = self.watch(processes.fileno(), inbox)
         if not gone:
             self.kill()
         last = processes.farewell()
         wall = self.wall()
         # The program has ended and nobody else has the other ends: no more can come.
-        for descriptor, name in list(self.readers.items()):
-            while name != "calls" and descriptor in self.readers and self.read(descriptor):
+        for descriptor in list(self.readers):
+            while descriptor in self.readers and self.read(descriptor):
                 pass
         for descriptor in (*self.readers, *self.outbox):
             os.close(descriptor)
         self.report(last, wall)
-
-    def open_line(self, end):
-        """Calls of the tests come by it, and answers go by a second descriptor of it, to be waited for on their own."""
-        self.calls, self.answers = end, os.dup(end)
-        self.readers[self.calls] = "calls"
-        self.outbox[self.answers] = bytearray()
-        os.set_blocking(end, False)
 
     def watch(self, farewell, inbox):
         """Serves the pipes until the process has ended (True) or must be ended (False)."""
@@ -121,7 +112,7 @@ class Case:
             self.end = "cpu"
         elif wall_left <= 0:
             self.end = "wall"
-        earliest = min(cpu_left / CORES, wall_left if self.owing else cpu_left)
+        earliest = min(cpu_left / CORES, wall_left)
         self.next_look = time.monotonic() + max(SHORTEST_WAIT, earliest)
 
     def cpu(self):
@@ -132,7 +123,7 @@ class Case:
             return 0.0
 
     def wall(self):
-        return self.wall_before + (time.monotonic() - self.since if self.owing else 0.0)
+        return time.monotonic() - self.since if self.wall_runs else 0.0
 
     def obey(self, inbox):
         while (frame := inbox.take()) is not None:
@@ -168,8 +159,6 @@ class Case:
             chunk = os.read(descriptor, 65536)
         except BlockingIOError:
             return False
-        except ConnectionResetError:
-            chunk = b""
         if not chunk:
             self.poll.unregister(descriptor)
             del self.readers[descriptor]
@@ -179,8 +168,6 @@ class Case:
         if name == "up":
             self.upstream += chunk
             self.relay()
-        elif name == "calls":
-            self.pass_call(chunk)
         else:
             # One limit for both: a flood on either is one.
             room = self.limits["outputBytes"] - sum(map(len, self.captured.values()))
@@ -189,20 +176,8 @@ class Case:
                 self.end = "output"
         return True
 
-    def pass_call(self, chunk):
-        """From the tests to the program, whose turn it is from now on."""
-        if not self.owing:
-            self.owing = True
-            self.since = time.monotonic()
-            self.next_look = min(self.next_look, self.since + self.limits["wallSeconds"] - self.wall_before)
-        pending = self.outbox[self.down_end]
-        pending += chunk
-        if len(pending) > LARGEST_MESSAGE:
-            self.end = "malformed"
-        self.flush(self.down_end)
-
     def relay(self):
-        """Passes whole messages of the program on. They are not looked into: that is for those who get them."""
+        """Passes whole messages of the program on. They are not looked into: that is the supervisor's part."""
         if not self.ready:
             if len(self.upstream) < zygote.SETUP.size:
                 return
@@ -214,24 +189,16 @@ class Case:
         while len(self.upstream) >= program.LENGTH.size and self.end is None:
             (length,) = program.LENGTH.unpack_from(self.upstream)
             end = program.LENGTH.size + length
-            if length > LARGEST_MESSAGE or not self.owing or not (self.messages_left or self.role == "judged"):
+            if length > LARGEST_MESSAGE or not self.messages_left:
                 self.end = "malformed"
                 return
             if len(self.upstream) < end:
                 return
-            message = bytes(self.upstream[:end])
+            message = bytes(self.upstream[program.LENGTH.size:end])
             del self.upstream[:end]
-            if self.role == "judged":
-                self.wall_before, self.owing = self.wall(), False
-            if self.messages_left:
-                self.messages_left -= 1
-                frames.send(self.nonce, b"U", message[program.LENGTH.size:])
-                if self.role == "judged":
-                    # It has loaded, and the tests may call it.
-                    self.poll.register(self.calls, select.POLLIN)
-            else:
-                self.outbox[self.answers] += message
-                self.flush(self.answers)
+            self.messages_left -= 1
+            self.wall_runs = self.role != "judged"
+            frames.send(self.nonce, b"U", message)
 
     def report(self, last, wall):
         status, cpu = last.status, last.cpu - self.cpu_base

@@ -1,8 +1,7 @@
 """Descriptors on their way from one process to another, and the line between tests and the program that they judge.
 
 Tests and program are in two sandboxes, whose runners are linked from the start. For each case the runner of the tests
-makes a new line, gives one end to the process of the tests and the other to the runner of the program, which carries
-the bytes on and counts the program's time.
+makes a new line, gives one end to the process of the tests, and the other by way of the other runner to the program.
 """
 
 import os
@@ -11,7 +10,9 @@ import struct
 import _socket
 import frames
 
-ONE = struct.Struct("i")
+DESCRIPTOR = struct.calcsize("i")
+# Made here: the zygote may keep nothing that it has made between two forks, as the module's own cache would.
+INTEGERS = {count: struct.Struct(f"{count}i") for count in range(1, 7)}
 NUMBER = struct.Struct(">I")
 
 
@@ -26,13 +27,13 @@ class Link:
     def send(self):
         """Makes a line, sends its end for the program, and returns the end for the tests."""
         ours, theirs = _socket.socketpair()
-        send_descriptors(self._channel, self._next(), ONE.pack(theirs.fileno()))
+        send_descriptors(self._channel, self._next(), [theirs.fileno()])
         theirs.close()
         return ours.detach()
 
     def receive(self):
         """The end for the program. Waits for the other runner, which gets its case at the same time."""
-        number, (end,) = receive_descriptors(self._channel, NUMBER.size, ONE)
+        number, (end,) = receive_descriptors(self._channel, NUMBER.size)
         if number != self._next():
             raise SystemExit("the line of another case")
         return end
@@ -43,12 +44,14 @@ class Link:
 
 
 def send_descriptors(channel, data, descriptors):
-    channel.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)])
+    packed = INTEGERS[len(descriptors)].pack(*descriptors)
+    channel.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)])
 
 
-def receive_descriptors(channel, length, descriptors):
+def receive_descriptors(channel, length, most=1):
     """Ends this process when the other side is gone."""
-    data, ancillary, _, _ = channel.recvmsg(length, _socket.CMSG_SPACE(descriptors.size))
+    data, ancillary, _, _ = channel.recvmsg(length, _socket.CMSG_SPACE(most * DESCRIPTOR))
     if len(data) != length or not ancillary:
         os._exit(1)
-    return data, descriptors.unpack(ancillary[0][2])
+    packed = ancillary[0][2]
+    return data, INTEGERS[len(packed) // DESCRIPTOR].unpack(packed)

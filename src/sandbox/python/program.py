@@ -104,12 +104,12 @@ def serve_function(case):
             send(failure(problem, case["source"]))
             leave(1)
         if arguments is not None:
-            send(answer(function, arguments, {}, case["source"]))
+            answer(function, arguments, {}, case["source"], UP)
             leave(0)
         send(b'{"loaded":true}')
         while True:
             positional, named = plain_data.loads(receive())
-            send(answer(function, positional, named, case["source"]))
+            answer(function, positional, named, case["source"], DOWN)
 
     return run
 
@@ -169,16 +169,14 @@ def entry_point(module, case):
     return function
 
 
-def answer(function, positional, named, source):
+def answer(function, positional, named, source, descriptor):
     try:
         value = b'{"value":' + plain_data.dumps(function(*positional, **named)) + b"}"
-        return value if len(value) <= LARGEST_VALUE else TOO_LARGE
+        send(value if len(value) <= LARGEST_VALUE else TOO_LARGE, descriptor)
     except BaseException as problem:
-        reply = failure(problem, source)
+        send(failure(problem, source), descriptor)
         if isinstance(problem, SystemExit):
-            send(reply)
             leave(1)
-        return reply
 
 
 def failure(problem, source):

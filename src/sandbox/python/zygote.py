@@ -24,11 +24,10 @@ import local_pairs
 import program
 
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
-PRELOAD = ("ast", "bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
+PRELOAD = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-CREDENTIALS = struct.Struct("3i")
-# Standard input, output, errors, messages up and down; for tests, the line to the program.
-ENDS = {"programs": struct.Struct("5i"), "judges": struct.Struct("6i")}
+# Standard input, output, errors, messages up and down; where tests call a program, the line between them.
+ENDS, MOST_ENDS = 5, 6
 SETUP = struct.Struct(">qq")
 FIRST_OF_OURS = 60
 # A sandbox is for programs or for their judges, from its start to its end.
@@ -89,7 +88,7 @@ class Zygote:
         self._number, line = self._next()
         self._waiting = None
         try:
-            lines.send_descriptors(line, b"F", struct.pack(f"{len(ends)}i", *ends))
+            lines.send_descriptors(line, b"F", ends)
             return True
         except ConnectionError:
             return False
@@ -99,9 +98,10 @@ class Zygote:
     def _next(self):
         """The process that waits: its number, which only the kernel can tell, and the line to it."""
         if self._waiting is None:
-            _, (descriptor,) = lines.receive_descriptors(self._channel, 1, lines.ONE)
+            _, (descriptor,) = lines.receive_descriptors(self._channel, 1)
             line = _socket.socket(fileno=descriptor)
-            _, (number, _, _) = lines.receive_descriptors(line, 1, CREDENTIALS)
+            # The kernel's word for who has sent it: process, user and group.
+            _, (number, _, _) = lines.receive_descriptors(line, 1, 3)
             self._waiting = number, line
         return self._waiting
 
@@ -117,16 +117,19 @@ def serve(channel, boot):
     """Has a fork ready until the runner hangs up. Returns only in such a fork: what that has to run."""
     for name in PRELOAD:
         __import__(name)
-    ends, modes = ENDS[boot["serves"]], MODES[boot["serves"]]
+    modes = MODES[boot["serves"]]
     case_filter = confine.Filter(bytes.fromhex(boot["filter"]))
     # Made before the first fork, as is everything that stays: the first program sees what all others see, and does not
     # have to make it itself.
     wait4, last = confine.LIBC.wait4, Farewell()
     status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
     myself = os.pidfd_open(os.getpid())
-    channel, myself = keep_numbers_for(ends, channel, myself)
+    channel, myself = keep_numbers_for_programs(channel, myself)
     program.prepare()
     confine.set_lasting_limits()
+    # The less there is, the less has to be copied for each fork.
+    gc.collect()
+    confine.LIBC.malloc_trim(0)
     gc.freeze()
     while True:
         # A line of its own per fork: what one that is killed early has not read reaches no other.
@@ -137,10 +140,10 @@ def serve(channel, boot):
             channel.close()
             os.close(myself)
             line.close()
-            return lambda: become(its_line, ends, modes, case_filter)
+            return lambda: become(its_line, modes, case_filter)
         confine.take_numbers_of(myself)
         its_line.close()
-        lines.send_descriptors(channel, b"L", lines.ONE.pack(line.fileno()))
+        lines.send_descriptors(channel, b"L", [line.fileno()])
         line.close()
         if wait4(-1, status, 0, usage) <= 0:
             os._exit(1)
@@ -148,20 +151,20 @@ def serve(channel, boot):
         ctypes.memset(status, 0, ctypes.sizeof(last))
 
 
-def keep_numbers_for(ends, channel, myself):
+def keep_numbers_for_programs(channel, myself):
     """Moves our own descriptors out of the way, and puts pipes where programs will have theirs."""
     moved = os.dup2(channel.detach(), FIRST_OF_OURS), os.dup2(myself, FIRST_OF_OURS + 1)
     os.closerange(3, FIRST_OF_OURS)
     reading, writing = os.pipe()
     os.dup2(reading, 0)
-    for target in range(1, ends.size // lines.ONE.size):
+    for target in range(1, ENDS):
         # What goes wrong here is still to be heard.
         if target != 2:
             os.dup2(writing, target)
     return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, moved[0]), moved[1]
 
 
-def become(line, ends, modes, case_filter):
+def become(line, modes, case_filter):
     """In the fork: gives up everything a program must not have, then turns into the program."""
     confine.hide()
     # With it goes our number, as the runner knows it.
@@ -169,12 +172,15 @@ def become(line, ends, modes, case_filter):
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)
     last = local_pairs.provide()
-    _, given = lines.receive_descriptors(line, 1, ends)
+    _, given = lines.receive_descriptors(line, 1, MOST_ENDS)
     line.close()
-    for target, end in enumerate(given):
+    for target, end in enumerate(given[:ENDS]):
         os.dup2(end, target, inheritable=True)
-    os.closerange(last + 1, 256)
     spec = json.loads(program.receive())
+    for end in given[ENDS:]:
+        # The case has been read: calls come by the line from now on, in the place of its pipe.
+        os.dup2(end, program.DOWN, inheritable=True)
+    os.closerange(last + 1, 256)
     run = modes[spec["mode"]](spec)
     confine.drop_capabilities()
     confine.set_limits(spec["limits"]["memoryBytes"], spec["limits"]["cpuSeconds"])

@@ -12,7 +12,7 @@ const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 + 
 
 const brokenMessage = z.object({ broken: z.string() })
 const verdictMessage = z.object({
-  verdict: z.enum(['passed', 'failed_tests', 'runtime_error', 'memory_limit']),
+  verdict: z.enum(['passed', 'failed_tests', 'runtime_error', 'memory_limit', 'timeout']),
 })
 
 export async function checkCandidate(
@@ -26,7 +26,8 @@ export async function checkCandidate(
   const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
   const program = programs.run(work, paperLimits)
   // Loads its tests meanwhile; its first call waits until the program has loaded too.
-  const judge = tests.run({ mode: 'judge', preamble, entry, test }, judgeLimits)
+  const { wallSeconds: answerSeconds } = paperLimits
+  const judge = tests.run({ mode: 'judge', preamble, entry, test, answerSeconds }, judgeLimits)
   try {
     // Only now can the judge blame the task: later it has seen data of the program.
     const broken = brokenMessage.safeParse(await judge.message()).data
