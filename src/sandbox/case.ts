@@ -58,12 +58,13 @@ export function roleOf(work: CaseWork): 'judge' | 'judged' | 'alone' {
 }
 
 /** A line for the runner; the rest for the process of the program, which alone reads it. */
-export function caseCommand(work: CaseWork, limits: Limits): string {
+export function caseCommand(work: CaseWork, limits: Limits, stretch: number): string {
   const { stdin = '', ...rest } = { stdin: undefined, ...work }
+  const answerSeconds = work.mode === 'judge' ? stretch * work.answerSeconds : undefined
   // Tests say that they are ready, and what they came to; a program has one thing to say.
   const messages = work.mode === 'judge' ? 2 : 1
   const forRunner = { stdin, limits, role: roleOf(work), messages }
-  return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, limits })}`
+  return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, answerSeconds, limits })}`
 }
 
 const deepestMessage = 300

@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from 'node:os'
+
 /** What one case of a program may use. Starting the sandbox does not count. */
 export interface Limits {
   /** Processor time of all its threads. */
@@ -18,3 +20,12 @@ export const paperLimits: Limits = {
 
 /** All that is done for one program, sandboxes and waiting included. */
 export const infrastructureSeconds = 30
+
+/**
+ * How many seconds count as one of wall-clock time. A program that has to wait for a core is not slow: where more than twice
+ * as many processes want to run as there are cores, its clock goes at a quarter of the speed. Processor time is what ends a
+ * loop then.
+ */
+export function secondsPerWallSecond(load = loadavg()[0]!, cores = availableParallelism()): number {
+  return load > 2 * cores ? 4 : 1
+}

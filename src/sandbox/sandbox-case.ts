@@ -17,17 +17,22 @@ export class SandboxCase {
   readonly ended: Promise<CaseReport>
   readonly #finish: (report: CaseReport) => void
   readonly #runner: Runner
+  readonly #stretch: number
   readonly #messages: unknown[] = []
   #news = Promise.withResolvers<void>()
   #hasEnded = false
   #timer: NodeJS.Timeout | undefined
 
-  /** `seconds`: after which its runner has ended it. Undefined for a program that tests talk to, as they take their time. */
-  constructor(seconds: number | undefined, runner: Runner) {
+  /**
+   * `seconds`: after which its runner has ended it; undefined for a program that tests call, as they take their time.
+   * `stretch`: how many of them count as one.
+   */
+  constructor(seconds: number | undefined, stretch: number, runner: Runner) {
     const { promise, resolve } = Promise.withResolvers<CaseReport>()
     this.ended = promise
     this.#finish = resolve
     this.#runner = runner
+    this.#stretch = stretch
     if (seconds !== undefined) this.#expectEnd(seconds)
   }
 
@@ -55,8 +60,9 @@ export class SandboxCase {
       return true
     }
     const report = kind === 'E' ? readReport(payload) : undefined
-    if (report !== undefined) this.finish(report)
-    return report !== undefined
+    if (report === undefined) return false
+    this.finish({ ...report, wallSeconds: report.wallSeconds / this.#stretch })
+    return true
   }
 
   finish(report: CaseReport): void {

@@ -9,7 +9,7 @@ import { descriptor, sandboxCommand } from './bubblewrap.ts'
 import { type CaseReport, type CaseWork, caseCommand, noReport, roleOf } from './case.ts'
 import { encodeFrame, type Frame, FrameReader } from './frames.ts'
 import type { SandboxHost } from './host.ts'
-import type { Limits } from './limits.ts'
+import { type Limits, secondsPerWallSecond } from './limits.ts'
 import { SandboxCase } from './sandbox-case.ts'
 import { caseFilter, staticFilter } from './seccomp.ts'
 import { SandboxUnavailable } from './unavailable.ts'
@@ -153,13 +153,14 @@ export class Sandbox {
   }
 
   /** Runs one case. The next one may start when this one has ended. */
-  run(work: CaseWork, limits: Limits): SandboxCase {
+  run(work: CaseWork, { wallSeconds, ...others }: Limits): SandboxCase {
     if ((work.mode === 'judge') !== this.#forTests)
       throw new Error(`A sandbox for ${this.#forTests ? 'tests' : 'programs'} was asked for '${work.mode}'.`)
     if (this.#busy) throw new Error('A sandbox runs one case at a time.')
     const nonce = randomBytes(16)
-    const seconds = roleOf(work) === 'judged' ? undefined : limits.wallSeconds
-    const running = new SandboxCase(seconds, {
+    const stretch = secondsPerWallSecond()
+    const limits = { ...others, wallSeconds: stretch * wallSeconds }
+    const running = new SandboxCase(roleOf(work) === 'judged' ? undefined : limits.wallSeconds, stretch, {
       stop: () => this.#send(nonce, 'S', ''),
       kill: () => void this.close(),
     })
@@ -175,7 +176,7 @@ export class Sandbox {
     this.#onFrame = (frame) => frame.nonce.equals(nonce) && running.receive(frame)
     this.#onLost = () => running.finish(noReport('lost'))
     if (this.#closed) running.finish(noReport('lost'))
-    else this.#send(nonce, 'C', caseCommand(work, limits))
+    else this.#send(nonce, 'C', caseCommand(work, limits, stretch))
     return running
   }
 
