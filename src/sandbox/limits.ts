@@ -21,11 +21,17 @@ export const paperLimits: Limits = {
 /** All that is done for one program, sandboxes and waiting included. */
 export const infrastructureSeconds = 30
 
+/** How many seconds count as one of wall-clock time when a program is run again that had to wait for a core. */
+export const stretchedSecond = 4
+
 /**
- * How many seconds count as one of wall-clock time. A program that has to wait for a core is not slow: where more than twice
- * as many processes want to run as there are cores, its clock goes at a quarter of the speed. Processor time is what ends a
- * loop then.
+ * Whether a program met its limit of wall-clock time because it had to wait for a core: it was at work, not asleep, and more
+ * than twice as many processes want to run here as there are cores.
  */
-export function secondsPerWallSecond(load = loadavg()[0]!, cores = availableParallelism()): number {
-  return load > 2 * cores ? 4 : 1
+export function hadToWait(
+  cpuSeconds: number,
+  wallSeconds: number,
+  load = loadavg()[0]! / availableParallelism(),
+): boolean {
+  return load > 2 && cpuSeconds > wallSeconds / 20
 }

@@ -3,9 +3,9 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findSandboxHost, type SandboxHost } from './host.ts'
-import { infrastructureSeconds } from './limits.ts'
+import { infrastructureSeconds, stretchedSecond } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
-import { SandboxFailure, sandboxLost } from './unavailable.ts'
+import { ProgramStarved, SandboxFailure, sandboxLost } from './unavailable.ts'
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
@@ -62,11 +62,14 @@ export class SandboxPool {
     await this.#enter(signal)
     try {
       const host = await this.host()
+      let stretch = 1
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.#attempt(host, attempt > 1, signal, work)
+          const open = (writableTmp: boolean) => this.#open(host, attempt > 1, writableTmp, stretch)
+          return await this.#attempt(open, signal, work)
         } catch (problem) {
           if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
+          if (problem instanceof ProgramStarved) stretch = stretchedSecond
         }
         // A machine that was short of memory or processes may have some again in a moment.
         await wait(attempt * pauseSeconds * 1000)
@@ -78,8 +81,7 @@ export class SandboxPool {
   }
 
   async #attempt<T>(
-    host: SandboxHost,
-    inFreshOnes: boolean,
+    open: (writableTmp: boolean) => Promise<Sandbox>,
     signal: AbortSignal | undefined,
     work: (job: SandboxJob) => Promise<T>,
   ): Promise<T> {
@@ -90,6 +92,7 @@ export class SandboxPool {
       signal?.throwIfAborted()
       if (timedOut) throw new SandboxFailure(`The sandbox job was stopped after ${this.#seconds} s.`)
       if (started.some((sandbox) => sandbox.hasFailed)) throw sandboxLost()
+      if (started.some((sandbox) => sandbox.wasStarved)) throw new ProgramStarved()
     }
     // Closing a sandbox ends its cases, so the work ends too; `check` then throws away what it found.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))
@@ -103,7 +106,7 @@ export class SandboxPool {
       const result = await work({
         open: async ({ writableTmp = false } = {}) => {
           check()
-          const opening = this.#open(host, inFreshOnes, writableTmp)
+          const opening = open(writableTmp)
           opened.push(opening)
           const sandbox = await opening
           started.push(sandbox)
@@ -128,9 +131,14 @@ export class SandboxPool {
     return this.#warm.close()
   }
 
-  async #open(host: SandboxHost, aFreshOne: boolean, writableTmp: boolean): Promise<Sandbox> {
+  async #open(
+    host: SandboxHost,
+    aFreshOne: boolean,
+    writableTmp: boolean,
+    stretch: number,
+  ): Promise<Sandbox> {
     const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take()
-    return warm ?? Sandbox.start(host, writableTmp)
+    return warm ?? Sandbox.start(host, writableTmp, stretch)
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {

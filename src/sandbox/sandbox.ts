@@ -9,7 +9,7 @@ import { descriptor, sandboxCommand } from './bubblewrap.ts'
 import { type CaseReport, type CaseWork, caseCommand, noReport, roleOf } from './case.ts'
 import { encodeFrame, type Frame, FrameReader } from './frames.ts'
 import type { SandboxHost } from './host.ts'
-import { type Limits, secondsPerWallSecond } from './limits.ts'
+import { hadToWait, type Limits } from './limits.ts'
 import { SandboxCase } from './sandbox-case.ts'
 import { caseFilter, staticFilter } from './seccomp.ts'
 import { SandboxUnavailable } from './unavailable.ts'
@@ -36,6 +36,8 @@ const SIGKILL = 9
 
 interface SandboxShape {
   readonly writableTmp: boolean
+  /** How many seconds count as one of wall-clock time. */
+  readonly stretch: number
   /** For tests: our end of the link to the sandbox of the programs that they judge. */
   readonly link?: Socket
 }
@@ -43,6 +45,7 @@ interface SandboxShape {
 export class Sandbox {
   readonly #host: SandboxHost
   readonly #writableTmp: boolean
+  readonly #stretch: number
   /** Programs and the tests that judge them never meet in one sandbox: it is for either, from its start to its end. */
   readonly #forTests: boolean
   readonly #process: ChildProcess
@@ -60,10 +63,12 @@ export class Sandbox {
   #closed = false
   #odd = false
   #failed = false
+  #starved = false
 
-  private constructor(host: SandboxHost, { writableTmp, link }: SandboxShape) {
+  private constructor(host: SandboxHost, { writableTmp, stretch, link }: SandboxShape) {
     this.#host = host
     this.#writableTmp = writableTmp
+    this.#stretch = stretch
     this.#forTests = link !== undefined
     const command = sandboxCommand({ ...host, files, writableTmp, become: host.nextUser() })
     // Opened here and not in the sandbox: its user may not be able to read the folder this file lies in.
@@ -94,8 +99,8 @@ export class Sandbox {
   }
 
   /** Starts a sandbox for programs and waits until its runner is ready. Throws `SandboxUnavailable`. */
-  static start(host: SandboxHost, writableTmp: boolean): Promise<Sandbox> {
-    return Sandbox.#boot(Sandbox.#spawn(host, { writableTmp }))
+  static async start(host: SandboxHost, writableTmp: boolean, stretch = 1): Promise<Sandbox> {
+    return Sandbox.#boot(Sandbox.#spawn(host, { writableTmp, stretch }))
   }
 
   static #spawn(host: SandboxHost, shape: SandboxShape): Sandbox {
@@ -123,7 +128,7 @@ export class Sandbox {
     if (this.#tests !== undefined) return this.#tests
     const link = this.#stream(descriptor.link)
     try {
-      this.#tests = Sandbox.#spawn(this.#host, { writableTmp: false, link })
+      this.#tests = Sandbox.#spawn(this.#host, { writableTmp: false, stretch: this.#stretch, link })
     } finally {
       link.destroy()
     }
@@ -158,7 +163,7 @@ export class Sandbox {
       throw new Error(`A sandbox for ${this.#forTests ? 'tests' : 'programs'} was asked for '${work.mode}'.`)
     if (this.#busy) throw new Error('A sandbox runs one case at a time.')
     const nonce = randomBytes(16)
-    const stretch = secondsPerWallSecond()
+    const stretch = this.#stretch
     const limits = { ...others, wallSeconds: stretch * wallSeconds }
     const running = new SandboxCase(roleOf(work) === 'judged' ? undefined : limits.wallSeconds, stretch, {
       stop: () => this.#send(nonce, 'S', ''),
@@ -166,8 +171,9 @@ export class Sandbox {
     })
     this.#busy = true
     this.#cases += 1
-    void running.ended.then(({ end, code }) => {
+    void running.ended.then(({ end, code, cpuSeconds }) => {
       this.#busy = false
+      if (end === 'wall') this.noteWait(cpuSeconds, wallSeconds)
       this.#odd ||= !quietEnds.includes(end)
       // The filter keeps a program from killing itself with signal 9: the system has killed it.
       this.#failed ||= end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
@@ -180,6 +186,15 @@ export class Sandbox {
     return running
   }
 
+  /** A program that had to wait for a core was given too little time, unless it was already given more. */
+  noteWait(cpuSeconds: number, wallSeconds: number): void {
+    this.#starved ||= this.#stretch === 1 && hadToWait(cpuSeconds, wallSeconds)
+  }
+
+  get wasStarved(): boolean {
+    return this.#starved
+  }
+
   /** How many cases it has run. */
   get cases(): number {
     return this.#cases
@@ -187,10 +202,10 @@ export class Sandbox {
 
   /**
    * Whether another program may come: all cases have ended well, nothing is under way or left over in a pipe, the runner
-   * has said nothing unasked, and no program could write a file.
+   * has said nothing unasked, no program could write a file, and all get the same time.
    */
   get isClean(): boolean {
-    const isOwn = !(this.#busy || this.#odd || this.#closed || this.#writableTmp)
+    const isOwn = !(this.#busy || this.#odd || this.#closed || this.#writableTmp || this.#stretch > 1)
     return isOwn && this.#reader.isEmpty && (this.#tests?.isClean ?? true)
   }
 

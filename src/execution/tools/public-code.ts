@@ -4,8 +4,7 @@ import { parsePythonJson } from '../../python/json.ts'
 import { paperLimits } from '../../sandbox/limits.ts'
 import { functionInterface } from '../../sandbox/program/function-interface.ts'
 import { plainText } from '../../sandbox/program/plain-text.ts'
-import { checkSyntax, type TestResult } from '../../sandbox/program/run-test.ts'
-import { runTests } from '../../sandbox/program/run-tests.ts'
+import { checkSyntax, runTests, type TestResult } from '../../sandbox/program/run-tests.ts'
 import { type Tool, toolError } from './tool.ts'
 
 const ownTest = z.object({ input: z.string(), output: z.string() })

@@ -41,7 +41,9 @@ export async function checkCandidate(
     if (verdict === undefined)
       return statusOfEnd(await judge.stop()) ?? statusOfEnd(await program.stop()) ?? 'runtime_error'
     // What the program did behind its last answer counts too: endless output, a thread that still runs.
-    const ending = statusOfEnd(await program.stop())
+    const report = await program.stop()
+    const ending = statusOfEnd(report)
+    if (verdict === 'timeout') programs.noteWait(report.cpuSeconds, answerSeconds)
     return verdict === 'passed' ? (ending ?? 'passed') : verdict
   } finally {
     await Promise.all([program.stop(), judge.stop()])
