@@ -33,5 +33,5 @@ export function hadToWait(
   wallSeconds: number,
   load = loadavg()[0]! / availableParallelism(),
 ): boolean {
-  return load > 2 && cpuSeconds > wallSeconds / 20
+  return load > 2 && cpuSeconds > wallSeconds / 10
 }

@@ -17,7 +17,9 @@ export class ProgramSandbox {
   run(source: string, stdin: string, signal?: AbortSignal, limits = paperLimits): Promise<CaseReport> {
     return this.pool.job(signal, async (job) => {
       const sandbox = await job.open({ writableTmp: true })
-      return sandbox.run({ mode: 'script', source, stdin }, limits).ended
+      const report = await sandbox.run({ mode: 'script', source, stdin }, limits).ended
+      if (report.end === 'wall') sandbox.noteWait(report.cpuSeconds, limits.wallSeconds)
+      return report
     })
   }
 }

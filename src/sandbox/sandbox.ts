@@ -171,9 +171,8 @@ export class Sandbox {
     })
     this.#busy = true
     this.#cases += 1
-    void running.ended.then(({ end, code, cpuSeconds }) => {
+    void running.ended.then(({ end, code }) => {
       this.#busy = false
-      if (end === 'wall') this.noteWait(cpuSeconds, wallSeconds)
       this.#odd ||= !quietEnds.includes(end)
       // The filter keeps a program from killing itself with signal 9: the system has killed it.
       this.#failed ||= end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)

@@ -35,10 +35,12 @@ export async function* runTests(sandbox: Sandbox, run: TestRun): AsyncGenerator<
   for (const test of run.tests) {
     const limits = { ...run.limits, cpuSeconds, wallSeconds }
     const result = await runTest(sandbox, run.program, test, run.asFunction, limits)
-    yield result
-    if (result.status === 'timeout') return
     cpuSeconds -= result.report.cpuSeconds
     wallSeconds -= result.report.wallSeconds
+    if (result.report.end === 'wall')
+      sandbox.noteWait(run.limits.cpuSeconds - cpuSeconds, run.limits.wallSeconds)
+    yield result
+    if (result.status === 'timeout') return
   }
 }
 

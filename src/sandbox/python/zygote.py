@@ -140,7 +140,7 @@ def serve(channel, boot):
             channel.close()
             os.close(myself)
             line.close()
-            return lambda: become(its_line, modes, case_filter)
+            return lambda: become(out_of_the_way(its_line), modes, case_filter)
         confine.take_numbers_of(myself)
         its_line.close()
         lines.send_descriptors(channel, b"L", [line.fileno()])
@@ -153,7 +153,7 @@ def serve(channel, boot):
 
 def keep_numbers_for_programs(channel, myself):
     """Moves our own descriptors out of the way, and puts pipes where programs will have theirs."""
-    moved = os.dup2(channel.detach(), FIRST_OF_OURS), os.dup2(myself, FIRST_OF_OURS + 1)
+    channel, myself = out_of_the_way(channel), os.dup2(myself, FIRST_OF_OURS + 1)
     os.closerange(3, FIRST_OF_OURS)
     reading, writing = os.pipe()
     os.dup2(reading, 0)
@@ -161,11 +161,20 @@ def keep_numbers_for_programs(channel, myself):
         # What goes wrong here is still to be heard.
         if target != 2:
             os.dup2(writing, target)
-    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, moved[0]), moved[1]
+    return channel, myself
+
+
+def out_of_the_way(line):
+    """The same connection with a number that no program needs."""
+    number = line.detach()
+    os.dup2(number, FIRST_OF_OURS)
+    os.close(number)
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, FIRST_OF_OURS)
 
 
 def become(line, modes, case_filter):
     """In the fork: gives up everything a program must not have, then turns into the program."""
+    confine.drop_capabilities()
     confine.hide()
     # With it goes our number, as the runner knows it.
     line.send(b"H")
@@ -182,7 +191,6 @@ def become(line, modes, case_filter):
         os.dup2(end, program.DOWN, inheritable=True)
     os.closerange(last + 1, 256)
     run = modes[spec["mode"]](spec)
-    confine.drop_capabilities()
     confine.set_limits(spec["limits"]["memoryBytes"], spec["limits"]["cpuSeconds"])
     case_filter.install()
     frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))
