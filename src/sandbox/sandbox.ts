@@ -188,13 +188,13 @@ export class Sandbox {
   /** A program that had to wait for a core was given too little time, unless it was already given more. */
   noteWait(cpuSeconds: number, wallSeconds: number): void {
     this.#starved ||= this.#stretch === 1 && hadToWait(cpuSeconds, wallSeconds)
+    this.#odd ||= this.#starved
   }
 
   get wasStarved(): boolean {
     return this.#starved
   }
 
-  /** How many cases it has run. */
   get cases(): number {
     return this.#cases
   }
