@@ -6,13 +6,13 @@ import { codeString, numericString, valuesAndScale } from '../src/library/answer
 import { paperLibrary } from '../src/library/paper-library/paper-library.ts'
 import type { Task } from '../src/library/task.ts'
 import { SandboxPool } from '../src/sandbox/pool.ts'
-import { BubblewrapPrograms } from '../src/sandbox/program-sandbox.ts'
+import { ProgramSandbox } from '../src/sandbox/program-sandbox.ts'
 import { benchmarkProfiles } from '../src/tasks/benchmarks/list.ts'
 import { fitting, ScriptedModel, toolRequest } from './scripted-model.ts'
 
 // The paper's library and profiles with the real tools and the real sandbox; only the model is scripted.
 
-const toolbox = openToolbox(new BubblewrapPrograms(new SandboxPool({ concurrency: 2 })))
+const toolbox = openToolbox(new ProgramSandbox(new SandboxPool({ concurrency: 2 })))
 const metadata = {}
 
 function run(options: {

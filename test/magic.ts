@@ -26,18 +26,8 @@ export function magicIn(cwd: string, ...words: string[]): Promise<Outcome> {
 
 /** The same where a file stands in the place of bubblewrap: `/dev/null` as if there were none. */
 export function magicWithBubblewrap(replacement: string, ...words: string[]): Promise<Outcome> {
-  return start({ around: [...replaced(replacement), '--'] }, words)
-}
-
-/** The same where neither bubblewrap nor Pyodide is installed. */
-export function magicWithoutSandbox(...words: string[]): Promise<Outcome> {
-  const pyodide = fileURLToPath(new URL('../node_modules/pyodide', import.meta.url))
-  return start({ around: [...replaced('/dev/null'), '--tmpfs', pyodide, '--'] }, words)
-}
-
-function replaced(replacement: string): readonly string[] {
   const bwrap = '/usr/bin/bwrap'
-  return [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap]
+  return start({ around: [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap, '--'] }, words)
 }
 
 function start(

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
-import { magic, magicWithBubblewrap, magicWithoutSandbox, type Outcome } from './magic.ts'
+import { magic, magicWithBubblewrap, type Outcome } from './magic.ts'
 
 // Many commands one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 600_000 })
@@ -48,46 +48,30 @@ test('a run with bubblewrap is not resumed or evaluated without it, by name, and
 })
 
 test('a run begun without bubblewrap goes on without it where it is there by now, to the same weights', async () => {
-  const begun = await without(...training('stand-in'), '--max-calls', '5')
+  const begun = await without(...training('bare'), '--max-calls', '5')
   expect(begun).toMatchObject({ code: 3 })
   expect(begun.stderr).toContain(
-    '! tools    python_exec: in Pyodide, because bubblewrap (bwrap) is not installed. Install bubblewrap',
+    '! tools    python_exec: off, because bubblewrap (bwrap) is not installed. Install bubblewrap',
   )
-  const tools = { sandbox: 'pyodide', on: ['calculator', 'python_exec'], off: {} }
-  expect(toolsOf('stand-in')).toEqual(tools)
-
-  for (const words of [resumed('stand-in'), ['ask', 'stand-in', 'What?', '--runs-dir', folder]]) {
-    const refused = await magicWithoutSandbox(...words)
-    expect(refused).toMatchObject({ code: 2 })
-    expect(refused.stderr).toContain(
-      'This run was trained with python_exec, which cannot be used here: Pyodide is not installed (`npm install pyodide`).',
-    )
-  }
-  expect(await magic(...resumed('stand-in'))).toMatchObject({ code: 0 })
-  expect(toolsOf('stand-in')).toEqual(tools)
-  expect(await verified(magic, 'stand-in')).toMatchObject({ code: 0 })
+  const tools = toolsOf('bare')
+  expect(tools).toMatchObject({ sandbox: null, on: ['calculator'] })
+  expect(await magic(...resumed('bare'))).toMatchObject({ code: 0 })
+  expect(toolsOf('bare')).toEqual(tools)
+  expect(await verified(magic, 'bare')).toMatchObject({ code: 0 })
   expect(await without(...training('whole'))).toMatchObject({ code: 0 })
-  expect(weightsOf('stand-in')).toBe(weightsOf('whole'))
+  expect(weightsOf('bare')).toBe(weightsOf('whole'))
 })
 
 test('a bubblewrap that does not start is as good as none, and says so', async () => {
   const begun = await magicWithBubblewrap('/bin/false', ...training('broken'), '--max-calls', '0')
   expect(begun).toMatchObject({ code: 3 })
-  expect(begun.stderr).toMatch(
-    /python_exec: in Pyodide, because bubblewrap does not start: .* ended with 1\./,
-  )
+  expect(begun.stderr).toMatch(/python_exec: off, because bubblewrap does not start: .* ended with 1\./)
 })
 
-test('without any sandbox a run goes without the tool, and is told what to install', async () => {
-  const begun = await magicWithoutSandbox(...training('bare'), '--max-calls', '0')
-  expect(begun).toMatchObject({ code: 3 })
-  expect(begun.stderr).toContain(
-    '! tools    python_exec: off, because bubblewrap (bwrap) is not installed. Pyodide is not installed (`npm install pyodide`).',
-  )
-  expect(toolsOf('bare')).toMatchObject({ sandbox: null, on: ['calculator'] })
-  const { stdout } = await magicWithoutSandbox('doctor')
+test('the doctor tells what to install', async () => {
+  const { stdout } = await without('doctor')
   expect(stdout).toContain('none: tools that run programs are off')
-  expect(stdout).toContain('npm install pyodide')
+  expect(stdout).toContain('apt-get install bubblewrap python3')
 })
 
 test('synthetic questions are those that the run was begun with, whatever can be scored here', async () => {
@@ -96,9 +80,7 @@ test('synthetic questions are those that the run was begun with, whatever can be
     ...['--name', 'synthetic', '--runs-dir', folder, '--max-calls', '5'],
   )
   expect(begun).toMatchObject({ code: 3 })
-  expect(begun.stderr).toMatch(
-    /! tools {4}public_code: off, because it needs bubblewrap, and Pyodide stands in/,
-  )
+  expect(begun.stderr).toMatch(/! tools {4}public_code: off, because bubblewrap \(bwrap\) is not installed/)
   expect(toolsOf('synthetic')).toMatchObject({ on: ['calculator', 'table_reader'] })
   expect(await magic(...resumed('synthetic'))).toMatchObject({ code: 0 })
   expect(await verified(magic, 'synthetic')).toMatchObject({ code: 0 })

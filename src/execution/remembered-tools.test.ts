@@ -5,7 +5,7 @@ import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
 import { freeText } from '../library/answer-contract.ts'
 import type { CaseReport } from '../sandbox/case.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
-import { BubblewrapPrograms, type ProgramSandbox } from '../sandbox/program-sandbox.ts'
+import { ProgramSandbox } from '../sandbox/program-sandbox.ts'
 import { SandboxFailure, SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import { executorFingerprint } from './executor-fingerprint.ts'
@@ -14,7 +14,7 @@ import { rememberTools } from './remembered-tools.ts'
 import { openToolbox } from './toolbox.ts'
 import { type Tool, type ToolContext, type ToolObservation, toolError, useTool } from './tools/tool.ts'
 
-const sandbox = new BubblewrapPrograms(new SandboxPool({ concurrency: 2 }))
+const sandbox = new ProgramSandbox(new SandboxPool({ concurrency: 2 }))
 
 /** What tools observed, and what of it is kept. */
 class Memory extends Once<ToolObservation> {
@@ -130,7 +130,7 @@ describe('the same request', () => {
     ['another program', { ...base, program: { mode: 'stdin', starterCode: 'x' } }],
     ['another test', { ...base, publicTests: [{ ...test1, output: '3' }] }],
     ['the test as a table', { tables: [test1 as never], program: base.program!, sandbox }],
-    ['another sandbox', { ...base, sandbox: { ...sandbox, kind: 'pyodide' } as ProgramSandbox }],
+    ['another sandbox', { ...base, sandbox: { ...sandbox, kind: 'another' } as unknown as ProgramSandbox }],
     ['nothing', {}],
   ])('with %s is another one', async ([, context]) => {
     const tool = remembered(new Counting(), new Memory())
@@ -248,11 +248,11 @@ describe('what is kept', () => {
     async (problem) => {
       const memory = new Memory()
       const run = () => Promise.reject(problem)
-      const { tools } = rememberTools(openToolbox({ kind: 'pyodide', run }), memory)
+      const { tools } = rememberTools(openToolbox({ ...sandbox, run }), memory)
       const observation = useTool(
         tools.get('python_exec')!,
         { source: 'x' },
-        { sandbox: { kind: 'pyodide', run } },
+        { sandbox: { ...sandbox, run } },
       )
       expect(await observation).toMatchObject({ reason: 'unavailable' })
       expect(memory.kept.size).toBe(0)
@@ -276,7 +276,7 @@ describe('what is kept', () => {
     async ([end, isKept]) => {
       const memory = new Memory()
       const report = { end, code: 1, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
-      const reporting: ProgramSandbox = { kind: 'pyodide', run: async () => report }
+      const reporting: ProgramSandbox = { ...sandbox, run: async () => report }
       const { tools } = rememberTools(openToolbox(reporting), memory)
       const context = { sandbox: reporting }
       expect(await useTool(tools.get('python_exec')!, { source: 'x' }, context)).toMatchObject({

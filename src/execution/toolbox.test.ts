@@ -1,19 +1,14 @@
 import { expect, test } from 'vitest'
 import { tinyLibrary } from '../../test/tiny-library.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
-import { BubblewrapPrograms, PyodidePrograms } from '../sandbox/program-sandbox.ts'
+import { ProgramSandbox } from '../sandbox/program-sandbox.ts'
 import { openToolbox, toolsOf } from './toolbox.ts'
 
 const names = (tools: ReadonlyMap<string, unknown>) => [...tools.keys()]
 
 test('what needs a sandbox is there only with one', () => {
   expect(names(openToolbox().tools)).toEqual(['calculator', 'table_reader'])
-  expect(names(openToolbox(new PyodidePrograms()).tools)).toEqual([
-    'calculator',
-    'python_exec',
-    'table_reader',
-  ])
-  expect(names(openToolbox(new BubblewrapPrograms(new SandboxPool())).tools)).toEqual([
+  expect(names(openToolbox(new ProgramSandbox(new SandboxPool())).tools)).toEqual([
     'calculator',
     'python_exec',
     'public_code',

@@ -30,11 +30,9 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
   const sandbox = given instanceof SandboxUnavailable ? undefined : (given ?? undefined)
   const tools = new Map<string, Tool>(Object.entries(builtInTools))
   const off = new Map<string, string>()
-  const missing = given instanceof SandboxUnavailable ? given : sandbox?.problem
-  const why = missing === undefined ? '' : `${missing.reason} ${sandboxRemedy}`
-  if (sandbox === undefined) for (const name of programTools) off.set(name, why || 'no sandbox is asked for.')
-  else if (sandbox.pool === undefined)
-    off.set('public_code', `it needs bubblewrap, and Pyodide stands in for it. ${why}`.trim())
+  const why =
+    given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox is asked for.'
+  if (sandbox === undefined) for (const name of programTools) off.set(name, why)
   for (const name of off.keys()) tools.delete(name)
   for (const tool of own) {
     tools.set(tool.name, tool)

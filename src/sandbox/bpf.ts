@@ -14,8 +14,6 @@ interface Operation {
   readonly code: number
   readonly value: number
   readonly target?: string
-  /** Names a constant that is filled in later, when it is known. */
-  readonly slot?: string
 }
 
 type Step = Operation | { readonly label: string }
@@ -25,27 +23,15 @@ export const mask = (bits: number): Step => ({ code: 0x54, value: bits })
 export const jumpIfEqual = (value: number, target: string): Step => ({ code: 0x15, value, target })
 export const jumpIfAtLeast = (value: number, target: string): Step => ({ code: 0x35, value, target })
 export const jumpIfAnyBit = (bits: number, target: string): Step => ({ code: 0x45, value: bits, target })
-export const jumpIfEqualSlot = (slot: string, target: string): Step => ({
-  code: 0x15,
-  value: 0,
-  target,
-  slot,
-})
 export const give = (action: number): Step => ({ code: 0x06, value: action })
 export const label = (name: string): Step => ({ label: name })
-
-export interface BpfProgram {
-  /** An array of `struct sock_filter`, little-endian. */
-  readonly code: Uint8Array
-  /** For each slot, the indexes of the instructions whose constant is to be filled in. */
-  readonly slots: Readonly<Record<string, readonly number[]>>
-}
 
 const instructionBytes = 8
 const longestProgram = 4096
 const longestJump = 255
 
-export function assemble(steps: readonly Step[]): BpfProgram {
+/** An array of `struct sock_filter`, little-endian. */
+export function assemble(steps: readonly Step[]): Uint8Array {
   const places = new Map<string, number>()
   const operations: Operation[] = []
   for (const step of steps) {
@@ -53,21 +39,15 @@ export function assemble(steps: readonly Step[]): BpfProgram {
     else operations.push(step)
   }
   if (operations.length > longestProgram) throw new Error(`BPF program of ${operations.length} instructions`)
-
   const code = new Uint8Array(operations.length * instructionBytes)
   const view = new DataView(code.buffer)
-  const slots: Record<string, number[]> = {}
-  for (const [index, { code: operation, value, target, slot }] of operations.entries()) {
+  for (const [index, { code: operation, value, target }] of operations.entries()) {
     const at = index * instructionBytes
     view.setUint16(at, operation, true)
     if (target !== undefined) view.setUint8(at + 2, distance(places, index, target))
     view.setUint32(at + 4, value, true)
-    if (slot !== undefined) {
-      slots[slot] ??= []
-      slots[slot].push(index)
-    }
   }
-  return { code, slots }
+  return code
 }
 
 function distance(places: ReadonlyMap<string, number>, from: number, target: string): number {

@@ -14,7 +14,16 @@ export interface Bubblewrap {
 }
 
 /** Descriptors of the sandbox's first process. Those from `firstFile` on carry the runner's source files. */
-export const descriptor = { commands: 0, errors: 2, report: 3, info: 8, filter: 9, firstFile: 10 } as const
+export const descriptor = {
+  commands: 0,
+  errors: 2,
+  report: 3,
+  /** Between a sandbox for programs and that for their tests. */
+  link: 4,
+  info: 5,
+  filter: 6,
+  firstFile: 7,
+} as const
 
 export const runnerFolder = '/run/runner'
 

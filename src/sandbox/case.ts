@@ -14,7 +14,7 @@ export type CaseWork =
       readonly entry: string
       /** Whether the entry point may be a method of a class `Solution`. */
       readonly method: boolean
-      /** One JSON text per argument: one call, then the end. Without it, calls come as messages. */
+      /** One JSON text per argument: one call, then the end. Without it, tests call the function. */
       readonly arguments?: readonly string[]
     }
   | {
@@ -22,6 +22,8 @@ export type CaseWork =
       readonly preamble: readonly string[]
       readonly entry: string
       readonly test: string
+      /** How long the program may take for all its answers. */
+      readonly answerSeconds: number
     }
 
 /** How a case ended, as facts. What they mean for a score is decided elsewhere. */
@@ -49,35 +51,20 @@ export interface CaseReport {
   readonly stderr: string
 }
 
-export type CaseEvent =
-  | { readonly kind: 'message'; readonly message: unknown }
-  | { readonly kind: 'end'; readonly report: CaseReport }
-
-/** One case under way. `next` gives its messages, then its end, and the end again whenever it is asked after that. */
-export interface RunningCase {
-  next(): Promise<CaseEvent>
-  /** Answers the last message. Only in a dialogue, and only when it is our turn. */
-  send(message: unknown): void
-  stop(): Promise<CaseReport>
-}
-
-/** What a sandbox is for, from its start to its end: programs and the tests that judge them never meet in one. */
-export type Served = 'programs' | 'judges'
-
-export function servedBy(work: CaseWork): Served {
-  return work.mode === 'judge' ? 'judges' : 'programs'
-}
-
-/** A case that talks with us is charged wall-clock time only while it is its turn. */
-export function isDialogue(work: CaseWork): boolean {
-  return work.mode === 'judge' || (work.mode === 'function' && work.arguments === undefined)
+/** Tests call the program that they judge, in another sandbox; every other program is on its own. */
+export function roleOf(work: CaseWork): 'judge' | 'judged' | 'alone' {
+  if (work.mode === 'judge') return 'judge'
+  return work.mode === 'function' && work.arguments === undefined ? 'judged' : 'alone'
 }
 
 /** A line for the runner; the rest for the process of the program, which alone reads it. */
-export function caseCommand(work: CaseWork, limits: Limits): string {
+export function caseCommand(work: CaseWork, limits: Limits, stretch: number): string {
   const { stdin = '', ...rest } = { stdin: undefined, ...work }
-  const forRunner = { stdin, limits, dialogue: isDialogue(work) }
-  return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, limits })}`
+  const answerSeconds = work.mode === 'judge' ? stretch * work.answerSeconds : undefined
+  // Tests say that they are ready, and what they came to; a program has one thing to say.
+  const messages = work.mode === 'judge' ? 2 : 1
+  const forRunner = { stdin, limits, role: roleOf(work), messages }
+  return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, answerSeconds, limits })}`
 }
 
 const deepestMessage = 300
@@ -104,7 +91,7 @@ export function parseMessage(payload: Buffer): unknown {
   }
 }
 
-/** Stands for a report that did not come, or could not be understood. */
-export function noReport(end: 'lost' | 'late' | 'malformed'): CaseReport {
+/** Stands for a report that did not come. */
+export function noReport(end: 'lost' | 'late'): CaseReport {
   return { end, code: 0, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
 }

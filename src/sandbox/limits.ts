@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from 'node:os'
+
 /** What one case of a program may use. Starting the sandbox does not count. */
 export interface Limits {
   /** Processor time of all its threads. */
@@ -18,3 +20,18 @@ export const paperLimits: Limits = {
 
 /** All that is done for one program, sandboxes and waiting included. */
 export const infrastructureSeconds = 30
+
+/** How many seconds count as one of wall-clock time when a program is run again that had to wait for a core. */
+export const stretchedSecond = 4
+
+/**
+ * Whether a program met its limit of wall-clock time because it had to wait for a core: it was at work, not asleep, and more
+ * than twice as many processes want to run here as there are cores.
+ */
+export function hadToWait(
+  cpuSeconds: number,
+  wallSeconds: number,
+  load = loadavg()[0]! / availableParallelism(),
+): boolean {
+  return load > 2 && cpuSeconds > wallSeconds / 10
+}

@@ -2,11 +2,10 @@
 // write files.
 import { availableParallelism } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Served } from './case.ts'
 import { findSandboxHost, type SandboxHost } from './host.ts'
-import { infrastructureSeconds } from './limits.ts'
+import { infrastructureSeconds, stretchedSecond } from './limits.ts'
 import { Sandbox } from './sandbox.ts'
-import { SandboxFailure, sandboxLost } from './unavailable.ts'
+import { ProgramStarved, SandboxFailure, sandboxLost } from './unavailable.ts'
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
@@ -15,13 +14,8 @@ const mostAttempts = 3
 const pauseSeconds = 0.3
 
 export interface SandboxJob {
-  /** A sandbox for this job alone, until it ends: for programs, unless said otherwise. Throws `SandboxUnavailable`. */
-  open(options?: OpenOptions): Promise<Sandbox>
-}
-
-export interface OpenOptions {
-  readonly writableTmp?: boolean
-  readonly serves?: Served
+  /** A sandbox for this job alone, until it ends. Throws `SandboxUnavailable`. */
+  open(options?: { readonly writableTmp?: boolean }): Promise<Sandbox>
 }
 
 export interface SandboxPoolOptions {
@@ -68,11 +62,14 @@ export class SandboxPool {
     await this.#enter(signal)
     try {
       const host = await this.host()
+      let stretch = 1
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.#attempt(host, attempt > 1, signal, work)
+          const open = (writableTmp: boolean) => this.#open(host, attempt > 1, writableTmp, stretch)
+          return await this.#attempt(open, signal, work)
         } catch (problem) {
           if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
+          if (problem instanceof ProgramStarved) stretch = stretchedSecond
         }
         // A machine that was short of memory or processes may have some again in a moment.
         await wait(attempt * pauseSeconds * 1000)
@@ -84,8 +81,7 @@ export class SandboxPool {
   }
 
   async #attempt<T>(
-    host: SandboxHost,
-    inFreshOnes: boolean,
+    open: (writableTmp: boolean) => Promise<Sandbox>,
     signal: AbortSignal | undefined,
     work: (job: SandboxJob) => Promise<T>,
   ): Promise<T> {
@@ -96,6 +92,7 @@ export class SandboxPool {
       signal?.throwIfAborted()
       if (timedOut) throw new SandboxFailure(`The sandbox job was stopped after ${this.#seconds} s.`)
       if (started.some((sandbox) => sandbox.hasFailed)) throw sandboxLost()
+      if (started.some((sandbox) => sandbox.wasStarved)) throw new ProgramStarved()
     }
     // Closing a sandbox ends its cases, so the work ends too; `check` then throws away what it found.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))
@@ -107,9 +104,9 @@ export class SandboxPool {
     signal?.addEventListener('abort', onAbort)
     try {
       const result = await work({
-        open: async (options = {}) => {
+        open: async ({ writableTmp = false } = {}) => {
           check()
-          const opening = this.#open(host, inFreshOnes, options)
+          const opening = open(writableTmp)
           opened.push(opening)
           const sandbox = await opening
           started.push(sandbox)
@@ -137,10 +134,11 @@ export class SandboxPool {
   async #open(
     host: SandboxHost,
     aFreshOne: boolean,
-    { writableTmp = false, serves = 'programs' }: OpenOptions,
+    writableTmp: boolean,
+    stretch: number,
   ): Promise<Sandbox> {
-    const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take(serves)
-    return warm ?? Sandbox.start(host, { writableTmp, serves })
+    const warm = writableTmp || aFreshOne ? undefined : await this.#warm.take()
+    return warm ?? Sandbox.start(host, writableTmp, stretch)
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {

@@ -1,128 +1,105 @@
-import { type CaseEvent, type CaseReport, noReport, parseMessage, type RunningCase } from './case.ts'
+import { type CaseReport, noReport, parseMessage } from './case.ts'
 import type { Frame } from './frames.ts'
 
+// How much longer than the program's own limit we wait for a runner that should have stopped it.
+const graceSeconds = 2
+
 /** What a case needs of its sandbox. */
-interface Line {
-  send(kind: string, payload: string): void
+interface Runner {
+  stop(): void
+  /** It does not answer any more. */
   kill(): void
 }
 
-// The program exited, or we stopped it. After any other end the sandbox is not used again.
-const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
-
-const SIGKILL = 9
-
-export class SandboxCase implements RunningCase {
-  readonly #events: CaseEvent[] = []
-  readonly #waiting: Array<(event: CaseEvent) => void> = []
-  readonly #dialogue: boolean
-  readonly #patienceSeconds: number
-  readonly #line: Line
-  #report: CaseReport | undefined
+/** One case under way, as its runner reports it. */
+export class SandboxCase {
+  /** Resolves when it has ended, however that came about. */
+  readonly ended: Promise<CaseReport>
+  readonly #finish: (report: CaseReport) => void
+  readonly #runner: Runner
+  readonly #stretch: number
+  readonly #messages: unknown[] = []
+  #news = Promise.withResolvers<void>()
+  #hasEnded = false
   #timer: NodeJS.Timeout | undefined
-  #replies = 0
-  #allRepliesRead = false
 
-  constructor(dialogue: boolean, patienceSeconds: number, line: Line) {
-    this.#dialogue = dialogue
-    this.#patienceSeconds = patienceSeconds
-    this.#line = line
-    this.#startTimer()
+  /**
+   * `seconds`: after which its runner has ended it; undefined for a program that tests call, as they take their time.
+   * `stretch`: how many of them count as one.
+   */
+  constructor(seconds: number | undefined, stretch: number, runner: Runner) {
+    const { promise, resolve } = Promise.withResolvers<CaseReport>()
+    this.ended = promise
+    this.#finish = resolve
+    this.#runner = runner
+    this.#stretch = stretch
+    if (seconds !== undefined) this.#expectEnd(seconds)
   }
 
-  get hasEnded(): boolean {
-    return this.#report !== undefined
+  /** The next message, or undefined when there will be none. */
+  async message(): Promise<unknown> {
+    while (this.#messages.length === 0 && !this.#hasEnded) await this.#news.promise
+    return this.#messages.shift()
   }
 
-  /** Whether it has ended without trouble, and nothing of it is still on its way to the runner. */
-  get leftNothing(): boolean {
-    return this.#report !== undefined && quietEnds.includes(this.#report.end) && this.#allRepliesRead
-  }
-
-  /** Whether something outside the sandbox ended it. The filter keeps a program from killing itself with signal 9, so a
-   * process that died of it was killed by the system. */
-  get wasEndedFromOutside(): boolean {
-    const { end, code } = this.#report ?? {}
-    return end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
-  }
-
-  next(): Promise<CaseEvent> {
-    const event = this.#events.shift()
-    if (event !== undefined) return Promise.resolve(event)
-    if (this.#report !== undefined) return Promise.resolve({ kind: 'end', report: this.#report })
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  send(message: unknown): void {
-    if (this.#report !== undefined) return
-    this.#startTimer()
-    this.#replies += 1
-    this.#line.send('D', JSON.stringify(message))
-  }
-
-  async stop(): Promise<CaseReport> {
-    if (this.#report === undefined) {
-      this.#startTimer()
-      this.#line.send('S', '')
+  stop(): Promise<CaseReport> {
+    if (!this.#hasEnded) {
+      this.#expectEnd(0)
+      this.#runner.stop()
     }
-    for (;;) {
-      const event = await this.next()
-      if (event.kind === 'end') return event.report
-    }
+    return this.ended
   }
 
   /** False for what a runner never sends: its sandbox cannot be trusted any more. */
   receive({ kind, payload }: Frame): boolean {
-    if (this.#report !== undefined) return false
+    if (this.#hasEnded) return false
     if (kind === 'U') {
-      const message = parseMessage(payload)
-      if (message === undefined) {
-        this.finish(noReport('malformed'))
-        return false
-      }
-      if (this.#dialogue) clearTimeout(this.#timer)
-      this.#emit({ kind: 'message', message })
+      // What cannot be parsed was written by the program, and is a message that nobody understands.
+      this.#messages.push(parseMessage(payload) ?? null)
+      this.#wake()
       return true
     }
-    const facts = kind === 'E' ? readFacts(payload) : undefined
-    if (facts === undefined) return false
-    this.#allRepliesRead = facts.replies === this.#replies
-    this.finish(facts.report)
+    const report = kind === 'E' ? readReport(payload) : undefined
+    if (report === undefined) return false
+    this.finish({ ...report, wallSeconds: report.wallSeconds / this.#stretch })
     return true
   }
 
   finish(report: CaseReport): void {
-    if (this.#report !== undefined) return
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     clearTimeout(this.#timer)
-    this.#report = report
-    this.#emit({ kind: 'end', report })
+    this.#finish(report)
+    this.#wake()
   }
 
-  #emit(event: CaseEvent): void {
-    const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#events.push(event)
-    else waiting(event)
+  #wake(): void {
+    this.#news.resolve()
+    this.#news = Promise.withResolvers()
   }
 
-  #startTimer(): void {
+  #expectEnd(seconds: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.finish(noReport('late'))
-      this.#line.kill()
-    }, this.#patienceSeconds * 1000)
+    this.#timer = setTimeout(
+      () => {
+        this.finish(noReport('late'))
+        this.#runner.kill()
+      },
+      (seconds + graceSeconds) * 1000,
+    )
   }
 }
 
 /** The runner's facts, one line of JSON, then standard output and standard error as they were. */
-function readFacts(payload: Buffer): { readonly report: CaseReport; readonly replies: number } | undefined {
+function readReport(payload: Buffer): CaseReport | undefined {
   const line = payload.indexOf('\n')
   const facts = parseMessage(payload.subarray(0, line)) as
-    | (CaseReport & { stdoutBytes: number; ready: boolean; replies: number })
+    | (CaseReport & { stdoutBytes: number; ready: boolean })
     | undefined
   // A case that ended before its program began has no result, unless we stopped it.
   if (facts === undefined || !(facts.ready || facts.end === 'stopped')) return undefined
-  const { stdoutBytes, replies, ready: _, ...report } = facts
+  const { stdoutBytes, ready: _, ...report } = facts
   const output = payload.subarray(line + 1)
   const stdout = output.toString('utf8', 0, stdoutBytes)
-  return { report: { ...report, stdout, stderr: output.toString('utf8', stdoutBytes) }, replies }
+  return { ...report, stdout, stderr: output.toString('utf8', stdoutBytes) }
 }

@@ -2,32 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { descendants, gone } from '../../test/attacks/processes.ts'
-import type { CaseReport, RunningCase } from './case.ts'
+import { descendants, gone, saysItRuns } from '../../test/attacks/processes.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
 import { Sandbox } from './sandbox.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
-const sleep = { mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' } as const
-
-async function endOf(running: RunningCase): Promise<CaseReport> {
-  for (;;) {
-    const event = await running.next()
-    if (event.kind === 'end') return event.report
-  }
-}
+const source = `${saysItRuns}\nimport time\ntime.sleep(60)`
+const sleep = { mode: 'script', source, stdin: '' } as const
 
 describe('a sandbox', () => {
   test('serves many cases, each in a process of its own', async () => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const source =
       'import os, sys\nsys.stdout.write(f"{len(sys.modules)} {input()}")\nsys.modules["leftover"] = 1'
     const seen = new Set<string>()
     for (let number = 0; number < 5; number += 1) {
       const stdin = `${number}\n`
-      const report = await endOf(sandbox.run({ mode: 'script', source, stdin }, paperLimits))
+      const report = await sandbox.run({ mode: 'script', source, stdin }, paperLimits).ended
       const [modules, echoed] = report.stdout.split(' ')
       expect({ end: report.end, code: report.code, echoed }).toEqual({
         end: 'exit',
@@ -41,45 +34,46 @@ describe('a sandbox', () => {
   })
 
   test('passes on a large input, read or not', async () => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const stdin = 'é'.repeat(2_000_000)
     const reads = { mode: 'script', source: 'print(len(open(0).read()))', stdin } as const
-    expect((await endOf(sandbox.run(reads, paperLimits))).stdout).toBe('2000000\n')
+    expect((await sandbox.run(reads, paperLimits).ended).stdout).toBe('2000000\n')
     const ignores = { ...reads, source: 'print(1)' }
-    expect((await endOf(sandbox.run(ignores, paperLimits))).stdout).toBe('1\n')
+    expect((await sandbox.run(ignores, paperLimits).ended).stdout).toBe('1\n')
     await sandbox.close()
   })
 
   test('carries lone surrogates in programs and input without harm', async () => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
-    const report = await endOf(
-      sandbox.run({ mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' }, paperLimits),
-    )
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
+    const report = await sandbox.run({ mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' }, paperLimits)
+      .ended
     expect(report.code).toBe(1)
     expect(report.stderr).toContain('UnicodeEncodeError')
-    const next = await endOf(sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, paperLimits))
+    const next = await sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, paperLimits).ended
     expect(next.stdout).toBe('1\n')
     await sandbox.close()
   })
 
-  test('is for programs or for their judges', async () => {
+  test('is for programs or for their tests, and both end together', async () => {
     const host = await findSandboxHost()
-    const forPrograms = await Sandbox.start(host, { writableTmp: false })
-    const judge = { mode: 'judge', preamble: [], entry: 'f', test: 'def check(candidate): pass' } as const
+    const forPrograms = await Sandbox.start(host, false)
+    const test = 'def check(candidate): pass'
+    const judge = { mode: 'judge', preamble: [], entry: 'f', test, answerSeconds: 1 } as const
     expect(() => forPrograms.run(judge, paperLimits)).toThrow('for programs')
-    const forJudges = await Sandbox.start(host, { writableTmp: false, serves: 'judges' })
-    expect(() => forJudges.run(sleep, paperLimits)).toThrow('for judges')
-    await Promise.all([forPrograms.close(), forJudges.close()])
+    const forTests = await forPrograms.forTests()
+    expect(() => forTests.run(sleep, paperLimits)).toThrow('for tests')
+    await forPrograms.close()
+    expect(await gone(descendants(process.pid))).toBe(true)
   })
 
   test('leaves no process behind when it closes', async () => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
-    const running = sandbox.run(sleep, paperLimits)
-    await wait(200)
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
+    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 600 })
+    await running.message()
     const pids = descendants(process.pid)
     expect(pids.length).toBeGreaterThanOrEqual(3)
     await sandbox.close()
-    expect((await endOf(running)).end).toBe('lost')
+    expect((await running.ended).end).toBe('lost')
     expect(await gone(pids)).toBe(true)
   })
 
@@ -88,14 +82,14 @@ describe('a sandbox', () => {
     ['runner', -3],
     ['zygote', -2],
   ])('whose %s is killed gives no report, and that is known', async (_, place) => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
-    const running = sandbox.run(sleep, paperLimits)
-    await wait(200)
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
+    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 600 })
+    await running.message()
     const pids = descendants(process.pid)
     process.kill(pids.at(place)!, 'SIGKILL')
-    expect((await endOf(running)).end).toBe('lost')
+    expect((await running.ended).end).toBe('lost')
     expect(await gone(pids)).toBe(true)
-    expect((await endOf(sandbox.run(sleep, paperLimits))).end).toBe('lost')
+    expect((await sandbox.run(sleep, paperLimits).ended).end).toBe('lost')
     expect(sandbox.isClean).toBe(false)
     await sandbox.close()
   })
@@ -104,12 +98,12 @@ describe('a sandbox', () => {
     ['runner', -3],
     ['zygote', -2],
   ])('whose %s is stopped is given up after a while', async (_, place) => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), { writableTmp: false })
-    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 0.5 })
-    await wait(100)
+    const sandbox = await Sandbox.start(await findSandboxHost(), false)
+    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 2 })
+    await running.message()
     const pids = descendants(process.pid)
     process.kill(pids.at(place)!, 'SIGSTOP')
-    expect((await endOf(running)).end).toBe('late')
+    expect((await running.ended).end).toBe('late')
     await sandbox.close()
     expect(await gone(pids)).toBe(true)
   })
@@ -118,7 +112,6 @@ describe('a sandbox', () => {
     const script = fileURLToPath(new URL('../../test/attacks/sleep-in-sandbox.ts', import.meta.url))
     const parent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
     await new Promise((resolve) => parent.stdout.once('data', resolve))
-    await wait(200)
     const pids = descendants(parent.pid!)
     expect(pids.length).toBeGreaterThanOrEqual(3)
     parent.kill('SIGKILL')
@@ -151,12 +144,15 @@ describe('a pool', () => {
     const pool = new SandboxPool({ concurrency: 1 })
     const controller = new AbortController()
     const reason = new Error('enough')
-    const first = pool.job(controller.signal, async (job) =>
-      endOf((await job.open()).run(sleep, paperLimits)),
-    )
+    const started = Promise.withResolvers<unknown>()
+    const first = pool.job(controller.signal, async (job) => {
+      const running = (await job.open()).run(sleep, { ...paperLimits, wallSeconds: 600 })
+      started.resolve(await running.message())
+      return running.ended
+    })
     const second = pool.job(controller.signal, async () => 'never')
     const ended = Promise.allSettled([first, second])
-    await wait(300)
+    await started.promise
     const pids = descendants(process.pid)
     controller.abort(reason)
     expect(await ended).toEqual([
@@ -170,7 +166,7 @@ describe('a pool', () => {
 
   test('stops a job at the limit of the infrastructure', async () => {
     const pool = new SandboxPool({ infrastructureSeconds: 0.5 })
-    const job = pool.job(undefined, async (job) => endOf((await job.open()).run(sleep, paperLimits)))
+    const job = pool.job(undefined, async (job) => (await job.open()).run(sleep, paperLimits).ended)
     await expect(job).rejects.toThrow('was stopped after')
   })
 
@@ -203,13 +199,13 @@ describe('a job whose sandbox fails', () => {
       attempts += 1
       const sandbox = await job.open()
       const running = sandbox.run({ mode: 'script', source, stdin: '' }, { ...paperLimits, wallSeconds: 30 })
-      await wait(200)
+      await running.message()
       harm(descendants(process.pid), attempts)
-      return endOf(running)
+      return running.ended
     })
     return { attempts, report }
   }
-  const slow = 'import time\ntime.sleep(2)\nprint(6 * 7)'
+  const slow = `${saysItRuns}\nimport time\ntime.sleep(2)\nprint(6 * 7)`
 
   test.each([
     ['first process', -4],

@@ -4,21 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { descriptor, sandboxCommand } from './bubblewrap.ts'
-import {
-  type CaseWork,
-  caseCommand,
-  isDialogue,
-  noReport,
-  type RunningCase,
-  type Served,
-  servedBy,
-} from './case.ts'
+import { type CaseReport, type CaseWork, caseCommand, noReport, roleOf } from './case.ts'
 import { encodeFrame, type Frame, FrameReader } from './frames.ts'
 import type { SandboxHost } from './host.ts'
-import type { Limits } from './limits.ts'
+import { hadToWait, type Limits } from './limits.ts'
 import { SandboxCase } from './sandbox-case.ts'
 import { caseFilter, staticFilter } from './seccomp.ts'
 import { SandboxUnavailable } from './unavailable.ts'
@@ -27,6 +18,7 @@ const files = [
   'runner.py',
   'case.py',
   'frames.py',
+  'lines.py',
   'confine.py',
   'plain_data.py',
   'program.py',
@@ -37,49 +29,58 @@ const files = [
 const startSeconds = 20
 // An idle runner answers within a millisecond. After a second, starting another sandbox is quicker than waiting.
 const wakeSeconds = 1
-// How much longer than the program's own limit we wait for a runner that should have stopped it.
-const graceSeconds = 2
 const longestErrorText = 4096
+// The program exited, or we stopped it. After any other end the sandbox is not used again.
+const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
+const SIGKILL = 9
 
-export interface SandboxOptions {
+interface SandboxShape {
   readonly writableTmp: boolean
-  readonly serves?: Served
+  /** How many seconds count as one of wall-clock time. */
+  readonly stretch: number
+  /** For tests: our end of the link to the sandbox of the programs that they judge. */
+  readonly link?: Socket
 }
 
 export class Sandbox {
-  readonly serves: Served
+  readonly #host: SandboxHost
   readonly #writableTmp: boolean
+  readonly #stretch: number
+  /** Programs and the tests that judge them never meet in one sandbox: it is for either, from its start to its end. */
+  readonly #forTests: boolean
   readonly #process: ChildProcess
-  readonly #commands: Writable
   readonly #reader = new FrameReader()
   readonly #exited: Promise<void>
+  #tests: Sandbox | undefined
   #firstProcess: number | undefined
   #errorText = ''
   /** Says whether a frame was to be expected. */
   #onFrame: (frame: Frame) => boolean = () => false
   #onLost: () => void = () => {}
-  #case: SandboxCase | undefined
   #cases = 0
   #booted = false
+  #busy = false
   #closed = false
   #odd = false
   #failed = false
+  #starved = false
 
-  private constructor(host: SandboxHost, { writableTmp, serves = 'programs' }: SandboxOptions) {
-    this.serves = serves
+  private constructor(host: SandboxHost, { writableTmp, stretch, link }: SandboxShape) {
+    this.#host = host
     this.#writableTmp = writableTmp
+    this.#stretch = stretch
+    this.#forTests = link !== undefined
     const command = sandboxCommand({ ...host, files, writableTmp, become: host.nextUser() })
     // Opened here and not in the sandbox: its user may not be able to read the folder this file lies in.
     const sources = files.map((file) =>
       openSync(fileURLToPath(new URL(`./python/${file}`, import.meta.url)), 'r'),
     )
     try {
-      const unused = 'ignore' as const
       this.#process = spawn(command.file, command.arguments, {
         // bubblewrap's own first process would show its environment to whoever can read /proc.
         env: {},
         cwd: '/',
-        stdio: ['pipe', unused, 'pipe', 'pipe', unused, unused, unused, unused, 'pipe', 'pipe', ...sources],
+        stdio: ['pipe', 'ignore', 'pipe', 'pipe', link ?? 'pipe', 'pipe', 'pipe', ...sources],
       })
     } finally {
       for (const source of sources) closeSync(source)
@@ -91,25 +92,29 @@ export class Sandbox {
         resolve()
       })
     })
-    this.#commands = this.#stream(descriptor.commands)
-    this.#stream(descriptor.filter).end(staticFilter(host.interpreter.architecture).code)
+    this.#stream(descriptor.filter).end(staticFilter(host.interpreter.architecture))
     this.#readInfo()
     this.#readErrors()
     this.#readReports()
   }
 
-  /** Starts a sandbox and waits until its runner is ready. Throws `SandboxUnavailable`. */
-  static async start(host: SandboxHost, options: SandboxOptions): Promise<Sandbox> {
-    let sandbox: Sandbox
+  /** Starts a sandbox for programs and waits until its runner is ready. Throws `SandboxUnavailable`. */
+  static async start(host: SandboxHost, writableTmp: boolean, stretch = 1): Promise<Sandbox> {
+    return Sandbox.#boot(Sandbox.#spawn(host, { writableTmp, stretch }))
+  }
+
+  static #spawn(host: SandboxHost, shape: SandboxShape): Sandbox {
     try {
-      sandbox = new Sandbox(host, options)
+      return new Sandbox(host, shape)
     } catch (problem) {
       // Too many open files, too many processes.
       throw new SandboxUnavailable(`bubblewrap could not be started: ${String(problem)}.`)
     }
-    const { code, slots } = caseFilter(host.interpreter.architecture)
-    const filter = Buffer.from(code).toString('hex')
-    const boot = JSON.stringify({ serves: sandbox.serves, filter, pidSlots: slots['pid'] })
+  }
+
+  static async #boot(sandbox: Sandbox): Promise<Sandbox> {
+    const filter = Buffer.from(caseFilter(sandbox.#host.interpreter.architecture)).toString('hex')
+    const boot = JSON.stringify({ serves: sandbox.#forTests ? 'judges' : 'programs', filter })
     sandbox.#booted = await sandbox.#answers('B', boot, startSeconds)
     if (sandbox.#booted) return sandbox
     await sandbox.close()
@@ -118,70 +123,94 @@ export class Sandbox {
     )
   }
 
+  /** The sandbox for the tests of its programs, linked with it and ended with it. Throws `SandboxUnavailable`. */
+  async forTests(): Promise<Sandbox> {
+    if (this.#tests !== undefined) return this.#tests
+    const link = this.#stream(descriptor.link)
+    try {
+      this.#tests = Sandbox.#spawn(this.#host, { writableTmp: false, stretch: this.#stretch, link })
+    } finally {
+      link.destroy()
+    }
+    return Sandbox.#boot(this.#tests)
+  }
+
   /** Whether the runner is there and waits for work. One that has been idle may have been killed by the machine. */
-  isAwake(): Promise<boolean> {
-    return this.#answers('P', '', wakeSeconds)
+  async isAwake(): Promise<boolean> {
+    const both = [this.#answers('P', '', wakeSeconds), this.#tests?.isAwake() ?? true]
+    return (await Promise.all(both)).every(Boolean)
   }
 
   async #answers(kind: string, payload: string, seconds: number): Promise<boolean> {
     if (this.#closed) return false
     const nonce = randomBytes(16)
-    let timer: NodeJS.Timeout | undefined
-    const answered = new Promise<boolean>((resolve) => {
-      this.#onFrame = (frame) => {
-        const expected = frame.kind === 'R' && frame.nonce.equals(nonce)
-        resolve(expected)
-        this.#onFrame = () => false
-        return expected
-      }
-      this.#onLost = () => resolve(false)
-      timer = setTimeout(() => resolve(false), seconds * 1000)
-    })
-    this.#commands.write(encodeFrame(nonce, kind, payload))
-    return answered.finally(() => clearTimeout(timer))
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#onFrame = (frame) => {
+      const expected = frame.kind === 'R' && frame.nonce.equals(nonce)
+      resolve(expected)
+      this.#onFrame = () => false
+      return expected
+    }
+    this.#onLost = () => resolve(false)
+    const timer = setTimeout(() => resolve(false), seconds * 1000)
+    this.#send(nonce, kind, payload)
+    return promise.finally(() => clearTimeout(timer))
   }
 
   /** Runs one case. The next one may start when this one has ended. */
-  run(work: CaseWork, limits: Limits): RunningCase {
-    if (servedBy(work) !== this.serves)
-      throw new Error(`A sandbox for ${this.serves} was asked for a case of ${servedBy(work)}.`)
-    if (this.#case !== undefined) {
-      if (!this.#case.hasEnded) throw new Error('A sandbox runs one case at a time.')
-      this.#odd ||= !this.#case.leftNothing
-      this.#failed ||= this.#case.wasEndedFromOutside
-    }
+  run(work: CaseWork, { wallSeconds, ...others }: Limits): SandboxCase {
+    if ((work.mode === 'judge') !== this.#forTests)
+      throw new Error(`A sandbox for ${this.#forTests ? 'tests' : 'programs'} was asked for '${work.mode}'.`)
+    if (this.#busy) throw new Error('A sandbox runs one case at a time.')
     const nonce = randomBytes(16)
-    const running = new SandboxCase(isDialogue(work), limits.wallSeconds + graceSeconds, {
-      send: (kind, payload) => this.#commands.write(encodeFrame(nonce, kind, payload)),
+    const stretch = this.#stretch
+    const limits = { ...others, wallSeconds: stretch * wallSeconds }
+    const running = new SandboxCase(roleOf(work) === 'judged' ? undefined : limits.wallSeconds, stretch, {
+      stop: () => this.#send(nonce, 'S', ''),
       kill: () => void this.close(),
     })
-    this.#case = running
+    this.#busy = true
     this.#cases += 1
+    void running.ended.then(({ end, code }) => {
+      this.#busy = false
+      this.#odd ||= !quietEnds.includes(end)
+      // The filter keeps a program from killing itself with signal 9: the system has killed it.
+      this.#failed ||= end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
+    })
     // The program cannot know the nonce, so what does not carry it is not from the runner.
     this.#onFrame = (frame) => frame.nonce.equals(nonce) && running.receive(frame)
     this.#onLost = () => running.finish(noReport('lost'))
     if (this.#closed) running.finish(noReport('lost'))
-    else this.#commands.write(encodeFrame(nonce, 'C', caseCommand(work, limits)))
+    else this.#send(nonce, 'C', caseCommand(work, limits, stretch))
     return running
   }
 
-  /** How many cases it has run. */
+  /** A program that had to wait for a core was given too little time, unless it was already given more. */
+  noteWait(cpuSeconds: number, wallSeconds: number): void {
+    this.#starved ||= this.#stretch === 1 && hadToWait(cpuSeconds, wallSeconds)
+    this.#odd ||= this.#starved
+  }
+
+  get wasStarved(): boolean {
+    return this.#starved
+  }
+
   get cases(): number {
     return this.#cases
   }
 
   /**
    * Whether another program may come: all cases have ended well, nothing is under way or left over in a pipe, the runner
-   * has said nothing unasked, and no program could write a file.
+   * has said nothing unasked, no program could write a file, and all get the same time.
    */
   get isClean(): boolean {
-    const left = this.#case === undefined || this.#case.leftNothing
-    return left && !this.#odd && !this.#closed && !this.#writableTmp && this.#reader.isEmpty
+    const isOwn = !(this.#busy || this.#odd || this.#closed || this.#writableTmp || this.#stretch > 1)
+    return isOwn && this.#reader.isEmpty && (this.#tests?.isClean ?? true)
   }
 
   /** Whether a case in it did not come to an end of its own: what it told is no result. */
   get hasFailed(): boolean {
-    return this.#failed || (this.#case?.wasEndedFromOutside ?? false)
+    return this.#failed || (this.#tests?.hasFailed ?? false)
   }
 
   /** An idle sandbox must not keep the Node process from ending; one in use must. */
@@ -192,25 +221,31 @@ export class Sandbox {
       if (does) handle!.ref()
       else handle!.unref()
     }
+    this.#tests?.keepsProcessAlive(does)
   }
 
   /** Ends everything in the sandbox and waits until it is gone. */
   async close(): Promise<void> {
     this.#closed = true
     this.keepsProcessAlive(true)
+    const tests = this.#tests?.close()
     // The sandbox dies with its first process. Killing bubblewrap instead would leave that one to the machine's init.
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       if (this.#firstProcess === undefined) this.#process.kill('SIGKILL')
       else signal(this.#firstProcess)
     }
-    await this.#exited
+    await Promise.all([this.#exited, tests])
   }
 
-  #stream(index: number): Readable & Writable {
+  #send(nonce: Buffer, kind: string, payload: string): void {
+    this.#stream(descriptor.commands).write(encodeFrame(nonce, kind, payload))
+  }
+
+  #stream(index: number): Socket {
     // Without descriptors left there is no stdio at all, whatever the types say.
-    const stream = (this.#process.stdio as ChildProcess['stdio'] | undefined)?.[index] as Readable & Writable
+    const stream = (this.#process.stdio as ChildProcess['stdio'] | undefined)?.[index] as unknown as Socket
     // A broken pipe means that the sandbox has ended, which its exit tells us too.
-    stream.on('error', () => {})
+    if (stream.listenerCount('error') === 0) stream.on('error', () => {})
     return stream
   }
 

@@ -1,19 +1,17 @@
 // Two filters. The static one holds for everything in a sandbox, the trusted runner included; the one per case is
-// added by the runner after its fork and before any line of the program.
+// added by the process of a program before any line of the program.
+import { assemble, field, give, jumpIfAnyBit, jumpIfAtLeast, jumpIfEqual, label, load, mask } from './bpf.ts'
 import {
-  assemble,
-  type BpfProgram,
-  field,
-  give,
-  jumpIfAnyBit,
-  jumpIfAtLeast,
-  jumpIfEqual,
-  jumpIfEqualSlot,
-  label,
-  load,
-  mask,
-} from './bpf.ts'
-import { type Architecture, auditArchitecture, newestKnown, type Syscall, syscallNumber } from './syscalls.ts'
+  type Architecture,
+  auditArchitecture,
+  forbiddenAlways,
+  forbiddenInCase,
+  missingAlways,
+  missingInCase,
+  newestKnown,
+  type Syscall,
+  syscallNumber,
+} from './syscalls.ts'
 
 const allow = 0x7fff0000
 const kill = 0x80000000
@@ -21,95 +19,6 @@ const fail = (errno: number) => 0x00050000 | errno
 const EPERM = 1
 const EAGAIN = 11
 const ENOSYS = 38
-
-const forbiddenAlways: readonly Syscall[] = [
-  'ptrace',
-  'process_vm_readv',
-  'process_vm_writev',
-  'pidfd_getfd',
-  'kcmp',
-  'process_madvise',
-  'process_mrelease',
-  'migrate_pages',
-  'move_pages',
-  'mount',
-  'umount2',
-  'pivot_root',
-  'chroot',
-  'open_tree',
-  'move_mount',
-  'fsopen',
-  'fsconfig',
-  'fsmount',
-  'fspick',
-  'mount_setattr',
-  'name_to_handle_at',
-  'open_by_handle_at',
-  'socket',
-  'connect',
-  'bind',
-  'listen',
-  'accept',
-  'accept4',
-  'memfd_create',
-  'memfd_secret',
-  'shmget',
-  'shmat',
-  'shmdt',
-  'shmctl',
-  'msgget',
-  'msgsnd',
-  'msgrcv',
-  'msgctl',
-  'semget',
-  'semop',
-  'semctl',
-  'semtimedop',
-  'mq_open',
-  'mq_unlink',
-  'mq_timedsend',
-  'mq_timedreceive',
-  'mq_notify',
-  'mq_getsetattr',
-  'io_setup',
-  'bpf',
-  'perf_event_open',
-  'userfaultfd',
-  'add_key',
-  'request_key',
-  'keyctl',
-  'fanotify_init',
-  'fanotify_mark',
-  'inotify_init',
-  'inotify_init1',
-  'inotify_add_watch',
-  'inotify_rm_watch',
-  'personality',
-  'modify_ldt',
-  'iopl',
-  'ioperm',
-  'uselib',
-  'lookup_dcookie',
-  'settimeofday',
-  'clock_settime',
-  'clock_adjtime',
-  'adjtimex',
-  'init_module',
-  'finit_module',
-  'delete_module',
-  'kexec_load',
-  'kexec_file_load',
-  'reboot',
-  'sethostname',
-  'setdomainname',
-  'swapon',
-  'swapoff',
-  'acct',
-  'quotactl',
-  'quotactl_fd',
-  'syslog',
-  'vhangup',
-]
 
 const CLONE_NEWPID = 0x20000000
 const TIOCSTI = 0x5412
@@ -120,18 +29,16 @@ const AF_UNIX = 1
 const SOCK_STREAM = 1
 const socketTypeBits = 0xf
 
-export function staticFilter(architecture: Architecture): BpfProgram {
+export function staticFilter(architecture: Architecture): Uint8Array {
   const on = jumpFor(architecture)
   return assemble([
     ...checkArchitecture(architecture),
-    ...['io_uring_setup', 'io_uring_enter', 'io_uring_register'].flatMap((name) =>
-      on(name as Syscall, 'missing'),
-    ),
-    ...on('ioctl', 'ioctl'),
-    ...on('socketpair', 'socketpair'),
-    ...on('unshare', 'unshare'),
-    ...on('setns', 'setns'),
-    ...forbiddenAlways.flatMap((name) => on(name, 'forbidden')),
+    ...on(Object.keys(missingAlways), 'missing'),
+    ...on(['ioctl'], 'ioctl'),
+    ...on(['socketpair'], 'socketpair'),
+    ...on(['unshare'], 'unshare'),
+    ...on(['setns'], 'setns'),
+    ...on(Object.keys(forbiddenAlways), 'forbidden'),
     give(allow),
 
     label('ioctl'),
@@ -158,79 +65,9 @@ export function staticFilter(architecture: Architecture): BpfProgram {
     load(field.argument(1)),
     mask(socketTypeBits),
     jumpIfEqual(SOCK_STREAM, 'allowed'),
-    label('forbidden'),
-    give(fail(EPERM)),
-    label('allowed'),
-    give(allow),
-    label('missing'),
-    give(fail(ENOSYS)),
+    ...endings(),
   ])
 }
-
-// What these do outlives the process, is seen by others meanwhile, or tells what others did before: times, owners,
-// attributes and locks of files; which files are in the host's memory; the numbers that the kernel gives to all pipes and
-// sockets of the machine; descriptors in flight; waiters on a page of a file.
-const leavesTraces: readonly Syscall[] = [
-  'utime',
-  'utimes',
-  'futimesat',
-  'utimensat',
-  'chown',
-  'fchown',
-  'lchown',
-  'fchownat',
-  'setxattr',
-  'lsetxattr',
-  'fsetxattr',
-  'removexattr',
-  'lremovexattr',
-  'fremovexattr',
-  'flock',
-  'fadvise64',
-  'readahead',
-  'cachestat',
-  'preadv2',
-  'pwritev2',
-  'sync',
-  'syncfs',
-  'getrusage',
-  'sysinfo',
-  'mincore',
-  'pipe',
-  'pipe2',
-  'socketpair',
-  'sendmsg',
-  'sendmmsg',
-  'recvmsg',
-  'recvmmsg',
-  'getsockopt',
-  'set_tid_address',
-]
-
-// A process that cannot fork has no grandchildren, so the limits of a process are totals. The rest of this list
-// reaches the runner, which has the same user id as the program.
-const forbiddenPerCase: readonly Syscall[] = [
-  'unshare',
-  'setns',
-  ...leavesTraces,
-  'execve',
-  'execveat',
-  'tkill',
-  'rt_sigqueueinfo',
-  'rt_tgsigqueueinfo',
-  'pidfd_open',
-  'pidfd_send_signal',
-  'setpriority',
-  'sched_setaffinity',
-  'sched_setscheduler',
-  'sched_setparam',
-  'sched_setattr',
-  'ioprio_set',
-  // glibc uses prlimit64.
-  'setrlimit',
-  // A timer may send any signal, also one that a program may not send itself.
-  'timer_create',
-]
 
 const CLONE_THREAD = 0x10000
 const SIGKILL = 9
@@ -239,6 +76,8 @@ const FUTEX_WAIT = 0
 const FUTEX_WAIT_BITSET = 9
 const FUTEX_PRIVATE_FLAG = 0x80
 const futexCommandBits = 0x7f
+/** A program is the first process of its namespace. */
+const ownNumber = 1
 // Others lock files, watch folders, make the kernel send a signal of one's choice to another process, or make a pipe hold
 // a mebibyte that no memory limit counts.
 const allowedFileCommands = {
@@ -251,26 +90,20 @@ const allowedFileCommands = {
   F_GETPIPE_SZ: 1032,
 }
 
-/** The slot `pid` stands for the process that installs the filter: it may send signals to itself alone. */
-export function caseFilter(architecture: Architecture): BpfProgram {
+/** A process that cannot fork has no grandchildren, so the limits of a process are totals. */
+export function caseFilter(architecture: Architecture): Uint8Array {
   const on = jumpFor(architecture)
   return assemble([
     ...checkArchitecture(architecture),
-    ...on('clone', 'clone'),
-    ...on('fork', 'no process'),
-    ...on('vfork', 'no process'),
-    // glibc falls back to clone, whose flags a filter can read.
-    ...on('clone3', 'missing'),
-    ...on('kill', 'kill'),
-    ...on('tgkill', 'tgkill'),
-    ...on('prlimit64', 'own limits'),
-    ...on('fcntl', 'fcntl'),
-    ...on('futex', 'futex'),
-    // Newer forms of futex, which glibc does not use.
-    ...(['futex_waitv', 'futex_wake', 'futex_wait', 'futex_requeue'] as const).flatMap((name) =>
-      on(name, 'missing'),
-    ),
-    ...forbiddenPerCase.flatMap((name) => on(name, 'forbidden')),
+    ...on(['clone'], 'clone'),
+    ...on(['fork', 'vfork'], 'no process'),
+    ...on(['kill'], 'kill'),
+    ...on(['tgkill'], 'tgkill'),
+    ...on(['prlimit64'], 'own limits'),
+    ...on(['fcntl'], 'fcntl'),
+    ...on(['futex'], 'futex'),
+    ...on(Object.keys(missingInCase), 'missing'),
+    ...on(Object.keys(forbiddenInCase), 'forbidden'),
     give(allow),
 
     label('clone'),
@@ -320,13 +153,8 @@ export function caseFilter(architecture: Architecture): BpfProgram {
     jumpIfEqual(0, 'allowed'),
     label('own process'),
     load(field.argument(0)),
-    jumpIfEqualSlot('pid', 'allowed'),
-    label('forbidden'),
-    give(fail(EPERM)),
-    label('allowed'),
-    give(allow),
-    label('missing'),
-    give(fail(ENOSYS)),
+    jumpIfEqual(ownNumber, 'allowed'),
+    ...endings(),
   ])
 }
 
@@ -342,9 +170,22 @@ function checkArchitecture(architecture: Architecture) {
   ]
 }
 
+/** What is not allowed up to here is forbidden. */
+function endings() {
+  return [
+    label('forbidden'),
+    give(fail(EPERM)),
+    label('allowed'),
+    give(allow),
+    label('missing'),
+    give(fail(ENOSYS)),
+  ]
+}
+
 function jumpFor(architecture: Architecture) {
-  return (name: Syscall, target: string) => {
-    const number = syscallNumber(architecture, name)
-    return number === undefined ? [] : [jumpIfEqual(number, target)]
-  }
+  return (names: readonly string[], target: string) =>
+    names
+      .map((name) => syscallNumber(architecture, name as Syscall))
+      .filter((number) => number !== undefined)
+      .map((number) => jumpIfEqual(number, target))
 }

@@ -30,3 +30,10 @@ export function sandboxLost(): SandboxFailure {
     'A sandbox was killed from outside or did not answer; the machine may be out of memory.',
   )
 }
+
+/** A program ran out of wall-clock time while it waited for a core: it is run again, with more of it. */
+export class ProgramStarved extends SandboxFailure {
+  constructor() {
+    super('The machine was too busy to run a program: it met its limit of time while it waited for a core.')
+  }
+}

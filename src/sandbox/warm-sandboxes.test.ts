@@ -21,11 +21,7 @@ interface Ran extends CaseReport {
 function runIn(pool: SandboxPool, source: string, stdin = '', limits = paperLimits): Promise<Ran> {
   return pool.job(undefined, async (job) => {
     const sandbox = await job.open()
-    const running = sandbox.run({ mode: 'script', source, stdin }, limits)
-    for (;;) {
-      const event = await running.next()
-      if (event.kind === 'end') return { ...event.report, sandbox }
-    }
+    return { ...(await sandbox.run({ mode: 'script', source, stdin }, limits).ended), sandbox }
   })
 }
 
@@ -261,7 +257,8 @@ describe('a sandbox that waits', () => {
     const wide = new SandboxPool({ concurrency: 2 })
     const jobs = Array.from({ length: 4 }, () =>
       wide.job(undefined, async (job) => {
-        await Promise.all([job.open(), job.open(), job.open({ serves: 'judges' })])
+        const [first] = await Promise.all([job.open(), job.open()])
+        await first.forTests()
       }),
     )
     await Promise.all(jobs)
@@ -275,8 +272,7 @@ describe('a sandbox that waits', () => {
     await pool.job(undefined, async (job) => {
       sandbox = await job.open()
       for (let number = 0; number < 250; number += 1) {
-        const running = sandbox.run({ mode: 'compile', source: 'x = 1' }, paperLimits)
-        while ((await running.next()).kind !== 'end');
+        await sandbox.run({ mode: 'compile', source: 'x = 1' }, paperLimits).ended
       }
       expect(sandbox.isClean).toBe(true)
     })

@@ -1,32 +1,30 @@
 // Sandboxes between two programs. Starting one takes fifty milliseconds, a case in one that is there takes a few. What a
 // program could leave in it and what keeps it from doing so: docs/sandbox.md, "What programs share".
-import type { Served } from './case.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** A bound on how long programs share a sandbox, against traces that we do not know of. */
 const mostCases = 250
 
 export class WarmSandboxes {
-  readonly #idle: Record<Served, Sandbox[]> = { programs: [], judges: [] }
-  readonly #timers = new Map<Sandbox, NodeJS.Timeout>()
+  /** Each with the timer that ends it; the one used last comes last. */
+  readonly #idle = new Map<Sandbox, NodeJS.Timeout>()
   readonly #most: number
   readonly #idleSeconds: number
   #closed = false
 
-  /** Keeps at most so many of either kind, each for so long. */
+  /** Keeps at most so many, each for so long. */
   constructor(most: number, idleSeconds: number) {
     this.#most = most
     this.#idleSeconds = idleSeconds
   }
 
   /** One that has just shown that it is well, or undefined. */
-  async take(serves: Served): Promise<Sandbox | undefined> {
+  async take(): Promise<Sandbox | undefined> {
     for (;;) {
       // The one used last, so that those not needed any more reach their idle limit.
-      const sandbox = this.#idle[serves].pop()
+      const sandbox = [...this.#idle.keys()].at(-1)
       if (sandbox === undefined) return undefined
-      clearTimeout(this.#timers.get(sandbox))
-      this.#timers.delete(sandbox)
+      this.#remove(sandbox)
       sandbox.keepsProcessAlive(true)
       if (sandbox.isClean && (await sandbox.isAwake())) return sandbox
       await sandbox.close()
@@ -35,26 +33,27 @@ export class WarmSandboxes {
 
   /** Keeps a sandbox that another program may use, and ends any other; resolves when that is done. */
   async give(sandbox: Sandbox): Promise<void> {
-    const idle = this.#idle[sandbox.serves]
-    const welcome = !this.#closed && sandbox.isClean && sandbox.cases < mostCases && idle.length < this.#most
+    const welcome =
+      !this.#closed && sandbox.isClean && sandbox.cases < mostCases && this.#idle.size < this.#most
     if (!welcome) return sandbox.close()
-    idle.push(sandbox)
     sandbox.keepsProcessAlive(false)
     const timer = setTimeout(() => this.#retire(sandbox), this.#idleSeconds * 1000)
-    this.#timers.set(sandbox, timer.unref())
+    this.#idle.set(sandbox, timer.unref())
   }
 
   /** Ends all that are idle; from now on none is kept. */
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#timers.keys()].map((sandbox) => this.#retire(sandbox)))
+    await Promise.all([...this.#idle.keys()].map((sandbox) => this.#retire(sandbox)))
   }
 
   #retire(sandbox: Sandbox): Promise<void> {
-    clearTimeout(this.#timers.get(sandbox))
-    this.#timers.delete(sandbox)
-    const idle = this.#idle[sandbox.serves]
-    idle.splice(idle.indexOf(sandbox), 1)
+    this.#remove(sandbox)
     return sandbox.close()
+  }
+
+  #remove(sandbox: Sandbox): void {
+    clearTimeout(this.#idle.get(sandbox))
+    this.#idle.delete(sandbox)
   }
 }

@@ -24,11 +24,12 @@ test('the tools of a profile are told as on or off, each with its reason', () =>
   })
 })
 
-test('a run without a sandbox, or with Pyodide, stays so where there is bubblewrap', async () => {
+test('a run without a sandbox stays so where there is one, and one of an earlier version with Pyodide is refused', async () => {
   expect(await sandboxOfRun({ sandbox: null, on: [], off: {} })).toBeNull()
-  const pyodide = await sandboxOfRun({ sandbox: 'pyodide', on: ['python_exec'], off: {} })
-  expect(pyodide).toMatchObject({ kind: 'pyodide' })
-  expect(pyodide).not.toHaveProperty('pool')
+  const pyodide = { sandbox: 'pyodide', on: ['python_exec'], off: {} } as const
+  await expect(sandboxOfRun({ ...pyodide, on: [...pyodide.on] })).rejects.toThrow(
+    'Pyodide, which only earlier versions had: train it again.',
+  )
   const bubblewrap = { sandbox: 'bubblewrap', on: ['python_exec'], off: {} } as const
   expect(await sandboxOfRun({ ...bubblewrap, on: [...bubblewrap.on] })).toMatchObject({ kind: 'bubblewrap' })
   expect(unstartedSandbox({ ...bubblewrap, on: [] })).toMatchObject({ kind: 'bubblewrap' })

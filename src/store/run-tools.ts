@@ -2,19 +2,12 @@ import { z } from 'zod'
 import { type GivenSandbox, programTools, sandboxRemedy, type Toolbox } from '../execution/toolbox.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
-import {
-  BubblewrapPrograms,
-  openProgramSandbox,
-  type ProgramSandbox,
-  PyodidePrograms,
-  sandboxAvailability,
-} from '../sandbox/program-sandbox.ts'
-import { pyodideFolder, pyodideMissing } from '../sandbox/pyodide/pyodide-sandbox.ts'
+import { openProgramSandbox, ProgramSandbox, sandboxAvailability } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 
 /** `tools` in `run.json`: models are told which tools there are, so another set of them leads to other answers. */
 export const runToolsSchema = z.object({
-  /** Where programs run; the same one may print another thing elsewhere. */
+  /** Where programs run; the same one may print another thing elsewhere. Only earlier versions had Pyodide. */
   sandbox: z.enum(['bubblewrap', 'pyodide']).nullable(),
   on: z.array(z.string()),
   /** By name, why not. */
@@ -50,7 +43,7 @@ export function toolDifference(begun: RunTools, now: RunTools): string | undefin
   return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}, and now it would be ${now.sandbox ?? 'none'}.`
 }
 
-/** The best sandbox of this machine, or why there is none. */
+/** The sandbox of this machine, or why there is none. */
 export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavailable> {
   try {
     return await openProgramSandbox()
@@ -61,29 +54,26 @@ export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavaila
 }
 
 /**
- * The kind of sandbox that a run was begun with, even where there is a better one now. Throws `SandboxUnavailable`, with the
- * tools that are missing, where it does not work any more. A run of an earlier version does not tell: it gets what the
- * machine has.
+ * The sandbox that a run was begun with, or none where it had none. Throws `SandboxUnavailable`, with the tools that are
+ * missing, where it does not work any more. A run of an earlier version does not tell: it gets what the machine has.
  */
 export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSandbox> {
   if (tools === undefined) return machineSandbox()
   const sandbox = unstartedSandbox(tools)
   const needing = tools.on.filter((name) => programTools.includes(name))
-  const missing = sandbox === null || needing.length === 0 ? undefined : await whatIsMissing(sandbox)
-  if (missing === undefined) return sandbox
+  if (sandbox === null || needing.length === 0) return sandbox
+  const found = await sandboxAvailability(sandbox.pool)
+  if (!(found instanceof SandboxUnavailable)) return sandbox
   throw new SandboxUnavailable(
-    `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${missing}`,
+    `This run was trained with ${needing.join(' and ')}, which cannot be used here: ${found.reason} ${sandboxRemedy}`,
   )
-}
-
-async function whatIsMissing({ pool }: ProgramSandbox): Promise<string | undefined> {
-  if (pool === undefined) return pyodideFolder() === undefined ? pyodideMissing : undefined
-  const { problem } = await sandboxAvailability(pool)
-  return problem && `${problem.reason} ${sandboxRemedy}`
 }
 
 /** The same without a look at whether it works: enough to compare digests. */
 export function unstartedSandbox({ sandbox }: RunTools): ProgramSandbox | null {
   if (sandbox === null) return null
-  return sandbox === 'bubblewrap' ? new BubblewrapPrograms(new SandboxPool()) : new PyodidePrograms()
+  if (sandbox === 'bubblewrap') return new ProgramSandbox(new SandboxPool())
+  throw new SandboxUnavailable(
+    'This run was trained with programs running in Pyodide, which only earlier versions had: train it again.',
+  )
 }

@@ -7,7 +7,6 @@ import { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import { ModelRefusedError } from '../models/model-refused.ts'
 import { openModel } from '../models/open-model.ts'
-import { PyodidePrograms } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import { defaultSettings } from '../settings/execution.ts'
@@ -79,14 +78,6 @@ describe('tools that are not what they could be are told with the reason and the
       '✓ calculator',
       `! python_exec: off, because bubblewrap (bwrap) is not installed. ${remedy}`,
       `! public_code: off, because bubblewrap (bwrap) is not installed. ${remedy}`,
-    ])
-  })
-
-  test('with Pyodide in the place of bubblewrap', async () => {
-    expect(await told(new PyodidePrograms(missing))).toEqual([
-      '✓ calculator, python_exec',
-      `! python_exec: in Pyodide, because bubblewrap (bwrap) is not installed. ${remedy}`,
-      `! public_code: off, because it needs bubblewrap, and Pyodide stands in for it. bubblewrap (bwrap) is not installed. ${remedy}`,
     ])
   })
 

@@ -1,4 +1,4 @@
-import { programTools, sandboxRemedy } from '../execution/toolbox.ts'
+import { sandboxRemedy } from '../execution/toolbox.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { ordinaryRequest } from '../models/canary.ts'
 import { stopsRun } from '../models/failure.ts'
@@ -83,14 +83,6 @@ function checkData(set: TaskSet): string {
 function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
   const { on, off } = describeTools(set.profile, tools)
   if (on.length > 0) yield { name: 'tools', detail: on.join(', ') }
-  const running = on.filter((name) => programTools.includes(name)).join(' and ')
-  const problem = tools.sandbox?.problem
-  if (problem !== undefined && running !== '')
-    yield {
-      name: 'tools',
-      detail: `${running}: in Pyodide, because ${problem.reason} ${sandboxRemedy}`,
-      isLacking: true,
-    }
   for (const [name, reason] of Object.entries(off))
     yield { name: 'tools', detail: `${name}: off, because ${reason}`, isLacking: true }
 }

@@ -7,11 +7,7 @@ import { type Attack, attacks, honest } from './attacks.ts'
 export function runAttack(pool: SandboxPool, attack: Attack): Promise<CaseReport> {
   return pool.job(undefined, async (job) => {
     const sandbox = await job.open({ writableTmp: attack.tmp === 'writable' })
-    const running = sandbox.run({ mode: 'script', source: attack.source, stdin: '' }, paperLimits)
-    for (;;) {
-      const event = await running.next()
-      if (event.kind === 'end') return event.report
-    }
+    return sandbox.run({ mode: 'script', source: attack.source, stdin: '' }, paperLimits).ended
   })
 }
 

@@ -239,11 +239,8 @@ export async function traceReport(pairs: number): Promise<TraceReport> {
   const run = (source: string, stdin: string, writableTmp = false) =>
     pool.job(undefined, async (job) => {
       const sandbox = await job.open({ writableTmp })
-      const running = sandbox.run({ mode: 'script', source, stdin }, limits)
-      for (;;) {
-        const event = await running.next()
-        if (event.kind === 'end') return { sandbox, text: event.report.stdout + event.report.stderr }
-      }
+      const { stdout, stderr } = await sandbox.run({ mode: 'script', source, stdin }, limits).ended
+      return { sandbox, text: stdout + stderr }
     })
   try {
     const enumerated = (await run(enumeration, '')).text

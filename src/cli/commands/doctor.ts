@@ -8,6 +8,7 @@ import { providers } from '../../models/providers.ts'
 import { exitCode } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { shownText } from '../display/screen.ts'
 import { jsonOption } from '../options/common-options.ts'
@@ -125,9 +126,7 @@ function remedyFor(kind: FailureKind): string {
 const withoutSandbox = 'tools that run programs are off, code tasks are refused'
 
 async function sandbox(): Promise<Finding> {
-  const { kind, found, problem } = await sandboxAvailability(new SandboxPool())
-  if (kind === 'bubblewrap') return finding('sandbox', 'ok', found.join(', '))
-  return kind === 'pyodide'
-    ? finding('sandbox', 'limited', 'Pyodide: python_exec works, code tasks do not', problem?.message)
-    : finding('sandbox', 'missing', `none: ${withoutSandbox}`, problem?.message)
+  const found = await sandboxAvailability(new SandboxPool())
+  if (!(found instanceof SandboxUnavailable)) return finding('sandbox', 'ok', found.join(', '))
+  return finding('sandbox', 'missing', `none: ${withoutSandbox}`, found.message)
 }

@@ -6,6 +6,7 @@ import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
 import type { JsonObject } from '../../library/json-value.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
+import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import {
   type SyntheticFamily,
   syntheticFamilies,
@@ -107,8 +108,9 @@ async function openSynthetic(source: TaskSource): Promise<Opened> {
   if (source.families !== undefined)
     return { set: syntheticTaskSet({ seed, train, test, families: source.families }), notes: [] }
   // Programs can only be asked for where they can be run. Recorded, so that a resume elsewhere has the same questions.
-  const { kind } = await sandboxAvailability(new SandboxPool())
-  const families = syntheticFamilies.filter((family) => family !== 'code' || kind === 'bubblewrap')
+  const found = await sandboxAvailability(new SandboxPool())
+  const runsPrograms = !(found instanceof SandboxUnavailable)
+  const families = syntheticFamilies.filter((family) => family !== 'code' || runsPrograms)
   const without =
     'Without bubblewrap the programming questions are left out: their tests could not be run. `magic doctor` says how to get it.'
   return {

@@ -4,8 +4,7 @@ import { parsePythonJson } from '../../python/json.ts'
 import { paperLimits } from '../../sandbox/limits.ts'
 import { functionInterface } from '../../sandbox/program/function-interface.ts'
 import { plainText } from '../../sandbox/program/plain-text.ts'
-import { checkSyntax, type TestResult } from '../../sandbox/program/run-test.ts'
-import { runTests } from '../../sandbox/program/run-tests.ts'
+import { checkSyntax, runTests, type TestResult } from '../../sandbox/program/run-tests.ts'
 import { type Tool, toolError } from './tool.ts'
 
 const ownTest = z.object({ input: z.string(), output: z.string() })
@@ -24,8 +23,7 @@ export const publicCode: Tool<z.infer<typeof payload>> = {
   payload,
   async run({ source, tests: added }, { sandbox, program, publicTests = [] }, signal) {
     if (program === undefined) return toolError('failed', 'The answer to this task is not a program.')
-    if (sandbox?.pool === undefined)
-      return toolError('unavailable', 'Programs can only be tested with bubblewrap.')
+    if (sandbox === undefined) return toolError('unavailable', 'There is no sandbox to run programs in.')
     const testtype = program.mode === 'function' ? 'functional' : 'stdin'
     const own = added.map((test) => ({ ...test, testtype }) as const)
     const wrong = program.mode === 'function' ? own.findIndex((test) => !isFunctional(test)) : -1

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Table } from '../../library/task.ts'
 import { builtInTools } from '../../library/tool-name.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
-import { BubblewrapPrograms, type ProgramSandbox } from '../../sandbox/program-sandbox.ts'
+import { ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import type { Reference } from '../../tasks/scoring/reference.ts'
 import { cellNumber } from './table-reader.ts'
 import { type ToolContext, useTool } from './tool.ts'
 import { tools } from './tools.ts'
 
-const sandbox = new BubblewrapPrograms(new SandboxPool({ concurrency: 2 }))
+const sandbox = new ProgramSandbox(new SandboxPool({ concurrency: 2 }))
 
 describe('tools', () => {
   test('have the names that the library knows', () => {
@@ -61,10 +61,8 @@ describe('tools', () => {
       const observation = await useTool(tools[name], { source: 'print(1)' }, { program })
       expect(observation).toMatchObject({ status: 'error', reason: 'unavailable' })
     }
-    const broken: ProgramSandbox = {
-      kind: 'pyodide',
-      run: () => Promise.reject(new SandboxUnavailable('it broke')),
-    }
+    const findHost = () => Promise.reject(new SandboxUnavailable('it broke'))
+    const broken = new ProgramSandbox(new SandboxPool({ findHost }))
     const failed = await useTool(tools.python_exec, { source: 'print(1)' }, { sandbox: broken })
     expect(failed).toEqual({ status: 'error', reason: 'unavailable', message: 'it broke' })
     const untested = await useTool(tools.public_code, { source: 'print(1)' }, { sandbox: broken, program })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SandboxPool } from '../pool.ts'
-import { BubblewrapPrograms } from '../program-sandbox.ts'
+import { ProgramSandbox } from '../program-sandbox.ts'
 import { equalOutputs } from './output-equality.ts'
 
 describe('outputs are equal', () => {
@@ -94,7 +94,7 @@ test('agrees with Python on generated pairs of lines', async () => {
     ),
   )
   const pairs = fc.sample(near, { numRuns: 2000, seed: 1 })
-  const programs = new BubblewrapPrograms(new SandboxPool())
+  const programs = new ProgramSandbox(new SandboxPool())
   const report = await programs.run(reference, JSON.stringify(pairs))
   expect(report.stderr).toBe('')
   const expected = report.stdout.trim().split('\n')

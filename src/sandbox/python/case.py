@@ -1,7 +1,7 @@
 """One case: a process of its own for one program, seen from the runner that watches it.
 
-What a program can reach is only its own side of five pipes; the report descriptor and the nonce of the case have never
-been in its process.
+What a program can reach is only its own side of five pipes, and of the line where tests call it; the report descriptor and
+the nonce of the case have never been in its process.
 """
 
 import json
@@ -26,24 +26,29 @@ class Case:
         spec = json.loads(ours)
         self.nonce = nonce
         self.limits = spec["limits"]
-        self.dialogue = spec["dialogue"]
+        self.role = spec["role"]
         self.stdin = spec["stdin"].encode("utf-8", "surrogatepass")
         self.captured = {"stdout": bytearray(), "stderr": bytearray()}
         self.upstream = bytearray()
-        self.messages = 0
-        self.replies = 0
+        # What may still come from the process for the supervisor.
+        self.messages_left = spec["messages"]
+        # Pipes that take no more at the moment.
+        self.full = set()
         self.end = None
         self.ready = False
-        self.owing = True
-        self.wall_before = 0.0
+        # Once the tests may call it, they count its wall-clock time.
+        self.wall_runs = True
         self.cpu_base = 0.0
 
-    def run(self, processes, inbox):
+    def run(self, processes, link, inbox):
         # Each pipe as (read end, write end); the first two carry data to the program, the others from it.
         pipes = [os.pipe() for _ in range(5)]
         (input_end, self.input_end), (down_end, self.down_end), *(from_program) = pipes
         (out, out_end), (err, err_end), (up, up_end) = from_program
-        self.pid = processes.start((input_end, out_end, err_end, up_end, down_end))
+        ends = [input_end, out_end, err_end, up_end, down_end]
+        if self.role != "alone":
+            ends.append(link.send() if self.role == "judge" else link.receive())
+        self.pid = processes.start(ends)
         self.outbox = {self.down_end: bytearray(program.LENGTH.pack(len(self.work)) + self.work),
                        self.input_end: bytearray(self.stdin)}
         self.readers = {out: "stdout", err: "stderr", up: "up"}
@@ -72,9 +77,10 @@ class Case:
         """Serves the pipes until the process has ended (True) or must be ended (False)."""
         # A command may have come along with the case.
         self.obey(inbox)
+        self.look_at_clocks()
         while self.end is None:
             gone = False
-            for descriptor, _ in self.poll.poll(self.patience() * 1000):
+            for descriptor, _ in self.poll.poll(max(0.0, self.next_look - time.monotonic()) * 1000):
                 if descriptor == farewell:
                     gone = True
                 elif descriptor == frames.COMMANDS:
@@ -88,8 +94,8 @@ class Case:
             # What an ended process has used is what wait4 says; clocks are checked only while it lives.
             if gone:
                 return True
-            if self.end is None:
-                self.check_clocks()
+            if self.end is None and time.monotonic() >= self.next_look:
+                self.look_at_clocks()
         return False
 
     def kill(self):
@@ -98,11 +104,16 @@ class Case:
         except ProcessLookupError:
             pass
 
-    def patience(self):
-        """Seconds until a limit can be reached at the earliest, all cores taken."""
-        cpu_left = (self.limits["cpuSeconds"] - self.cpu()) / CORES
-        wall_left = self.limits["wallSeconds"] - self.wall() if self.owing else cpu_left
-        return max(SHORTEST_WAIT, min(cpu_left, wall_left))
+    def look_at_clocks(self):
+        """Ends what has reached a limit; else looks again when a limit can be reached at the earliest, all cores taken."""
+        cpu_left = self.limits["cpuSeconds"] - self.cpu()
+        wall_left = self.limits["wallSeconds"] - self.wall()
+        if cpu_left <= 0:
+            self.end = "cpu"
+        elif wall_left <= 0:
+            self.end = "wall"
+        earliest = min(cpu_left / CORES, wall_left)
+        self.next_look = time.monotonic() + max(SHORTEST_WAIT, earliest)
 
     def cpu(self):
         # The clock of another process, all threads: see clock_getcpuclockid(3).
@@ -112,28 +123,14 @@ class Case:
             return 0.0
 
     def wall(self):
-        return self.wall_before + (time.monotonic() - self.since if self.owing else 0.0)
-
-    def check_clocks(self):
-        if self.cpu() >= self.limits["cpuSeconds"]:
-            self.end = "cpu"
-        elif self.wall() >= self.limits["wallSeconds"]:
-            self.end = "wall"
+        return time.monotonic() - self.since if self.wall_runs else 0.0
 
     def obey(self, inbox):
         while (frame := inbox.take()) is not None:
             nonce, kind, payload = frame
-            if nonce != self.nonce or kind not in (b"D", b"S"):
+            if nonce != self.nonce or kind != b"S" or payload:
                 raise SystemExit("a command for somebody else")
-            if kind == b"S":
-                self.end = "stopped"
-                return
-            self.replies += 1
-            if not self.owing:
-                self.owing = True
-                self.since = time.monotonic()
-                self.outbox[self.down_end] += program.LENGTH.pack(len(payload)) + payload
-                self.flush(self.down_end)
+            self.end = "stopped"
 
     def flush(self, descriptor):
         """Writes what the pipe takes. The program may not read, or may have closed its end: neither is our problem."""
@@ -143,16 +140,18 @@ class Case:
                 del pending[:os.write(descriptor, pending[:65536])]
         except BlockingIOError:
             self.poll.register(descriptor, select.POLLOUT)
+            self.full.add(descriptor)
             return
         except OSError:
             pending.clear()
-        try:
+        if descriptor in self.full:
             self.poll.unregister(descriptor)
-        except KeyError:
-            pass
+            self.full.remove(descriptor)
         if descriptor == self.input_end:
             del self.outbox[descriptor]
             os.close(descriptor)
+            # Another one may get this number.
+            self.input_end = None
 
     def read(self, descriptor):
         """Takes one chunk; False when there is none now."""
@@ -189,17 +188,17 @@ class Case:
             self.ready = True
         while len(self.upstream) >= program.LENGTH.size and self.end is None:
             (length,) = program.LENGTH.unpack_from(self.upstream)
-            if length > LARGEST_MESSAGE or not self.owing or (self.messages and not self.dialogue):
+            end = program.LENGTH.size + length
+            if length > LARGEST_MESSAGE or not self.messages_left:
                 self.end = "malformed"
                 return
-            if len(self.upstream) < program.LENGTH.size + length:
+            if len(self.upstream) < end:
                 return
-            payload = bytes(self.upstream[program.LENGTH.size:program.LENGTH.size + length])
-            del self.upstream[:program.LENGTH.size + length]
-            self.messages += 1
-            if self.dialogue:
-                self.wall_before, self.owing = self.wall(), False
-            frames.send(self.nonce, b"U", payload)
+            message = bytes(self.upstream[program.LENGTH.size:end])
+            del self.upstream[:end]
+            self.messages_left -= 1
+            self.wall_runs = self.role != "judged"
+            frames.send(self.nonce, b"U", message)
 
     def report(self, last, wall):
         status, cpu = last.status, last.cpu - self.cpu_base
@@ -221,7 +220,5 @@ class Case:
             "wallSeconds": max(wall, 0.0),
             "peakBytes": last.peak_kibibytes * 1024,
             "stdoutBytes": len(out),
-            # How many replies arrived: if some did not, they would reach the next case.
-            "replies": self.replies,
         }
         frames.send(self.nonce, b"E", json.dumps(facts).encode() + b"\n" + out + err)

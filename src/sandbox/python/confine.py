@@ -3,17 +3,20 @@
 import ctypes
 import os
 import resource
-import struct
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 # Looked up here, before the first fork, so that the first program finds the same memory as all others.
-UNSHARE, SETNS = LIBC.unshare, LIBC.setns
+UNSHARE, SETNS, PRCTL = LIBC.unshare, LIBC.setns, LIBC.prctl
+PRCTL.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 CLONE_NEWPID = 0x20000000
 CAPABILITY_VERSION = 0x20080522
 SECCOMP_MODE_FILTER = 2
 MEBIBYTE = 1 << 20
+MOST_DESCRIPTORS = 64
+CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 class SockFprog(ctypes.Structure):
@@ -27,7 +30,7 @@ def checked(result, name):
 
 
 def prctl(option, first, second=0):
-    checked(LIBC.prctl(option, ctypes.c_ulong(first), ctypes.c_void_p(second), 0, 0), f"prctl({option})")
+    checked(PRCTL(option, first, second, 0, 0), "prctl")
 
 
 def hide():
@@ -46,19 +49,13 @@ def take_numbers_of(process):
 
 
 def drop_capabilities():
-    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    checked(LIBC.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    checked(LIBC.capset(CAPABILITY_HEADER, NO_CAPABILITIES), "capset")
 
 
-def set_limits(memory_bytes, cpu_seconds):
-    # RLIMIT_CPU counts in ticks and from the fork on, so it is only a backstop for the runner's own clock.
-    backstop = int(cpu_seconds) + 2
+def set_lasting_limits():
+    """Those that are the same for all programs, which inherit them."""
     for limit, value in (
-        (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, backstop),
-        # bubblewrap, the runner, the watcher, and some 30 threads.
-        (resource.RLIMIT_NPROC, 33),
-        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_NOFILE, MOST_DESCRIPTORS),
         (resource.RLIMIT_FSIZE, 8 * MEBIBYTE),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
@@ -68,11 +65,22 @@ def set_limits(memory_bytes, cpu_seconds):
         resource.setrlimit(limit, (value, value))
 
 
-def install_filter(code, pid_slots):
-    """Adds the filter per case. Each instruction in `pid_slots` compares with the number of this process."""
-    program = bytearray(code)
-    for index in pid_slots:
-        struct.pack_into("<I", program, index * 8 + 4, os.getpid())
-    buffer = (ctypes.c_char * len(program)).from_buffer(program)
-    fprog = SockFprog(len(program) // 8, ctypes.addressof(buffer))
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(fprog))
+def set_limits(memory_bytes, cpu_seconds):
+    # RLIMIT_CPU counts in ticks and from the fork on, so it is only a backstop for the runner's own clock.
+    backstop = int(cpu_seconds) + 2
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (backstop, backstop))
+    # bubblewrap, the runner, the zygote, and some 30 threads.
+    resource.setrlimit(resource.RLIMIT_NPROC, (33, 33))
+
+
+class Filter:
+    """The filter per case, laid out as the kernel wants it."""
+
+    def __init__(self, code):
+        self._code = ctypes.create_string_buffer(code, len(code))
+        self._program = SockFprog(len(code) // 8, ctypes.addressof(self._code))
+        self._address = ctypes.addressof(self._program)
+
+    def install(self):
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._address)

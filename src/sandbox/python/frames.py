@@ -5,7 +5,7 @@ import struct
 
 NONCE = 16
 HEADER = struct.Struct(">cI")
-COMMANDS, REPORT = 0, 3
+COMMANDS, REPORT, LINK = 0, 3, 4
 LARGEST = 64 << 20
 
 

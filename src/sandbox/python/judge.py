@@ -5,9 +5,14 @@ Only plain data comes back from the program, so its objects, its builtins and it
 
 import builtins
 import json
+import os
+import select
+import time
 
 import plain_data
 import program
+
+LARGEST_ANSWER = 5 << 20
 
 
 class Judged(BaseException):
@@ -19,24 +24,61 @@ ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
 
 
 class Candidate:
-    def __init__(self, name):
+    def __init__(self, name, seconds):
         self.__name__ = name
         self.raised = None
         self.is_judged = False
+        # The wall-clock time of the program is that which its tests wait for it.
+        self.seconds_left = seconds
+        self.arrival = select.poll()
+        self.arrival.register(program.DOWN, select.POLLIN)
 
     def __call__(self, *positional, **named):
-        program.send(b'{"call":' + plain_data.dumps((positional, named)) + b"}")
-        reply = program.receive()
-        if "value" in reply:
-            return plain_data.decode(reply["value"], 0)
-        self.raised = as_exception(reply)
+        try:
+            reply = json.loads(self.ask(plain_data.dumps((positional, named))))
+            if "value" in reply:
+                return plain_data.decode(reply["value"], 0)
+            self.raised = as_exception(reply)
+        except MemoryError:
+            raise
+        except Exception as problem:
+            # The program can write what it likes: no message of ours, or no plain data.
+            self.raised = Judged(str(problem))
         self.is_judged = self.is_judged or isinstance(self.raised, Judged)
         raise self.raised
+
+    def ask(self, call):
+        if self.arrival.poll(0) and self.read():
+            raise ValueError("an answer before the call")
+        try:
+            program.send(call, program.DOWN)
+        except OSError:
+            os._exit(0)
+        until = time.monotonic() + self.seconds_left
+        data, end = b"", program.LENGTH.size
+        while len(data) < end:
+            self.seconds_left = until - time.monotonic()
+            if self.seconds_left <= 0 or not self.arrival.poll(self.seconds_left * 1000):
+                finish({"verdict": "timeout"})
+            data += self.read()
+            if len(data) >= program.LENGTH.size:
+                end = program.LENGTH.size + program.LENGTH.unpack_from(data)[0]
+            if end > LARGEST_ANSWER or len(data) > end:
+                raise ValueError("too much for an answer")
+        self.seconds_left = until - time.monotonic()
+        return data[program.LENGTH.size:]
+
+    def read(self):
+        """What is there. The end of the program is the end of its tests, which then have no verdict."""
+        try:
+            return os.read(program.DOWN, 65536) or os._exit(0)
+        except OSError:
+            os._exit(0)
 
 
 def as_exception(reply):
     """The nearest built-in class of what the program raised, so that a test may expect it."""
-    for name in reply["types"]:
+    for name in reply["types"] if reply["failed"] == "exception" else ():
         kind = getattr(builtins, name, None)
         if isinstance(kind, type) and issubclass(kind, Exception):
             if issubclass(kind, ENDS_OF_LOOPS):
@@ -50,7 +92,7 @@ def as_exception(reply):
 
 def run_check(case):
     def run():
-        candidate = Candidate(case["entry"])
+        candidate = Candidate(case["entry"], case["answerSeconds"])
         namespace = {"__name__": "tests"}
         try:
             program.run_preamble(case["preamble"], case["entry"], namespace)
@@ -63,6 +105,8 @@ def run_check(case):
             check = namespace["check"]
         except BaseException as problem:
             finish({"broken": f"The test code does not run: {type(problem).__name__}: {problem}"})
+        # From here on the tests see data of the program, and can no longer say that the task is broken.
+        program.send(b'{"ready":true}')
         try:
             check(candidate)
         except BaseException as problem:

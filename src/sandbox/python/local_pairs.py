@@ -8,19 +8,19 @@ import errno
 import os
 
 import _socket
+import confine
 
-MOST_DESCRIPTORS = 64
 PAIRS = 3
 
 
 def provide():
-    """From now on this process has pairs to give, and makes no others."""
+    """From now on this process has pairs to give, and makes no others. Returns their highest number."""
     pairs = [_socket.socketpair() for _ in range(PAIRS)]
 
     def socketpair(family=_socket.AF_UNIX, type=_socket.SOCK_STREAM, proto=0):
         if (family, type, proto) != (_socket.AF_UNIX, _socket.SOCK_STREAM, 0):
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-        open_now = [inode(descriptor) for descriptor in range(MOST_DESCRIPTORS)]
+        open_now = [inode(descriptor) for descriptor in range(confine.MOST_DESCRIPTORS)]
         for pair in pairs:
             # A pair is in use while there is a copy of either end.
             if all(open_now.count(inode(end.fileno())) == 1 for end in pair):
@@ -28,6 +28,7 @@ def provide():
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     _socket.socketpair = socketpair
+    return pairs[-1][1].fileno()
 
 
 def inode(descriptor):

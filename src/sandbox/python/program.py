@@ -25,32 +25,38 @@ TOO_LARGE = b'{"value":["o","too large"]}'
 OUT_OF_MEMORY = b'{"failed":"exception","types":["MemoryError"],"name":"MemoryError","text":""}'
 
 
-def send(payload):
+def send(payload, descriptor=UP):
     data = LENGTH.pack(len(payload)) + payload
     while data:
-        data = data[os.write(UP, data):]
+        data = data[os.write(descriptor, data):]
 
 
 def receive():
-    return json.loads(read_exactly(*LENGTH.unpack(read_exactly(LENGTH.size))))
+    """The next message, as bytes. Ends this process when the other side has hung up."""
+    data = read_some(LENGTH.size + 65536)
+    while len(data) < LENGTH.size:
+        data += read_some(LENGTH.size - len(data))
+    end = LENGTH.size + LENGTH.unpack_from(data)[0]
+    while len(data) < end:
+        data += read_some(end - len(data))
+    return data[LENGTH.size:end]
 
 
-def read_exactly(length):
-    data = b""
-    while len(data) < length:
-        chunk = os.read(DOWN, length - len(data))
-        if not chunk:
-            os._exit(0)
-        data += chunk
-    return data
+def read_some(most):
+    chunk = os.read(DOWN, most)
+    if not chunk:
+        os._exit(0)
+    return chunk
 
 
 def prepare():
-    """What the interpreter's own start would have done, had it known these descriptors and not the runner's."""
+    """What the interpreter's own start would have done, had it known a program's descriptors and nothing of ours."""
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     site.setquit()
+    for ours in ("case", "confine", "frames", "judge", "lines", "local_pairs", "plain_data", "program", "zygote"):
+        del sys.modules[ours]
 
 
 def run_script(case):
@@ -81,7 +87,7 @@ def check_syntax(case):
 
 
 def serve_function(case):
-    """With `arguments`, one call; without, calls as the supervisor sends them, until it hangs up."""
+    """With `arguments`, one call; without, the calls of the tests, until they hang up."""
     module = new_module("solution")
     lines = case.get("arguments")
 
@@ -89,19 +95,21 @@ def serve_function(case):
         try:
             # Python may refuse what is JSON elsewhere, such as an integer of 5,000 digits.
             arguments = None if lines is None else [json.loads(line) for line in lines]
-            run_preamble(case["preamble"], case.get("placeholder"), module.__dict__)
+            # A program that begins with a piece brings it along itself.
+            pieces = [piece for piece in case["preamble"] if not case["source"].startswith(piece)]
+            run_preamble(pieces, case.get("placeholder"), module.__dict__)
             exec(compiled(case["source"]), module.__dict__)
             function = entry_point(module, case)
         except BaseException as problem:
             send(failure(problem, case["source"]))
             leave(1)
         if arguments is not None:
-            send(answer(function, arguments, {}, case["source"]))
+            answer(function, arguments, {}, case["source"], UP)
             leave(0)
         send(b'{"loaded":true}')
         while True:
-            positional, named = plain_data.decode(receive()["call"], 0)
-            send(answer(function, positional, named, case["source"]))
+            positional, named = plain_data.loads(receive())
+            answer(function, positional, named, case["source"], DOWN)
 
     return run
 
@@ -109,8 +117,6 @@ def serve_function(case):
 def new_module(name):
     module = types.ModuleType(name)
     sys.modules[name] = module
-    for ours in ("case", "confine", "frames", "judge", "local_pairs", "plain_data", "program", "zygote"):
-        sys.modules.pop(ours, None)
     return module
 
 
@@ -127,20 +133,29 @@ def compiled(source):
 
 def run_preamble(pieces, placeholder, namespace):
     """Runs what a task gives to its programs: imports, constants and helpers, but not the function asked for."""
-    if placeholder is None:
-        for source in pieces:
-            exec(source, namespace)
-        return
-    import ast
     for source in pieces:
+        before = dict(namespace)
         try:
-            tree = ast.parse(source)
-        except SyntaxError:
-            # A prompt may end with a bare signature.
-            tree = ast.parse(source.rstrip() + "\n    pass\n")
-        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        tree.body = [node for node in tree.body if not (isinstance(node, definitions) and node.name == placeholder)]
-        exec(compile(tree, "<task>", "exec", dont_inherit=True), namespace)
+            exec(source, namespace)
+            namespace.pop(placeholder, None)
+        except Exception:
+            if placeholder is None:
+                raise
+            namespace.clear()
+            namespace.update(before)
+            exec(without(placeholder, source), namespace)
+
+
+def without(placeholder, source):
+    """The code but for the function asked for, which may be a bare signature or use names that are nowhere."""
+    import ast
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        tree = ast.parse(source.rstrip() + "\n    pass\n")
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    tree.body = [node for node in tree.body if not (isinstance(node, definitions) and node.name == placeholder)]
+    return compile(tree, "<task>", "exec", dont_inherit=True)
 
 
 def entry_point(module, case):
@@ -154,16 +169,14 @@ def entry_point(module, case):
     return function
 
 
-def answer(function, positional, named, source):
+def answer(function, positional, named, source, descriptor):
     try:
         value = b'{"value":' + plain_data.dumps(function(*positional, **named)) + b"}"
-        return value if len(value) <= LARGEST_VALUE else TOO_LARGE
+        send(value if len(value) <= LARGEST_VALUE else TOO_LARGE, descriptor)
     except BaseException as problem:
-        reply = failure(problem, source)
+        send(failure(problem, source), descriptor)
         if isinstance(problem, SystemExit):
-            send(reply)
             leave(1)
-        return reply
 
 
 def failure(problem, source):

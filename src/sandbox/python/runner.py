@@ -13,13 +13,14 @@ import _socket
 import case
 import confine
 import frames
+import lines
 import zygote
 
 
 def main():
     """Serves cases until the supervisor hangs up. Returns only in the process of a program: what that has to run."""
     confine.hide()
-    os.closerange(frames.REPORT + 1, 256)
+    os.closerange(frames.LINK + 1, 256)
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     inbox = frames.Inbox()
     nonce, _, boot = inbox.wait()
@@ -28,17 +29,18 @@ def main():
     confine.give_next_fork_numbers_of_its_own()
     if os.fork() == 0:
         ours.close()
-        for descriptor in (frames.COMMANDS, frames.REPORT):
+        for descriptor in (frames.COMMANDS, frames.REPORT, frames.LINK):
             os.close(descriptor)
         return zygote.serve(theirs, json.loads(boot))
     theirs.close()
     confine.drop_capabilities()
     processes = zygote.Zygote(ours)
+    link = lines.Link()
     frames.send(nonce, b"R", b"")
     while (frame := inbox.wait()) is not None:
         nonce, kind, payload = frame
         if kind == b"C":
-            case.Case(nonce, payload).run(processes, inbox)
+            case.Case(nonce, payload).run(processes, link, inbox)
         elif kind == b"P" and not payload and processes.is_there():
             frames.send(nonce, b"R", b"")
         elif kind != b"S" or payload:

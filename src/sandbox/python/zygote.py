@@ -8,6 +8,7 @@ its own: it cannot see how many there were before it.
 
 import ctypes
 import gc
+import json
 import os
 import random
 import select
@@ -18,16 +19,17 @@ import _socket
 import confine
 import frames
 import judge
+import lines
 import local_pairs
 import program
 
 # What programs import most, and import quickly, and what it takes to run them and to show their errors.
-PRELOAD = ("ast", "bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
+PRELOAD = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-LINE = struct.Struct("i")
-CREDENTIALS = struct.Struct("3i")
-ENDS = struct.Struct("5i")
+# Standard input, output, errors, messages up and down; where tests call a program, the line between them.
+ENDS, MOST_ENDS = 5, 6
 SETUP = struct.Struct(">qq")
+FIRST_OF_OURS = 60
 # A sandbox is for programs or for their judges, from its start to its end.
 MODES = {
     "programs": {
@@ -74,8 +76,7 @@ class Zygote:
         return self._number is None or number == self._number + 1
 
     def start(self, ends):
-        """Gives a program's pipe ends (standard input, output, errors, messages up and down) to the process that waits
-        for them, and returns its number."""
+        """Gives a program's ends to the process that waits for them, and returns its number."""
         while not self._hand_over(ends):
             # It was killed while it waited, and by now there is another.
             self.farewell()
@@ -87,7 +88,7 @@ class Zygote:
         self._number, line = self._next()
         self._waiting = None
         try:
-            send_descriptors(line, b"F", ENDS.pack(*ends))
+            lines.send_descriptors(line, b"F", ends)
             return True
         except ConnectionError:
             return False
@@ -97,9 +98,10 @@ class Zygote:
     def _next(self):
         """The process that waits: its number, which only the kernel can tell, and the line to it."""
         if self._waiting is None:
-            _, (descriptor,) = receive_descriptors(self._channel, 1, LINE)
+            _, (descriptor,) = lines.receive_descriptors(self._channel, 1)
             line = _socket.socket(fileno=descriptor)
-            _, (number, _, _) = receive_descriptors(line, 1, CREDENTIALS)
+            # The kernel's word for who has sent it: process, user and group.
+            _, (number, _, _) = lines.receive_descriptors(line, 1, 3)
             self._waiting = number, line
         return self._waiting
 
@@ -115,11 +117,19 @@ def serve(channel, boot):
     """Has a fork ready until the runner hangs up. Returns only in such a fork: what that has to run."""
     for name in PRELOAD:
         __import__(name)
-    boot["filter"] = bytes.fromhex(boot["filter"])
-    # Made before the first fork, as is everything that stays: the first program sees what all others see.
+    modes = MODES[boot["serves"]]
+    case_filter = confine.Filter(bytes.fromhex(boot["filter"]))
+    # Made before the first fork, as is everything that stays: the first program sees what all others see, and does not
+    # have to make it itself.
     wait4, last = confine.LIBC.wait4, Farewell()
     status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
     myself = os.pidfd_open(os.getpid())
+    channel, myself = keep_numbers_for_programs(channel, myself)
+    program.prepare()
+    confine.set_lasting_limits()
+    # The less there is, the less has to be copied for each fork.
+    gc.collect()
+    confine.LIBC.malloc_trim(0)
     gc.freeze()
     while True:
         # A line of its own per fork: what one that is killed early has not read reaches no other.
@@ -128,11 +138,12 @@ def serve(channel, boot):
         confine.give_next_fork_numbers_of_its_own()
         if os.fork() == 0:
             channel.close()
+            os.close(myself)
             line.close()
-            return lambda: become(its_line, boot)
+            return lambda: become(out_of_the_way(its_line), modes, case_filter)
         confine.take_numbers_of(myself)
         its_line.close()
-        send_descriptors(channel, b"L", LINE.pack(line.fileno()))
+        lines.send_descriptors(channel, b"L", [line.fileno()])
         line.close()
         if wait4(-1, status, 0, usage) <= 0:
             os._exit(1)
@@ -140,37 +151,47 @@ def serve(channel, boot):
         ctypes.memset(status, 0, ctypes.sizeof(last))
 
 
-def become(line, boot):
+def keep_numbers_for_programs(channel, myself):
+    """Moves our own descriptors out of the way, and puts pipes where programs will have theirs."""
+    channel, myself = out_of_the_way(channel), os.dup2(myself, FIRST_OF_OURS + 1)
+    os.closerange(3, FIRST_OF_OURS)
+    reading, writing = os.pipe()
+    os.dup2(reading, 0)
+    for target in range(1, ENDS):
+        # What goes wrong here is still to be heard.
+        if target != 2:
+            os.dup2(writing, target)
+    return channel, myself
+
+
+def out_of_the_way(line):
+    """The same connection with a number that no program needs."""
+    number = line.detach()
+    os.dup2(number, FIRST_OF_OURS)
+    os.close(number)
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, FIRST_OF_OURS)
+
+
+def become(line, modes, case_filter):
     """In the fork: gives up everything a program must not have, then turns into the program."""
+    confine.drop_capabilities()
     confine.hide()
     # With it goes our number, as the runner knows it.
     line.send(b"H")
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)
-    _, ends = receive_descriptors(line, 1, ENDS)
+    last = local_pairs.provide()
+    _, given = lines.receive_descriptors(line, 1, MOST_ENDS)
     line.close()
-    # Moved out of the way first: a target number may be one of the sources.
-    for target, source in enumerate([os.dup2(end, 40 + index) for index, end in enumerate(ends)]):
-        os.dup2(source, target, inheritable=True)
-    os.closerange(program.DOWN + 1, 256)
-    local_pairs.provide()
-    program.prepare()
-    spec = program.receive()
-    run = MODES[boot["serves"]][spec["mode"]](spec)
-    confine.drop_capabilities()
+    for target, end in enumerate(given[:ENDS]):
+        os.dup2(end, target, inheritable=True)
+    spec = json.loads(program.receive())
+    for end in given[ENDS:]:
+        # The case has been read: calls come by the line from now on, in the place of its pipe.
+        os.dup2(end, program.DOWN, inheritable=True)
+    os.closerange(last + 1, 256)
+    run = modes[spec["mode"]](spec)
     confine.set_limits(spec["limits"]["memoryBytes"], spec["limits"]["cpuSeconds"])
-    confine.install_filter(boot["filter"], boot["pidSlots"])
+    case_filter.install()
     frames.write_all(program.UP, SETUP.pack(time.process_time_ns(), time.monotonic_ns()))
     run()
-
-
-def send_descriptors(channel, data, descriptors):
-    channel.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)])
-
-
-def receive_descriptors(channel, length, descriptors):
-    """Ends this process when the other side is gone."""
-    data, ancillary, _, _ = channel.recvmsg(length, _socket.CMSG_SPACE(descriptors.size))
-    if len(data) != length or not ancillary:
-        os._exit(1)
-    return data, descriptors.unpack(ancillary[0][2])

@@ -69,6 +69,19 @@ describe('HumanEval', () => {
       'its own assertion',
       'def double(values):\n    assert False\n    return [2 * v for v in values]',
     ],
+    ['timeout', 'sleeps while it loads', 'import time\ntime.sleep(60)'],
+    ['timeout', 'sleeps in a call', 'import time\ndef double(values):\n    time.sleep(60)'],
+    [
+      'timeout',
+      'sleeps a little in each call',
+      'import time\ndef double(values):\n    time.sleep(1.3)\n    return [2 * v for v in values]',
+    ],
+    [
+      'timeout',
+      'gives half an answer',
+      'import os, time\ndef double(values):\n    os.write(4, b"\\0\\0\\0")\n    time.sleep(60)',
+    ],
+    ['timeout', 'loops in a call', 'def double(values):\n    while True:\n        pass'],
     ['unparseable', 'white space', ' \n\t'],
   ])('%s: %s', async (status, _, program) => {
     expect(await scoreProgram(pool, program, doubling)).toMatchObject({
@@ -119,6 +132,14 @@ describe('HumanEval', () => {
     [
       'answers ahead',
       'import os, struct\nfor m in (b\'{"loaded":true}\', b\'{"value":["l",2,4]}\', b\'{"value":["l"]}\', b\'{"value":["l",14]}\'):\n    os.write(3, struct.pack(">I", len(m)) + m)\nimport time\ntime.sleep(1)',
+    ],
+    [
+      'answers twice',
+      'import os, struct\ndef double(values):\n    m = b\'{"value":["l",2,4]}\'\n    os.write(4, 2 * (struct.pack(">I", len(m)) + m))\n    return values',
+    ],
+    [
+      'answers without end',
+      'import os\ndef double(values):\n    while True:\n        os.write(4, b"\\1" * 65536)',
     ],
     [
       'returns a monster',
@@ -202,6 +223,11 @@ describe('HumanEval', () => {
     expect((await scoreProgram(pool, 'def f(x):\n    return x', same)).status).toBe('passed')
     const named = humaneval('assert candidate(x=[3]) == [3]')
     expect((await scoreProgram(pool, 'def f(x):\n    return x', named)).status).toBe('passed')
+  })
+
+  test.concurrent('tests take their own time', async () => {
+    const slow = humaneval('import time\n    time.sleep(3.5)\n    assert candidate(1) == 1')
+    expect((await scoreProgram(pool, 'def f(x):\n    return x', slow)).status).toBe('passed')
   })
 
   test.concurrent('what the program does to its arguments is its own affair', async () => {

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { hadToWait } from './limits.ts'
+
+test('a program had to wait for a core if it was at work and the machine is busy', () => {
+  expect(hadToWait(0.4, 3, 8)).toBe(true)
+  expect(hadToWait(0.4, 3, 1.5)).toBe(false)
+  // It slept.
+  expect(hadToWait(0.02, 3, 8)).toBe(false)
+})
