@@ -20,12 +20,12 @@ const test = z.strictObject({
   testtype: z.enum(['stdin', 'functional']).optional(),
 })
 
-const program = z.discriminatedUnion('mode', [
+export const programSchema = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('stdin'), starterCode: text.default('') }),
   z.strictObject({ mode: z.literal('function'), starterCode: text.default(''), entryPoint: filled }),
 ])
 
-const table = z.strictObject({
+export const tableSchema = z.strictObject({
   name: text.default('table'),
   caption: text.exactOptional(),
   header: z.array(text).exactOptional(),
@@ -41,8 +41,8 @@ export const questionSchema = z.strictObject({
     .union([z.array(filled).min(2), z.array(z.strictObject({ label: filled, text })).min(2)])
     .optional(),
   context: z.union([text.transform((passage) => [passage]), z.array(text)]).optional(),
-  tables: z.array(table).optional(),
-  program: program.optional(),
+  tables: z.array(tableSchema).optional(),
+  program: programSchema.optional(),
   publicTests: z.array(test).optional(),
   tests: z.array(test).min(1).optional(),
   test: filled.optional(),
