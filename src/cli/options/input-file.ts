@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Task } from '../../library/task.ts'
-import { programSchema, tableSchema } from '../../tasks/own/question.ts'
+import { programSchema, tableSchema, testSchema } from '../../tasks/own/question.ts'
 import { checkRecord, readJsonFile } from '../../tasks/sources/records.ts'
 import { UsageError } from '../problem.ts'
 
@@ -25,9 +25,7 @@ export const taskFile = z.strictObject({
   context: z.array(text).exactOptional(),
   tables: z.array(tableSchema.extend({ name: text })).exactOptional(),
   program: programSchema.exactOptional(),
-  publicTests: z
-    .array(z.strictObject({ testtype: z.enum(['stdin', 'functional']), input: text, output: text }))
-    .exactOptional(),
+  publicTests: z.array(testSchema.required()).exactOptional(),
   metadata: z.record(text, text).exactOptional(),
 })
 
