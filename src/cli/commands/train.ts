@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { exitCode } from '../../problem.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
@@ -10,6 +9,7 @@ import type { Progress } from '../display/progress.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
+import { freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
@@ -79,7 +79,8 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   const job = await openJob(source, options, say)
   try {
     const { configuration, runs, set } = job
-    const folder = findRun(options.name ?? freeName(set.name, runs, new Date()), runs)
+    const usual = freeFolder(join(runs, usualName(set.name, new Date())))
+    const folder = findRun(options.name ?? basename(usual), runs)
     await assertFree(folder, false)
     const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
     const { settings, execution, budget } = givenSettings(options, configuration)
@@ -131,12 +132,9 @@ export async function runTraining({
   }
 }
 
-/** `gsm8k-20261116-0930`, with `-2`, `-3` if that exists. Sorted by name, runs are sorted by time. */
-function freeName(taskSet: string, runs: string, now: Date): string {
+/** `gsm8k-20261116-0930`: sorted by name, runs are sorted by time. */
+function usualName(taskSet: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`
-  const name = `${taskSet.slice(0, 40)}-${day}-${two(now.getHours())}${two(now.getMinutes())}`
-  let free = name
-  for (let number = 2; existsSync(join(runs, free)); number += 1) free = `${name}-${number}`
-  return free
+  return `${taskSet.slice(0, 40)}-${day}-${two(now.getHours())}${two(now.getMinutes())}`
 }

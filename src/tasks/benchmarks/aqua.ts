@@ -24,7 +24,7 @@ export const aqua: Benchmark = {
   contract: optionLabel,
   furtherRoles: ['option_eliminator', 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
-  ...published('aqua'),
+  ...published['aqua']!,
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {
     const file = await readRecords(paths[0]!, row, (record, at) => {

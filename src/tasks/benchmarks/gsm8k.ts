@@ -18,7 +18,7 @@ export const gsm8k: Benchmark = {
   contract: numericString,
   furtherRoles: ['logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
-  ...published('gsm8k'),
+  ...published['gsm8k']!,
   q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
     const file = await readRecords(paths[0]!, row, ({ question, answer }, at) => {

@@ -21,7 +21,7 @@ export const humaneval: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  ...published('humaneval'),
+  ...published['humaneval']!,
   q1: {
     train: 'livecodebench/train',
     test: 'test',

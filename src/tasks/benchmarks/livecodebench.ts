@@ -40,7 +40,7 @@ export const livecodebench: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  ...published('livecodebench'),
+  ...published['livecodebench']!,
   // The official rows have no solutions.
   companion: { file: solutionsFile, holds: 'right programs for self-checks and the simulated model' },
   q1: {

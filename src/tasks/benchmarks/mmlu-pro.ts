@@ -31,7 +31,7 @@ export const mmluPro: Benchmark = {
     'calculation_auditor',
   ],
   tools: ['calculator', 'python_exec'],
-  ...published('mmlu_pro'),
+  ...published['mmlu_pro']!,
   q1: { train: 'test', test: 'test', evaluation: 500 },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {

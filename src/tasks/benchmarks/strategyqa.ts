@@ -24,7 +24,7 @@ export const strategyqa: Benchmark = {
   contract: booleanString,
   furtherRoles: ['evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
   tools: [],
-  ...published('strategyqa'),
+  ...published['strategyqa']!,
   q1: { train: 'dev + train', test: 'dev + train', evaluation: 500 },
   async read({ paths }, examples) {
     // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the

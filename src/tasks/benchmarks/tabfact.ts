@@ -33,7 +33,7 @@ export const tabfact: Benchmark = {
     'entailment_judge',
   ],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  ...published('tabfact'),
+  ...published['tabfact']!,
   tables,
   q1: { train: 'train', test: 'test', evaluation: 500, standIns: [{ train: 'dev', test: 'test' }] },
   async read({ paths, beside }, examples) {

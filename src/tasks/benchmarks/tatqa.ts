@@ -48,7 +48,7 @@ export const tatqa: Benchmark = {
   contract: valuesAndScale,
   furtherRoles: ['evidence_analyst', 'quantitative_modeler', 'calculation_auditor', 'table_interpreter'],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  ...published('tatqa'),
+  ...published['tatqa']!,
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   furtherStudies: { split: 'dev', q2: q2TableParts, q3: q3TableParts, d1: d1Parts },
   d1: {
