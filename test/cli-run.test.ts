@@ -128,7 +128,7 @@ describe('magic run says what is wrong with its input', () => {
   test.each([
     ['no task', ['run'], '--task'],
     ['a missing file', ['run', '--task', 'none.json'], 'no such file'],
-    ['no JSON', ['run', '--task', file('broken.json', '{"question":')], 'not JSON'],
+    ['no JSON', ['run', '--task', file('broken.json', '{"question":')], 'not valid JSON'],
     ['a reference', ['run', '--task', file('leak.json', { question: 'q', answer: '4' })], '"answer"'],
     [
       'an unknown role',

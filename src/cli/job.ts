@@ -56,9 +56,8 @@ export async function openJob(
 ): Promise<Job> {
   const { set, configuration, notes, source: tasks } = await openTasks(given)
   for (const note of notes) say(note)
-  const { prices, ...named } = typeof configuration?.model === 'object' ? configuration.model : {}
-  const configured = configuration?.model === 'simulated' ? 'simulated' : configuration?.model && named
-  const source = { tasks, model: modelSource(options, configured) } satisfies JobSource
+  const prices = typeof configuration?.model === 'object' ? configuration.model.prices : undefined
+  const source = { tasks, model: modelSource(options, configuration?.model) } satisfies JobSource
   const job = await assemble({ set, configuration }, source.model, options, {
     sandbox: options.sandbox === null ? null : await machineSandbox(),
     tools: configuration?.tools ?? [],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { listRuns } from '../evaluation/run-overview.ts'
@@ -15,6 +16,13 @@ export function existingRun(name: string, runsDir: string | undefined): RunFolde
       ? `There are none in ${runs} yet: \`magic train\` makes one.`
       : `Those in ${runs}: ${others.slice(0, 10).join(', ')}${others.length > 10 ? ' and more' : ''}.`
   throw new RunError(`There is no run ${name.includes('/') ? folder.path : `'${name}'`}. ${known}`)
+}
+
+/** A run's folder that does not exist yet: a number is added to the name, so that earlier runs are kept. */
+export function freeFolder(wanted: string): string {
+  let folder = wanted
+  for (let number = 2; existsSync(folder); number += 1) folder = `${wanted}-${number}`
+  return folder
 }
 
 /** The text encoder that a run was trained with, from the folder where its files were then. */

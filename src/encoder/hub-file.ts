@@ -13,16 +13,9 @@ interface HubFile {
   readonly sha256: string
 }
 
-export interface HubOptions extends Pick<DownloadOptions, 'signal' | 'pauses'> {
+export interface HubOptions extends Pick<DownloadOptions, 'signal' | 'pauses' | 'onProgress'> {
   /** `HF_HUB_CACHE`, `HF_HOME`, `XDG_CACHE_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_HUB_OFFLINE`. */
   readonly environment?: NodeJS.ProcessEnv
-  readonly onProgress?: (progress: HubProgress) => void
-}
-
-export interface HubProgress {
-  readonly path: string
-  readonly received: number
-  readonly total: number | undefined
 }
 
 export class HubUnavailableError extends Problem {
@@ -37,7 +30,7 @@ export class HubUnavailableError extends Problem {
  */
 export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<string> {
   const { repository, commit, path, sha256 } = file
-  const { environment = process.env, signal, pauses } = options
+  const { environment = process.env } = options
   const folder = hubRepositoryFolder('models', repository, environment)
   const snapshot = join(folder, 'snapshots', commit, path)
   if (await hasDigest(snapshot, { sha256 })) return snapshot
@@ -52,8 +45,7 @@ export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<
     // A file of our own: Python's tools lock in another way.
     lock: join(folder, '..', '.locks', basename(folder), `${sha256}.magic.lock`),
   }
-  const onProgress: DownloadOptions['onProgress'] = (progress) => options.onProgress?.({ path, ...progress })
-  await download(request, { signal, pauses, onProgress }).catch((error: unknown) => {
+  await download(request, options).catch((error: unknown) => {
     if (!(error instanceof DownloadError)) throw error
     throw new HubUnavailableError(file, error.message, { cause: error })
   })

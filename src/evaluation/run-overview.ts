@@ -33,8 +33,8 @@ export function runOverview(folder: RunFolder): RunOverview {
     isFinished: done >= record.updates,
     updates,
     departures: departuresOf(record),
-    made: sum(updates.map(({ made }) => made)),
-    reused: sum(updates.map(({ reused }) => reused)),
+    made: sumTokens(updates.map(({ made }) => made)),
+    reused: sumTokens(updates.map(({ reused }) => reused)),
   }
 }
 
@@ -45,7 +45,7 @@ function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
   return differingSettings([paper, { ...training, execution: ownExecution }])
 }
 
-function sum(counts: readonly TokenCount[]): TokenCount {
+export function sumTokens(counts: readonly TokenCount[]): TokenCount {
   const total = { calls: 0, input: 0, cachedInput: 0, output: 0 }
   for (const count of counts)
     for (const field of Object.keys(total) as (keyof TokenCount)[]) total[field] += count[field]

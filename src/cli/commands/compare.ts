@@ -59,7 +59,12 @@ function compare(names: readonly string[], options: CompareOptions): void {
   const evaluations = runs.flatMap((run) => run.evaluations)
   const base = baseOf(evaluations, options.base)
   const rows = compareEvaluations(evaluations, base)
-  const settings = settingsThatDiffer(runs)
+  // Without what cannot change a number, such as a run's name or when it began.
+  const settings = differingSettings(
+    runs.map(
+      ({ record: { name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest } }) => rest,
+    ),
+  )
   const { metric } = runs[0]!.record.tasks
   printResult(
     options,
@@ -106,15 +111,6 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
   const there = others.length === 0 ? '' : ` It has some on ${others.join(', ')}.`
   throw new UsageError(
     `The run ${name} keeps no evaluation on '${split}' questions.${there} Make one: \`magic eval ${name} --split ${split}\`.`,
-  )
-}
-
-/** Leaves out what cannot change a number, such as a run's name or when it began. */
-function settingsThatDiffer(runs: readonly ComparedRun[]): DifferingSetting[] {
-  return differingSettings(
-    runs.map(
-      ({ record: { name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest } }) => rest,
-    ),
   )
 }
 

@@ -8,7 +8,7 @@ import { type BenchmarkName, benchmarkNames, benchmarks } from '../../tasks/benc
 import { type CatalogueEntry, describeBenchmark } from '../../tasks/data/catalogue.ts'
 import { recogniseFiles } from '../../tasks/data/given-files.ts'
 import { type ImportedSplit, importFiles } from '../../tasks/data/import-files.ts'
-import { type PullProgress, pullBenchmark } from '../../tasks/data/pull.ts'
+import { type DownloadProgress, pullBenchmark } from '../../tasks/data/pull.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
 import { Progress } from '../display/progress.ts'
 import { factLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
@@ -204,10 +204,10 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
 }
 
 /** One bar per file, where its size is known. */
-function pullListener(progress: Progress): (news: PullProgress) => void {
+function pullListener(progress: Progress): (file: string, news: DownloadProgress) => void {
   let fetching: string | undefined
   const kibibytes = (bytes: number) => Math.ceil(bytes / 1024)
-  return ({ file, received, total }) => {
+  return (file, { received, total }) => {
     if (file !== fetching) {
       progress.end()
       if (total === undefined) progress.note(`fetching ${file}`)

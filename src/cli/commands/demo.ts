@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type DemoResult, demoFamilies, demoSizes, quickSizes, runDemo } from '../../experiments/demo.ts'
@@ -10,6 +9,7 @@ import { tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
+import { freeFolder } from '../open-run.ts'
 import { runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
@@ -84,13 +84,6 @@ async function demo(options: DemoOptions): Promise<void> {
   process.exitCode = result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }
 
-/** Earlier demos are kept: a number is added to the name. */
-function freeFolder(wanted: string): string {
-  let folder = wanted
-  for (let number = 2; existsSync(folder); number += 1) folder = `${wanted}-${number}`
-  return folder
-}
-
 function demoLines({ training, comparison }: DemoResult, ms: number, screen: Screen): Lines {
   const run = runWord(training.folder)
   if (comparison === undefined)
@@ -151,11 +144,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
 
 function demoJson({ training, comparison }: DemoResult): object {
   if (comparison === undefined) return { training }
-  const { rows, example } = comparison
-  const { task, graph, answer } = example
-  return {
-    training,
-    organisations: rows,
-    example: { question: task.question, graph, answer: answer ?? null },
-  }
+  const { task, graph, answer = null } = comparison.example
+  const example = { question: task.question, graph, answer }
+  return { training, organisations: comparison.rows, example }
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { runOverview } from '../../evaluation/run-overview.ts'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
@@ -12,7 +13,6 @@ import { addReportOptions, openProgress, type ReportOptions } from '../options/r
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { UsageError } from '../problem.ts'
 import { printTraining } from '../views/training-summary.ts'
-import { TrainingTally } from '../views/training-view.ts'
 import { runTraining } from './train.ts'
 
 interface ResumeOptions extends BudgetOptions, ReportOptions {
@@ -84,18 +84,14 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
 }
 
 function tellFinished(
-  { path }: RunFolder,
-  { updates, budget, model }: RunRecord,
+  folder: RunFolder,
+  { updates: all, budget, model }: RunRecord,
   options: ResumeOptions,
 ): void {
-  const tally = TrainingTally.of(path)
-  const spent = tally.spent ?? new Budget({}, undefined).spent
-  const finished = {
-    result: { status: 'finished', folder: path, done: updates, updates, spent },
-    tally,
-    isSimulated: model.provider === 'simulated',
-    caps: budget,
-  } as const
+  const { updates } = runOverview(folder)
+  const spent = updates.at(-1)?.spent ?? new Budget({}, undefined).spent
   if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
-  printTraining(finished, options)
+  const isSimulated = model.provider === 'simulated'
+  const result = { status: 'finished', folder: folder.path, done: all, updates: all, spent } as const
+  printTraining({ result, updates, isSimulated, caps: budget }, options)
 }

@@ -9,10 +9,10 @@ import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { builtInTools } from '../../library/tool-name.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
 import { CallLimit } from '../../models/call-limit.ts'
-import { openProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { machineSandbox } from '../../store/run-tools.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphLines } from '../display/screen.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -74,8 +74,8 @@ publicTests and metadata where it has them. The answer goes to standard output, 
 
 async function run(options: RunOptions): Promise<void> {
   const { profile, json } = options
-  const graph = options.graph === undefined ? AgentGraph.empty : readGraphFile(options.graph)
-  const task = readTaskFile(options.task)
+  const graph = options.graph === undefined ? AgentGraph.empty : await readGraphFile(options.graph)
+  const task = await readTaskFile(options.task)
   const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
   assertFits(graph, library, options)
   const view = liveNodes()
@@ -83,11 +83,9 @@ async function run(options: RunOptions): Promise<void> {
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
   const { model } = closing.adopt(await openChosenModel(options), (opened) => opened.close())
-  const sandbox = await openProgramSandbox().catch((error: unknown) => {
-    if (!(error instanceof SandboxUnavailable)) throw error
-    view.notice(`Tools that run programs are off: ${error.message}`)
-    return undefined
-  })
+  const sandbox = await machineSandbox()
+  if (sandbox instanceof SandboxUnavailable)
+    view.notice(`Tools that run programs are off: ${sandbox.message}`)
   if (!json) printAside((screen) => [graphLines(graph, screen), ''])
   const usual = profile === undefined ? freeText : benchmarkContracts[profile]
   const execution = await executeGraph({

@@ -8,7 +8,6 @@ import {
   placedUnits,
   runOverview,
 } from '../../evaluation/run-overview.ts'
-import { meanOf } from '../../evaluation/statistics.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
@@ -18,7 +17,7 @@ import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
-import { scoreWindow } from '../views/training-view.ts'
+import { meanScore, scoreWindow } from '../views/training-view.ts'
 
 interface ShowOptions {
   readonly runsDir?: string
@@ -100,7 +99,6 @@ function listedRun(run: ListedRun) {
   const { name, folder } = run
   if ('problem' in run) return { name, folder: folder.path, problem: run.problem }
   const { record, done, isFinished, updates } = run.overview
-  const scores = updates.slice(-scoreWindow).map(({ score }) => score)
   return {
     name,
     folder: folder.path,
@@ -109,7 +107,7 @@ function listedRun(run: ListedRun) {
     done,
     updates: record.updates,
     finished: isFinished,
-    trainingScore: scores.length === 0 ? null : meanOf(scores),
+    trainingScore: meanScore(updates.slice(-scoreWindow))?.mean ?? null,
     createdAt: record.createdAt,
     lastUpdateAt: updates.at(-1)?.at ?? record.createdAt,
   }

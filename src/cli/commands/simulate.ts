@@ -46,14 +46,8 @@ docs/simulated-model.md tells how it answers and what the tasks file looks like.
     .action(simulate)
 }
 
-async function simulate({
-  port,
-  tasks: file,
-  latency,
-  seed,
-  fault = [],
-  json,
-}: SimulateOptions): Promise<void> {
+async function simulate(options: SimulateOptions): Promise<void> {
+  const { port, tasks: file, latency, seed, fault = [], json } = options
   const faults = parseFaultRates(fault)
   const tasks = file === undefined ? [] : await readKnownTasks(file)
   const server = await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults }).catch(

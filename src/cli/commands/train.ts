@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { exitCode } from '../../problem.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
@@ -9,9 +8,9 @@ import type { TrainOptions } from '../../training/train-options.ts'
 import type { Progress } from '../display/progress.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
+import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
+import { freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
-import { addEncoderOption, type EncoderOption, givenEncoder } from '../options/encoder-option.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskOptions, type TaskSource, taskSource } from '../options/task-options.ts'
@@ -27,14 +26,9 @@ import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 import { tellEstimate } from './estimate.ts'
 
-interface TrainCommandOptions
-  extends TaskSource,
-    TrainingOptions,
-    BudgetOptions,
-    EncoderOption,
-    JobOptions,
-    ReportOptions {
+interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions, JobOptions, ReportOptions {
   readonly name?: string
+  readonly encoder?: EncoderSource
   readonly dryRun: boolean
 }
 
@@ -48,7 +42,15 @@ export function trainCommand(): Command {
   addTrainingOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
-  addEncoderOption(command).addOption(concurrencyOption()).addOption(runsDirOption())
+  command
+    .option(
+      '--encoder <which>',
+      "text encoder: auto, minilm, lexical, or the folder of MiniLM's files",
+      (text): EncoderSource =>
+        text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
+    )
+    .addOption(concurrencyOption())
+    .addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',
@@ -77,9 +79,10 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   const job = await openJob(source, options, say)
   try {
     const { configuration, runs, set } = job
-    const folder = findRun(options.name ?? freeName(set.name, runs, new Date()), runs)
+    const usual = freeFolder(join(runs, usualName(set.name, new Date())))
+    const folder = findRun(options.name ?? basename(usual), runs)
     await assertFree(folder, false)
-    const encoder = givenEncoder(options, configuration)
+    const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
     const { settings, execution, budget } = givenSettings(options, configuration)
     await runTraining({
       ...job,
@@ -111,10 +114,9 @@ export async function runTraining({
   const signal = interruptSignal((text) => view.note(view.hasStarted ? `${text} Either way, ${goOn}.` : text))
   try {
     const result = await train({ ...options, onEvent: view.listen, signal }).finally(() => view.end())
-    const finished = { result, tally: view.tally, isSimulated, caps }
     // Apart from the bar where both are seen.
     if (process.stdout.isTTY && !json) process.stdout.write('\n')
-    printTraining(finished, { json })
+    printTraining({ result, updates: view.updates, isSimulated, caps }, { json })
     process.exitCode = {
       finished: exitCode.done,
       interrupted: exitCode.interrupted,
@@ -130,12 +132,9 @@ export async function runTraining({
   }
 }
 
-/** `gsm8k-20261116-0930`, with `-2`, `-3` if that exists. Sorted by name, runs are sorted by time. */
-function freeName(taskSet: string, runs: string, now: Date): string {
+/** `gsm8k-20261116-0930`: sorted by name, runs are sorted by time. */
+function usualName(taskSet: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`
-  const name = `${taskSet.slice(0, 40)}-${day}-${two(now.getHours())}${two(now.getMinutes())}`
-  let free = name
-  for (let number = 2; existsSync(join(runs, free)); number += 1) free = `${name}-${number}`
-  return free
+  return `${taskSet.slice(0, 40)}-${day}-${two(now.getHours())}${two(now.getMinutes())}`
 }

@@ -32,7 +32,7 @@ export class Progress {
     stream = process.stderr,
     screen = () => screenOf(stream),
   }: { display?: Display; stream?: NodeJS.WriteStream; screen?: () => Screen } = {}) {
-    const shown = display ?? chooseDisplay(undefined, stream)
+    const shown = chooseDisplay(display, stream)
     if (shown === 'live') this.#face = liveFace(stream, screen)
     else if (shown === 'plain') this.#face = plainFace(stream, screen)
     else if (shown === 'json') this.#face = jsonFace(stream)

@@ -14,24 +14,24 @@ function file(content: string): string {
   return path
 }
 
-test('a field twice is refused with its line', () => {
-  expect(() => readTaskFile(file('{"question": "a?",\n "question": "b?"}'))).toThrow(
-    /The task file .*input\.json cannot be used: line 2, question: stands twice in the same object\. Remove one/,
+test('a field twice is refused with its line', async () => {
+  await expect(readTaskFile(file('{"question": "a?",\n "question": "b?"}'))).rejects.toThrow(
+    /input\.json, row 2, field question: stands twice in the same object\. Remove one/,
   )
   const unit = '{"role": "a", "realization": "atomic", "predecessors": [], "predecessors": [0]}'
-  expect(() => readGraphFile(file(`{"units": [\n${unit}]}`))).toThrow(
-    /line 2, units\[0\]\.predecessors: stands twice/,
+  await expect(readGraphFile(file(`{"units": [\n${unit}]}`))).rejects.toThrow(
+    /row 2, field units\[0\]\.predecessors: stands twice/,
   )
 })
 
-test('half a surrogate pair is refused', () => {
-  expect(() => readTaskFile(file('{"id": "\\ud800", "question": "a?"}'))).toThrow(
-    /line 1, id: holds half of a surrogate pair/,
+test('half a surrogate pair is refused', async () => {
+  await expect(readTaskFile(file('{"id": "\\ud800", "question": "a?"}'))).rejects.toThrow(
+    /row 1, field id: holds half of a surrogate pair/,
   )
 })
 
-test('a pipe that nobody writes into is refused at once', () => {
+test('a pipe that nobody writes into is refused at once', async () => {
   const path = join(folder, 'pipe.json')
   execFileSync('mkfifo', [path])
-  expect(() => readTaskFile(path)).toThrow('it is no regular file. Give one with the JSON in it.')
+  await expect(readTaskFile(path)).rejects.toThrow('is not a regular file. Give the path of one.')
 })

@@ -1,24 +1,19 @@
 import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
-import { type JsonValue, plain } from '../../library/json-value.ts'
 import { type KnownTask, knownTasks } from '../../simulator/model/known-task.ts'
 import { questionKinds } from '../../simulator/model/question-kind.ts'
 import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
+import { answerSchema } from '../../tasks/own/question.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { DataError } from '../../tasks/sources/data-error.ts'
 import { readRecords } from '../../tasks/sources/records.ts'
 import { taskFile } from './input-file.ts'
 
-const answer = z.custom<JsonValue>(
-  (value) => value !== null && plain(value) !== undefined,
-  'Invalid input: expected an answer: JSON other than null, not nested too deeply',
-)
-
 /** A line of the tasks file of `magic simulate`; docs/simulated-model.md describes it. */
 const row = z.strictObject({
   task: taskFile.required({ id: true }),
-  answer,
-  wrong: z.array(answer).exactOptional(),
+  answer: answerSchema,
+  wrong: z.array(answerSchema).exactOptional(),
   kind: z.enum(questionKinds).exactOptional(),
 })
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { chooseDisplay, type Display, displays } from '../display/choose-display.ts'
+import { type Display, displays } from '../display/choose-display.ts'
 import { Progress } from '../display/progress.ts'
 import { jsonOption } from './common-options.ts'
 
@@ -21,5 +21,5 @@ export function addReportOptions(command: Command): Command {
 }
 
 export function openProgress({ display }: ReportOptions): Progress {
-  return new Progress({ display: chooseDisplay(display, process.stderr) })
+  return new Progress({ display })
 }

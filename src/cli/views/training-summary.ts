@@ -1,18 +1,20 @@
 import { relative, resolve } from 'node:path'
+import { sumTokens } from '../../evaluation/run-overview.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import type { TrainingResult } from '../../training/train-options.ts'
+import type { UpdateRecord } from '../../training/update-record.ts'
 import { duration, money, tokens } from '../display/numbers.ts'
 import { factLines, type Screen, shownText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
 import { counted } from '../display/terminal-text.ts'
 import { printResult } from '../print.ts'
-import { moneyText, type TrainingTally } from './training-view.ts'
+import { meanScore, moneyText, scoreWindow } from './training-view.ts'
 
 interface FinishedTraining {
   readonly result: TrainingResult
-  readonly tally: TrainingTally
+  readonly updates: readonly UpdateRecord[]
   readonly isSimulated: boolean
   readonly caps: BudgetSettings
 }
@@ -26,26 +28,29 @@ export function printTraining(training: FinishedTraining, options: { readonly js
 }
 
 /** The end of a training as data. */
-function trainingJson({ result, tally, isSimulated }: FinishedTraining): object {
+function trainingJson({ result, updates, isSimulated }: FinishedTraining): object {
   const { folder, ...rest } = result
+  const { first, last } = scoresOf(updates)
+  const { calls, input, output } = sumTokens(updates.map(({ reused }) => reused))
   return {
     run: runWord(folder),
     folder,
     simulated: isSimulated,
     ...rest,
-    score: { first: tally.firstScore ?? null, last: tally.lastScore ?? null },
-    reused: { calls: tally.reusedCalls, tokens: tally.reusedTokens },
+    score: { first: first ?? null, last: last ?? null },
+    reused: { calls, tokens: input + output },
   }
 }
 
 /** The end of a training for people, and where to look next. */
 function trainingText(training: FinishedTraining, screen: Screen): string {
-  const { result, tally, caps, isSimulated } = training
+  const { result, updates, caps, isSimulated } = training
   const { spent } = result
+  const { input, output } = sumTokens(updates.map(({ reused }) => reused))
   const used = [
     counted(spent.calls, 'call'),
     `${tokens(spent.input + spent.output)} tokens`,
-    `${tokens(tally.reusedTokens)} more reused`,
+    `${tokens(input + output)} more reused`,
     moneyText(spent, caps, isSimulated),
     duration(spent.minutes * 60_000),
   ]
@@ -54,8 +59,8 @@ function trainingText(training: FinishedTraining, screen: Screen): string {
     ['run', runWord(result.folder)],
     ['ended', endText(result, caps)],
     ['', overshootText(result)],
-    ['score', scoreText(tally)],
-    ['', tally.scores.length === 0 ? '' : caveat],
+    ['score', scoreText(updates)],
+    ['', updates.length === 0 ? '' : caveat],
     ['used', used.join(', ')],
     ['', unknownText(spent)],
     ['kept in', result.folder],
@@ -71,11 +76,17 @@ function unknownText({ unknown, unknownAtMost }: Spent): string {
   return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
 }
 
-function scoreText({ firstScore: first, lastScore: last, scores }: TrainingTally): string {
+function scoresOf(updates: readonly UpdateRecord[]) {
+  return { first: meanScore(updates.slice(0, scoreWindow)), last: meanScore(updates.slice(-scoreWindow)) }
+}
+
+function scoreText(updates: readonly UpdateRecord[]): string {
+  const { first, last } = scoresOf(updates)
   if (first === undefined || last === undefined) return 'none: no update was done'
   // Where they overlap, the two would seem to be compared.
-  if (scores.length < first.n + last.n)
+  if (updates.length < first.n + last.n)
     return `${last.mean.toFixed(3)} (mean of the last ${counted(last.n, 'update')})`
+  const scores = updates.map(({ score }) => score)
   const curve = sparkline(movingMean(scores, last.n), 16)
   return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { sumTokens } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
@@ -12,40 +12,10 @@ import type { Progress, ProgressFields } from '../display/progress.ts'
 /** Single updates jump between right and wrong: scores are means of this many. */
 export const scoreWindow = 20
 
-/** What a run has done so far, over all its resumes. */
-export class TrainingTally {
-  readonly scores: number[] = []
-  reusedTokens = 0
-  reusedCalls = 0
-  spent: Spent | undefined
-
-  /** From the run's own record of its updates. */
-  static of(path: string): TrainingTally {
-    const tally = new TrainingTally()
-    const { eventsFile } = new RunFolder(path)
-    for (const event of existsSync(eventsFile) ? readLines(eventsFile) : []) tally.add(event as UpdateRecord)
-    return tally
-  }
-
-  add({ score, reused, spent }: UpdateRecord): void {
-    this.scores.push(score)
-    this.reusedTokens += reused.input + reused.output
-    this.reusedCalls += reused.calls
-    this.spent = spent
-  }
-
-  get firstScore() {
-    return meanScore(this.scores.slice(0, scoreWindow))
-  }
-
-  get lastScore() {
-    return meanScore(this.scores.slice(-scoreWindow))
-  }
-}
-
 /** With the number of updates that it is the mean of. */
-function meanScore(scores: readonly number[]): { readonly mean: number; readonly n: number } | undefined {
-  return scores.length === 0 ? undefined : { mean: meanOf(scores), n: scores.length }
+export function meanScore(updates: readonly UpdateRecord[]): { mean: number; n: number } | undefined {
+  const n = updates.length
+  return n === 0 ? undefined : { mean: meanOf(updates.map(({ score }) => score)), n }
 }
 
 interface ShownTraining {
@@ -60,7 +30,9 @@ interface ShownTraining {
 export class TrainingView {
   readonly #shown: ShownTraining
   #done = 0
-  tally = new TrainingTally()
+  #spent: Spent | undefined
+  /** Over all resumes. */
+  updates: UpdateRecord[] = []
   /** Whether the run's folder exists by now. */
   hasStarted = false
 
@@ -75,9 +47,9 @@ export class TrainingView {
       this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
     } else if (event.type === 'start') this.#start(event)
     else {
-      if (event.type === 'working') this.tally.spent = event.spent
-      else {
-        this.tally.add(event)
+      this.#spent = event.spent
+      if (event.type === 'update') {
+        this.updates.push(event)
         this.#done = event.update + 1
       }
       this.#shown.progress.update({ done: this.#done, fields: this.#fields() })
@@ -95,7 +67,8 @@ export class TrainingView {
   #start({ done, record: { updates }, inFlight }: Extract<TrainingEvent, { type: 'start' }>): void {
     const { progress, isSimulated, folder } = this.#shown
     this.hasStarted = true
-    this.tally = TrainingTally.of(folder)
+    this.updates = readLines(new RunFolder(folder).eventsFile) as UpdateRecord[]
+    this.#spent = this.updates.at(-1)?.spent
     this.#done = done
     if (done > 0) this.note(`Resuming after ${done} of ${updates} updates.`)
     progress.start(updates, isSimulated ? 'training (simulated)' : 'training', done)
@@ -107,8 +80,11 @@ export class TrainingView {
 
   #fields(): ProgressFields {
     const { caps, isSimulated } = this.#shown
-    const { lastScore, reusedTokens, spent } = this.tally
+    const spent = this.#spent
     if (spent === undefined) return {}
+    const lastScore = meanScore(this.updates.slice(-scoreWindow))
+    const reused = sumTokens(this.updates.map((update) => update.reused))
+    const reusedTokens = reused.input + reused.output
     const { cost, calls, minutes } = spent
     const used = spent.input + spent.output
     const field = (text: string, value: number | null) => ({ text, value })

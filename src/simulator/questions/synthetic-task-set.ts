@@ -96,12 +96,8 @@ function isFamily(name: string): name is SyntheticFamily {
   return Object.hasOwn(families, name)
 }
 
-function checked({
-  seed = 0,
-  train = 200,
-  test = 100,
-  families: chosen = syntheticFamilies,
-}: SyntheticOptions): Required<SyntheticOptions> {
+function checked(options: SyntheticOptions): Required<SyntheticOptions> {
+  const { seed = 0, train = 200, test = 100, families: chosen = syntheticFamilies } = options
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw new TaskSetError(`The seed of the synthetic set must be a whole number from 0 on, not ${seed}.`)
   for (const [split, count] of Object.entries({ train, test }))

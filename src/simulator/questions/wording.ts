@@ -13,7 +13,7 @@ export function capital(text: string): string {
 }
 
 /** A text with its `{places}` filled; `{Place}` begins with a capital. */
-export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
+export function filled(text: string, values: Readonly<Record<string, unknown>>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) =>
     name in values ? String(values[name]) : capital(String(values[name.toLowerCase()])),
   )

@@ -48,7 +48,7 @@ export const world = {
 }
 
 /** One of the ways to put a question. All of them name the same person. */
-export function worded(dice: Dice, key: string, values: Readonly<Record<string, string>>): string {
+export function worded(dice: Dice, key: string, values: Readonly<Record<string, unknown>>): string {
   const wordings = world.wordings[key]
   const person =
     wordings.some((text) => text.includes('{name}')) && !('name' in values) && dice.pick(world.people)

@@ -3,7 +3,8 @@ import { optionLabel } from '../../library/answer-contract.ts'
 import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRecords } from '../sources/records.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const row = z.object({
   question: z.string().min(1),
@@ -23,12 +24,7 @@ export const aqua: Benchmark = {
   contract: optionLabel,
   furtherRoles: ['option_eliminator', 'logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
-  source: github('google-deepmind/AQuA', '26b64ed1f22208c6742f47df547dfd65088ec30d'),
-  splits: {
-    train: oneFile(97467, 'aqua/train.json', 'train.json'),
-    dev: oneFile(254, 'aqua/dev.json', 'dev.json'),
-    test: oneFile(254, 'aqua/test.json', 'test.json'),
-  },
+  ...published['aqua']!,
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   async read({ split, paths }, examples) {
     const file = await readRecords(paths[0]!, row, (record, at) => {

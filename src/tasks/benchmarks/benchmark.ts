@@ -7,7 +7,6 @@ import { locateFile } from '../sources/data-folder.ts'
 import type { FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples } from './examples.ts'
-import { knownDigests } from './known-digests.ts'
 import { commonRoles } from './roles.ts'
 
 /** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
@@ -72,23 +71,6 @@ interface SplitFiles {
   readonly paths: readonly string[]
   /** The path of something else in the data folder, whether it is there or not. */
   beside(name: string): string
-}
-
-export function github(repository: string, revision: string): Repository {
-  return { host: 'github', repository, revision }
-}
-
-export function hub(repository: string, revision: string): Repository {
-  return { host: 'hub', repository, revision }
-}
-
-export function publishedFile(file: string, path: string): SplitFile {
-  return { file, path, ...knownDigests.get(file) }
-}
-
-/** A split of a single published file: its place in the data folder, and inside the repository. */
-export function oneFile(examples: number, file: string, path: string): SplitSource {
-  return { examples, files: [publishedFile(file, path)] }
 }
 
 export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): DatasetProfile {

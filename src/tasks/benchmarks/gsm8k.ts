@@ -4,7 +4,8 @@ import { pythonStrip } from '../../python/text.ts'
 import type { NumberTextReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRecords } from '../sources/records.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const row = z.object({ question: z.string().min(1), answer: z.string() })
 
@@ -17,11 +18,7 @@ export const gsm8k: Benchmark = {
   contract: numericString,
   furtherRoles: ['logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
-  source: github('openai/grade-school-math', '3101c7d5072418e28b9008a6636bde82a006892c'),
-  splits: {
-    train: oneFile(7473, 'gsm8k/train.jsonl', 'grade_school_math/data/train.jsonl'),
-    test: oneFile(1319, 'gsm8k/test.jsonl', 'grade_school_math/data/test.jsonl'),
-  },
+  ...published['gsm8k']!,
   q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
     const file = await readRecords(paths[0]!, row, ({ question, answer }, at) => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { codeString } from '../../library/answer-contract.ts'
 import { readRecords } from '../sources/records.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -20,10 +21,7 @@ export const humaneval: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  source: github('openai/human-eval', '6d43fb980f9fee3c892a914eda09951f772ad10d'),
-  splits: {
-    test: oneFile(164, 'humaneval/HumanEval.jsonl.gz', 'data/HumanEval.jsonl.gz'),
-  },
+  ...published['humaneval']!,
   q1: {
     train: 'livecodebench/train',
     test: 'test',

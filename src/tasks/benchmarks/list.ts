@@ -1,4 +1,4 @@
-// Every benchmark. To add one, write its file and add a line here.
+// Every benchmark. To add one, write its file and its entry in published.yaml, and add a line here.
 import type { AnswerContract } from '../../library/answer-contract.ts'
 import type { DatasetProfile } from '../../library/profiles.ts'
 import { aqua } from './aqua.ts'

@@ -7,7 +7,8 @@ import { defaultLimits } from '../sources/data-file.ts'
 import { isFile } from '../sources/data-folder.ts'
 import { decodeTests } from '../sources/program-tests.ts'
 import { checkRecord, type RecordPlace, readJsonFile, readRecords } from '../sources/records.ts'
-import { type Benchmark, hub, publishedFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 import { codeProfile } from './roles.ts'
 
 const row = z.object({
@@ -31,11 +32,6 @@ const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 
 const solutionsFile = 'livecodebench/solutions.json'
 
-/** The collection comes in one file per version. `release_v6` is all six together, v6 the last alone. */
-const files = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map((name) =>
-  publishedFile(`livecodebench/${name}.jsonl`, `${name}.jsonl`),
-)
-
 /** Contest problems, answered by programs that read standard input or offer a function. */
 export const livecodebench: Benchmark = {
   name: 'livecodebench',
@@ -44,13 +40,7 @@ export const livecodebench: Benchmark = {
   metric: 'pass@1',
   contract: codeString,
   ...codeProfile,
-  source: hub('livecodebench/code_generation_lite', '0fe84c3912ea0c4d4a78037083943e8f0c4dd505'),
-  splits: {
-    train: { examples: 880, files: files.slice(0, 5) },
-    test: { examples: 175, files: files.slice(5) },
-    // Eight problems in the official format, for trying things out. Not published anywhere.
-    sample: { examples: 8, files: [{ file: 'livecodebench/sample.jsonl' }] },
-  },
+  ...published['livecodebench']!,
   // The official rows have no solutions.
   companion: { file: solutionsFile, holds: 'right programs for self-checks and the simulated model' },
   q1: {

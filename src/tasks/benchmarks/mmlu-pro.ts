@@ -4,7 +4,8 @@ import { choiceReference, optionLetter } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { readRecords } from '../sources/records.ts'
 import { d1Parts, q2Parts, q3Parts } from '../studies/draws.ts'
-import { type Benchmark, hub, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const row = z.object({
   question_id: z.int().nonnegative(),
@@ -30,11 +31,7 @@ export const mmluPro: Benchmark = {
     'calculation_auditor',
   ],
   tools: ['calculator', 'python_exec'],
-  source: hub('TIGER-Lab/MMLU-Pro', 'b189ec765aa7ed75c8acfea42df31fdae71f97be'),
-  splits: {
-    validation: oneFile(70, 'mmlu_pro/validation.jsonl', 'data/validation-00000-of-00001.parquet'),
-    test: oneFile(12032, 'mmlu_pro/test.jsonl', 'data/test-00000-of-00001.parquet'),
-  },
+  ...published['mmlu_pro']!,
   q1: { train: 'test', test: 'test', evaluation: 500 },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {

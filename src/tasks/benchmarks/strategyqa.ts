@@ -3,7 +3,8 @@ import { booleanString } from '../../library/answer-contract.ts'
 import { booleanReference } from '../scoring/exact-match.ts'
 import { DataError } from '../sources/data-error.ts'
 import { type RecordPlace, readRecords } from '../sources/records.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const row = z.object({
   qid: z.string().min(1),
@@ -23,11 +24,7 @@ export const strategyqa: Benchmark = {
   contract: booleanString,
   furtherRoles: ['evidence_analyst', 'knowledge_reasoner', 'logic_reasoner', 'entailment_judge'],
   tools: [],
-  source: github('eladsegal/strategyqa', '1ba1e97452e189569357876f2854b01357ffbe37'),
-  splits: {
-    train: oneFile(2061, 'strategyqa/train.json', 'data/strategyqa/train.json'),
-    dev: oneFile(229, 'strategyqa/dev.json', 'data/strategyqa/dev.json'),
-  },
+  ...published['strategyqa']!,
   q1: { train: 'dev + train', test: 'dev + train', evaluation: 500 },
   async read({ paths }, examples) {
     // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the

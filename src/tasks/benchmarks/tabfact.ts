@@ -6,7 +6,8 @@ import type { Table } from '../../library/task.ts'
 import { DataError } from '../sources/data-error.ts'
 import { decodeUtf8 } from '../sources/data-file.ts'
 import { checkRecord, type RecordPlace, readJsonFile } from '../sources/records.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const statementsOfTable = z.tuple([
   z.array(z.string().min(1)),
@@ -32,12 +33,7 @@ export const tabfact: Benchmark = {
     'entailment_judge',
   ],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  source: github('wenhuchen/Table-Fact-Checking', '2ab782ba42b5808076ac91fec846473aa5315a79'),
-  splits: {
-    train: oneFile(92283, 'tabfact/tokenized_data/train_examples.json', 'tokenized_data/train_examples.json'),
-    dev: oneFile(12792, 'tabfact/tokenized_data/val_examples.json', 'tokenized_data/val_examples.json'),
-    test: oneFile(12779, 'tabfact/tokenized_data/test_examples.json', 'tokenized_data/test_examples.json'),
-  },
+  ...published['tabfact']!,
   tables,
   q1: { train: 'train', test: 'test', evaluation: 500, standIns: [{ train: 'dev', test: 'test' }] },
   async read({ paths, beside }, examples) {

@@ -9,7 +9,8 @@ import type { Reference, TatqaReference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { JsonNumber, type RecordPlace, readRecords } from '../sources/records.ts'
 import { d1Parts, q2TableParts, q3TableParts } from '../studies/draws.ts'
-import { type Benchmark, github, oneFile } from './benchmark.ts'
+import type { Benchmark } from './benchmark.ts'
+import { published } from './published.ts'
 
 const questionRecord = z.object({
   uid: z.string().min(1),
@@ -47,21 +48,7 @@ export const tatqa: Benchmark = {
   contract: valuesAndScale,
   furtherRoles: ['evidence_analyst', 'quantitative_modeler', 'calculation_auditor', 'table_interpreter'],
   tools: ['calculator', 'python_exec', 'table_reader'],
-  source: github('NExTplusplus/TAT-QA', '870accc41953dcde885aabeb963d94aabdc0fbc3'),
-  splits: {
-    train: oneFile(13215, 'tatqa/tatqa_dataset_train.json', 'dataset_raw/tatqa_dataset_train.json'),
-    dev: oneFile(1668, 'tatqa/tatqa_dataset_dev.json', 'dataset_raw/tatqa_dataset_dev.json'),
-    test: {
-      ...oneFile(1663, 'tatqa/tatqa_dataset_test_gold.json', 'dataset_raw/tatqa_dataset_test_gold.json'),
-      deviation:
-        "The paper's 1,669 test questions are published without answers; the 1,663 of tatqa_dataset_test_gold.json take their place.",
-    },
-    // The paper's own test file. It withholds all answers, and the uids in the one with answers are others.
-    'test-unlabelled': {
-      ...oneFile(1669, 'tatqa/tatqa_dataset_test.json', 'dataset_raw/tatqa_dataset_test.json'),
-      unlabelled: true,
-    },
-  },
+  ...published['tatqa']!,
   q1: { train: 'train', test: 'test', standIns: [{ train: 'dev', test: 'test' }] },
   furtherStudies: { split: 'dev', q2: q2TableParts, q3: q3TableParts, d1: d1Parts },
   d1: {

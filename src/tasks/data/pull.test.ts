@@ -75,7 +75,7 @@ describeShared('pulling from a server with the official paths', () => {
     const { splits, files: fetched } = await pullBenchmark(root, benchmarks.gsm8k, {
       mirror: `${server.url}/`,
       environment: environment(),
-      onProgress: ({ file }) => seen.add(file),
+      onProgress: (file) => seen.add(file),
     })
     expect(splits.map(({ split, examples }) => [split, examples])).toEqual([
       ['train', 7473],

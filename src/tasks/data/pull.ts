@@ -16,14 +16,10 @@ export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'pauses'> 
   /** Takes the place of https://raw.githubusercontent.com, https://codeload.github.com and the hub. */
   readonly mirror?: string
   readonly environment?: NodeJS.ProcessEnv
-  readonly onProgress?: (progress: PullProgress) => void
+  readonly onProgress?: (file: string, progress: DownloadProgress) => void
 }
 
-export interface PullProgress {
-  readonly file: string
-  readonly received: number
-  readonly total: number | undefined
-}
+export type DownloadProgress = Parameters<NonNullable<DownloadOptions['onProgress']>>[0]
 
 interface Pulled {
   readonly splits: readonly ImportedSplit[]
@@ -51,8 +47,7 @@ export async function pullBenchmark(
     // The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place.
     const token = isHub && mirror === undefined ? hubToken(environment) : undefined
     const digest = bytes === undefined || expected === undefined ? undefined : { bytes, sha256: expected }
-    const onProgress: DownloadOptions['onProgress'] = (progress) =>
-      options.onProgress?.({ file, ...progress })
+    const onProgress = (progress: DownloadProgress) => options.onProgress?.(file, progress)
     const { sha256, checked } = await download({ url, target, token, digest }, { signal, pauses, onProgress })
     fetched.push({ file, url, sha256, checked })
   }

@@ -8,24 +8,24 @@ import { didYouMean } from './nearest-name.ts'
 const text = z.string()
 const filled = text.refine((value) => value.trim() !== '', 'must not be blank')
 
-const answer = z
+export const answerSchema = z
   .custom<JsonValue>((value) => value !== null && plain(value) !== undefined, {
     message: 'must be JSON other than null, not nested too deeply',
   })
   .pipe(z.json() as z.ZodType<JsonValue, JsonValue>)
 
-const test = z.strictObject({
+export const testSchema = z.strictObject({
   input: text,
   output: text,
   testtype: z.enum(['stdin', 'functional']).optional(),
 })
 
-const program = z.discriminatedUnion('mode', [
+export const programSchema = z.discriminatedUnion('mode', [
   z.strictObject({ mode: z.literal('stdin'), starterCode: text.default('') }),
   z.strictObject({ mode: z.literal('function'), starterCode: text.default(''), entryPoint: filled }),
 ])
 
-const table = z.strictObject({
+export const tableSchema = z.strictObject({
   name: text.default('table'),
   caption: text.exactOptional(),
   header: z.array(text).exactOptional(),
@@ -36,18 +36,18 @@ const table = z.strictObject({
 export const questionSchema = z.strictObject({
   id: z.union([filled, z.int().transform(String)]).optional(),
   question: filled,
-  answer: answer.optional(),
+  answer: answerSchema.optional(),
   options: z
     .union([z.array(filled).min(2), z.array(z.strictObject({ label: filled, text })).min(2)])
     .optional(),
   context: z.union([text.transform((passage) => [passage]), z.array(text)]).optional(),
-  tables: z.array(table).optional(),
-  program: program.optional(),
-  publicTests: z.array(test).optional(),
-  tests: z.array(test).min(1).optional(),
+  tables: z.array(tableSchema).optional(),
+  program: programSchema.optional(),
+  publicTests: z.array(testSchema).optional(),
+  tests: z.array(testSchema).min(1).optional(),
   test: filled.optional(),
-  solution: answer.optional(),
-  wrong: z.array(answer).optional(),
+  solution: answerSchema.optional(),
+  wrong: z.array(answerSchema).optional(),
   metadata: z.record(text, text).optional(),
   split: z
     .string()

@@ -28,45 +28,31 @@ function isProgram(reference: Reference): reference is ProgramReference {
 /** References that are compared with the answer itself. */
 export type AnswerReference = Exclude<Reference, ProgramReference>
 
-export function scoreAnswer(answer: unknown, reference: AnswerReference): Score {
-  switch (reference.kind) {
-    case 'choice':
-      return scoreChoice(answer, reference)
-    case 'boolean':
-      return scoreBoolean(answer, reference)
-    case 'number-text':
-      return scoreNumberText(answer, reference)
-    case 'number':
-      return scoreNumber(answer, reference)
-    case 'text':
-      return scoreText(answer, reference)
-    case 'tatqa':
-      return scoreTatqa(answer, reference)
+type Scorers = {
+  readonly [Kind in AnswerReference['kind']]: {
+    readonly score: (answer: unknown, reference: Extract<Reference, { kind: Kind }>) => Score
+    readonly solution: (reference: Extract<Reference, { kind: Kind }>) => JsonValue
   }
 }
 
+const scorers: Scorers = {
+  choice: { score: scoreChoice, solution: ({ label }) => label },
+  boolean: { score: scoreBoolean, solution: ({ value }) => String(value) },
+  // The contract asks for no commas; the scorer would forgive them.
+  'number-text': { score: scoreNumberText, solution: ({ text }) => text.replaceAll(',', '') },
+  number: { score: scoreNumber, solution: ({ number }) => number },
+  text: { score: scoreText, solution: ({ accepted }) => accepted[0]! },
+  tatqa: { score: scoreTatqa, solution: ({ answers: values, scale }) => ({ values, scale }) },
+}
+
+export function scoreAnswer(answer: unknown, reference: AnswerReference): Score {
+  return scorers[reference.kind].score(answer, reference as never)
+}
+
 function solutionOf(reference: Reference): Solution | undefined {
-  switch (reference.kind) {
-    case 'choice':
-      return { answer: reference.label }
-    case 'boolean':
-      return { answer: String(reference.value) }
-    case 'number-text':
-      // The contract asks for no commas; the scorer would forgive them.
-      return { answer: reference.text.replaceAll(',', '') }
-    case 'number':
-      return { answer: reference.number }
-    case 'text':
-      return { answer: reference.accepted[0]! }
-    case 'tatqa':
-      return { answer: { values: reference.answers, scale: reference.scale } }
-    case 'humaneval':
-    case 'livecodebench': {
-      if (reference.solution === undefined) return undefined
-      const { program: answer, wrong } = reference.solution
-      return { answer, wrong }
-    }
-  }
+  if (!isProgram(reference)) return { answer: scorers[reference.kind].solution(reference as never) }
+  const { program: answer, wrong } = reference.solution ?? {}
+  return answer === undefined ? undefined : { answer, wrong }
 }
 
 const keptVerdicts = 10_000
