@@ -4,10 +4,10 @@ import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
+import { type DifferingSetting, differingSettings } from '../store/differing-settings.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/update-record.ts'
-import { type DifferingSetting, differingSettings } from './differing-settings.ts'
 import { meanOf } from './statistics.ts'
 
 /** A run as it is on the disk at this moment; it can be read while a trainer writes it. */

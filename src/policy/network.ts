@@ -1,10 +1,10 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor } from '../numerics/workspace.ts'
+import { columnsOf, type Tensor } from '../numerics/workspace.ts'
 import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
 import { type DecisionBatch, decisionHeads } from './decision-heads.ts'
 import { encodeUnits, type NetworkState, type UnitQueries } from './edge-aware-gru.ts'
-import { type NetworkWeights, nameWeights } from './network-weights.ts'
+import { type NetworkWeights, networkWeights } from './network-weights.ts'
 import type { PolicyParameters } from './parameters.ts'
 import { poolingKeys, poolUnits } from './pooling.ts'
 import { headTables, type SemanticTables, unitTable } from './semantic-tables.ts'
@@ -27,7 +27,7 @@ export class PolicyNetwork {
   readonly #semantics: Semantics
 
   constructor(parameters: PolicyParameters, roles: RoleSpace, semantics: Semantics, dropoutRate: number) {
-    this.weights = nameWeights(parameters)
+    this.weights = networkWeights(parameters.dimensions, (name) => parameters.tensor(name), columnsOf)
     this.roles = roles
     this.dropoutScale = 1 / (1 - dropoutRate)
     this.#semantics = semantics

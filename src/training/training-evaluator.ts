@@ -6,10 +6,9 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { stopError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
 import { addCosts, type Cost } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
+import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage, type Usage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
@@ -50,11 +49,10 @@ export async function evaluateGraph(
       const score = await executor.score(execution, reference, signal)
       return { evaluation: evaluationOf(execution, score), trace }
     }
-    if (status === 'timed_out' || round === rounds)
-      throw ModelUnreachableError.afterRetries(
-        task.id,
-        failures.find(({ status }) => status === 'model_failure')?.reason,
-      )
+    if (status !== 'timed_out' && round < rounds) continue
+    const problem = `The model could not be reached for an answer about task '${task.id}', after all retries.`
+    const last = failures.find(({ status }) => status === 'model_failure')?.reason
+    throw new ModelUnreachableError(last === undefined ? problem : `${problem} The last failure: ${last}`)
   }
 }
 
