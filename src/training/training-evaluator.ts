@@ -6,10 +6,10 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { addCosts, type Cost } from '../models/prices.ts'
+import { addCosts } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
-import { addUsage, type Usage } from '../models/usage.ts'
+import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
@@ -57,17 +57,7 @@ export async function evaluateGraph(
 }
 
 /** What the evaluations of one update took. */
-export interface EvaluationTally {
-  readonly made: number
-  /** Found in the ledger. */
-  readonly known: number
-  readonly usage: Usage
-  /** What identical requests saved. */
-  readonly reused: Usage
-  readonly cost: Cost
-  /** The shortest time that their calls allowed. */
-  readonly boundMs: number
-}
+export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take']>
 
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
 export function openEvaluator(options: {
@@ -144,14 +134,17 @@ export function openEvaluator(options: {
       return scored
     },
     /** What was evaluated since the last time this was asked. */
-    take(): EvaluationTally {
+    take() {
       const [first, ...others] = executions.map(({ cost }) => cost)
       const tally = {
         made: executions.length,
+        /** Found in the ledger. */
         known,
         usage: addUsage(...executions.map(({ usage }) => usage)),
+        /** What identical requests saved. */
         reused: addUsage(...executions.map(({ reused }) => reused)),
-        cost: first === undefined ? 'unpriced' : others.reduce(addCosts, first),
+        cost: first === undefined ? ('unpriced' as const) : others.reduce(addCosts, first),
+        /** The shortest time that their calls allowed. */
         boundMs: Math.max(paths.criticalMs, paths.workMs / parts.limit.limit),
       }
       paths = new CallPaths()
