@@ -5,7 +5,7 @@ import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
-import { type Price, priceOf } from '../models/prices.ts'
+import { priceOf } from '../models/prices.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
@@ -17,18 +17,10 @@ import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
 import type { EngineOptions, TrainOptions } from './train-options.ts'
 
-/** A run with everything chosen that was left open. */
-export interface PreparedRun {
-  readonly folder: RunFolder
-  readonly parts: ExecutorParts
-  readonly encoder: FrozenTextEncoder
-  readonly price: Price | undefined
-  /** With its settings and budget. */
-  readonly record: RunRecord
-}
+export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
-/** Nothing is written yet. */
-export async function prepareRun(folder: RunFolder, options: TrainOptions): Promise<PreparedRun> {
+/** A run with everything chosen that was left open. Nothing is written yet. */
+export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const begun = options.resume === true ? folder.readRecord() : undefined
   const parts = await openParts(options, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
