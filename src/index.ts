@@ -95,12 +95,11 @@ export {
   type Decoding,
   paperDecoding,
 } from './models/chat-model.ts'
-export { ModelRefusedError } from './models/model-refused.ts'
-export { ModelUnreachableError } from './models/model-unreachable.ts'
 export { type ModelSettings, openModel } from './models/open-model.ts'
 export { type Price, type PriceTable, publishedPrices } from './models/prices.ts'
 export { RecordingModel, ReplayModel } from './models/recording.ts'
 export { callModel } from './models/retry.ts'
+export { ModelRefusedError, ModelUnreachableError } from './models/stop-error.ts'
 export type { Usage } from './models/usage.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'

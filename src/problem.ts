@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 export const exitCode = {
   done: 0,
   /** Also: no valid answer. Trying again may help. */
@@ -37,4 +39,15 @@ export class Problem extends Error {
     this.name = new.target.name
     this.exitCode = code
   }
+}
+
+/** What a caller gave, checked and with its defaults. A `Problem` names every field that is wrong. */
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  given: unknown,
+  what: string,
+): z.output<Schema> {
+  const { data, error } = schema.safeParse(given)
+  if (error === undefined) return data
+  throw new Problem(`The ${what} settings are not valid.\n${z.prettifyError(error)}`)
 }

@@ -2,21 +2,14 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
 import { type ComparedOrganisation, compareOrganisations } from './compare-organisations.ts'
-import { type EvaluationHeader, storedEvaluations } from './evaluate.ts'
-import { type OrganisationReport, organisationReport } from './organisation-report.ts'
+import { storedEvaluations } from './evaluate.ts'
+import { organisationReport } from './organisation-report.ts'
 
 /** An evaluation that a run keeps, with what its records say. */
-export interface KeptEvaluation {
-  readonly run: string
-  readonly folder: string
-  readonly header: EvaluationHeader
-  readonly report: OrganisationReport
-  /** When it was begun, in milliseconds. */
-  readonly begunAt: number
-}
+export type KeptEvaluation = ReturnType<typeof keptEvaluations>[number]
 
 /** All that have a record, in the order in which they were begun. */
-export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] {
+export function keptEvaluations(run: RunFolder, name: string) {
   return storedEvaluations(run)
     .filter(({ records }) => records.length > 0)
     .map(({ folder, header, records }) => ({
@@ -24,6 +17,7 @@ export function keptEvaluations(run: RunFolder, name: string): KeptEvaluation[] 
       folder,
       header,
       report: organisationReport(header, records),
+      /** When it was begun, in milliseconds. */
       begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
     }))
     .toSorted((a, b) => a.begunAt - b.begunAt)
@@ -93,7 +87,7 @@ export function baseOf(evaluations: readonly KeptEvaluation[], wanted: string | 
   )
 }
 
-export interface ComparedEvaluation extends ComparedOrganisation {
+export type ComparedEvaluation = ComparedOrganisation & {
   readonly label: string
   readonly evaluation: KeptEvaluation
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { priceOf } from '../models/prices.ts'
+import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { Budget } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
@@ -13,23 +14,20 @@ import { splitOf, splitVersion } from '../tasks/task-set.ts'
 import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
-import { type EvaluationProgress, evaluateOrganisation } from './evaluate-organisation.ts'
-import type { Organisation } from './organisation.ts'
+import { evaluateOrganisation, type OrganisationEvaluation } from './evaluate-organisation.ts'
 import type { OrganisationReport, QuestionRecord, ReportedEvaluation } from './organisation-report.ts'
 
-export interface EvaluateOptions extends EngineOptions {
-  readonly organisation: Organisation
+export interface EvaluateOptions
+  extends EngineOptions,
+    Pick<OrganisationEvaluation, 'organisation' | 'tasks' | 'onRecord'> {
   /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
   readonly about?: Readonly<Record<string, string | number>>
   /** Held-out questions by default. */
   readonly split?: string
-  /** Only this many questions, from the start of the split. */
-  readonly tasks?: number
   /** The run that keeps the records, so that an interrupted evaluation can continue; without it nothing is kept. */
   readonly folder?: string | RunFolder
   /** Called first, with the records that an interrupted evaluation left and the number there will be. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
-  readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void
 }
 
 export interface EvaluatedOrganisation extends OrganisationReport {
@@ -59,7 +57,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   const { set, organisation, split = 'test', tasks, signal, onRecord } = options
   const folder = typeof options.folder === 'string' ? new RunFolder(options.folder) : options.folder
   const parts = await openParts(options, folder?.exists === true ? folder.readRecord().tools : undefined)
-  const caps = budgetSettings.parse(options.budget ?? {})
+  const caps = validated(budgetSettings, options.budget ?? {}, 'budget')
   checkPrice(parts, caps)
   const budget = new Budget(caps, priceOf(parts.model.identity, parts.settings.prices))
   const executor = new TaskExecutor({ ...parts, meter: budget })
@@ -77,7 +75,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       done: store?.done,
       onRecord: (record, progress) => {
         store?.records.append(record)
-        onRecord?.(record, progress)
+        return onRecord?.(record, progress)
       },
     })
     const whole = { ...report, metric: set.metric, model: header.model }

@@ -1,4 +1,4 @@
-import { RunError, type RunFolder } from '../store/run-folder.ts'
+import type { RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
   directOrganisation,
@@ -49,7 +49,7 @@ export function organisationsOf(
     if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
     if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }
     if (name === 'random') return { organisation: randomOrganisation(library, limits, seed), about: { seed } }
-    loaded ??= loadCheckpoint(folder, options)
+    loaded ??= loadPolicy(folder, options)
     const trained = await loaded
     const { encoder } = trained
     const policy = name === 'untrained' ? await loadPolicy(folder, { encoder, update: 0 }) : trained
@@ -59,15 +59,4 @@ export function organisationsOf(
     const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
     return { organisation: policy.organisation(restricted), about }
   }
-}
-
-/** Only the newest checkpoints are kept; the error names them. */
-export async function loadCheckpoint(folder: RunFolder, options: LoadOptions): Promise<TrainedPolicy> {
-  const { update } = options
-  const kept = folder.checkpoints()
-  if (update !== undefined && update !== 0 && !kept.includes(update))
-    throw new RunError(
-      `The run has no checkpoint of update ${update}. There are ${[0, ...kept.filter((one) => one > 0)].join(', ')}; 0 is the untrained policy.`,
-    )
-  return loadPolicy(folder, options)
 }

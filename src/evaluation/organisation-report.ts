@@ -1,8 +1,8 @@
 import type { Unit } from '../graph/agent-graph.ts'
-import { addCosts, type Cost } from '../models/prices.ts'
-import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { addCosts } from '../models/prices.ts'
+import { addUsage, noUsage } from '../models/usage.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
-import { type MeanInterval, meanInterval, meanOf } from './statistics.ts'
+import { meanInterval, meanOf } from './statistics.ts'
 
 /** One question, one graph, one answer and its score: plain data, all that a report is made of. */
 export interface QuestionRecord extends Omit<Evaluation, 'reused'> {
@@ -23,49 +23,13 @@ export interface ReportedEvaluation {
   readonly tasks: number
 }
 
-export interface OrganisationReport extends Omit<ReportedEvaluation, 'tasks'> {
-  /** Questions that were evaluated: the denominator of every mean, failures included. */
-  readonly n: number
-  /** Questions that were to be evaluated. */
-  readonly total: number
-  /** False where a budget or a signal ended it early. */
-  readonly complete: boolean
-  readonly score: MeanInterval
-  /** Means of further measures; where an answer has none it counts as zero. */
-  readonly measures: Readonly<Record<string, number>>
-  /** How the tests of programs ended, and how often; only where answers are programs. */
-  readonly programs?: Readonly<Record<string, number>>
-  /** Means per question. */
-  readonly tokens: { readonly input: number; readonly output: number; readonly total: number }
-  /** Mean per question. */
-  readonly calls: number
-  /** Of all questions together. While it has unknown attempts, tokens and cost are lower bounds. */
-  readonly usage: Usage
-  /** Of all questions together. */
-  readonly cost: Cost
-  readonly failures: {
-    /** Questions without a valid answer. */
-    readonly unanswered: number
-    /** Nodes that failed, made good by others or not. */
-    readonly nodes: number
-  }
-  /** Mean per question. */
-  readonly durationMs: number
-  readonly units: {
-    /** Outer units per question. */
-    readonly mean: number
-    /** Share of groups among them. */
-    readonly groups: number
-  }
-  /** In the order of the tasks. */
-  readonly records: readonly QuestionRecord[]
-}
+export type OrganisationReport = ReturnType<typeof organisationReport>
 
 /** What records say together; they are in the order of the tasks, and at least one. */
 export function organisationReport(
   { organisation, description, split, tasks: total }: ReportedEvaluation,
   records: readonly QuestionRecord[],
-): OrganisationReport {
+) {
   const n = records.length
   const units = records.flatMap(({ graph }) => graph.units)
   const groups = units.filter(({ realization }) => realization === 'group').length
@@ -75,22 +39,35 @@ export function organisationReport(
     organisation,
     description,
     split,
+    /** Questions that were evaluated: the denominator of every mean, failures included. */
     n,
+    /** Questions that were to be evaluated. */
     total,
+    /** False where a budget or a signal ended it early. */
     complete: n === total,
     score: meanInterval(records.map(({ score }) => score)),
+    /** Means of further measures; where an answer has none it counts as zero. */
     measures: measureMeans(records),
-    ...programCounts(records),
+    programs: programCounts(records),
+    /** Means per question. */
     tokens: { input: input / n, output: output / n, total: (input + output) / n },
+    /** Mean per question. */
     calls: calls / n,
+    /** Of all questions together. While it has unknown attempts, tokens and cost are lower bounds. */
     usage,
+    /** Of all questions together. */
     cost: records.map(({ cost }) => cost).reduce(addCosts),
     failures: {
+      /** Questions without a valid answer. */
       unanswered: records.filter(({ status }) => status !== 'answered').length,
+      /** Nodes that failed, made good by others or not. */
       nodes: records.reduce((sum, { failures }) => sum + failures.length, 0),
     },
+    /** Mean per question. */
     durationMs: meanOf(records.map(({ durationMs }) => durationMs)),
+    /** Outer units per question, and the share of groups among them. */
     units: { mean: units.length / n, groups: groups / Math.max(1, units.length) },
+    /** In the order of the tasks. */
     records,
   }
 }
@@ -102,9 +79,10 @@ function measureMeans(records: readonly QuestionRecord[]): Record<string, number
   )
 }
 
-function programCounts(records: readonly QuestionRecord[]): Pick<OrganisationReport, 'programs'> {
+/** How the tests of programs ended, and how often; only where answers are programs. */
+function programCounts(records: readonly QuestionRecord[]): Record<string, number> | undefined {
   const ends = records.flatMap(({ program }) => program ?? []).sort()
-  if (ends.length === 0) return {}
+  if (ends.length === 0) return undefined
   const count = (end: string) => ends.filter((one) => one === end).length
-  return { programs: Object.fromEntries(ends.map((end) => [end, count(end)])) }
+  return Object.fromEntries(ends.map((end) => [end, count(end)]))
 }

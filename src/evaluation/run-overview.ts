@@ -4,34 +4,26 @@ import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
+import { type DifferingSetting, differingSettings } from '../store/differing-settings.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/update-record.ts'
-import { type DifferingSetting, differingSettings } from './differing-settings.ts'
 import { meanOf } from './statistics.ts'
 
-/** A run as it is on the disk at this moment; it can be read while a trainer writes it. */
-export interface RunOverview {
-  readonly record: RunRecord
-  /** Updates whose weights are kept, of `record.updates`. */
-  readonly done: number
-  readonly isFinished: boolean
-  readonly updates: readonly UpdateRecord[]
-  /** Settings of training and execution that are not the paper's: its value first. */
-  readonly departures: readonly DifferingSetting[]
-  readonly made: TokenCount
-  readonly reused: TokenCount
-}
+export type RunOverview = ReturnType<typeof runOverview>
 
-export function runOverview(folder: RunFolder): RunOverview {
+/** A run as it is on the disk at this moment; it can be read while a trainer writes it. */
+export function runOverview(folder: RunFolder) {
   const record = folder.readRecord()
   const updates = readLines(folder.eventsFile) as UpdateRecord[]
   const done = folder.checkpoints().at(-1) ?? 0
   return {
     record,
+    /** Updates whose weights are kept, of `record.updates`. */
     done,
     isFinished: done >= record.updates,
     updates,
+    /** Settings of training and execution that are not the paper's: its value first. */
     departures: departuresOf(record),
     made: sumTokens(updates.map(({ made }) => made)),
     reused: sumTokens(updates.map(({ reused }) => reused)),
@@ -83,23 +75,15 @@ export function fifthOf(updates: number): number {
 }
 
 /** A final graph of a training, and how it did on the questions that it was built for. */
-export interface FinalGraph {
-  readonly graph: AgentGraph
-  readonly key: string
-  readonly count: number
-  readonly score: number
-}
+export type FinalGraph = ReturnType<typeof finalGraphs>[number]
 
 /** The final graphs of the last updates, the most common first, of equally common ones the newest. */
-export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
+export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number) {
   const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
   const ends = last
     .flatMap(({ trajectories }) => trajectories)
-    .map(({ actions, terminalScore }) => {
-      const units = actions.flatMap((action) => (action.type === 'stop' ? [] : [action]))
-      const graph = AgentGraph.of(
-        units.map(({ role, realization, predecessors }) => ({ role, realization, predecessors })),
-      )
+    .map(({ transitions, terminalScore }) => {
+      const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
       return { graph, key: graphKey(graph), score: terminalScore }
     })
   return [...Map.groupBy(ends.toReversed(), ({ key }) => key)]
@@ -112,16 +96,8 @@ export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number
     .toSorted((a, b) => b.count - a.count)
 }
 
-/** How often roles were placed, and as what, by the graphs of these updates. */
-export interface PlacedUnits {
-  readonly roles: ReadonlyMap<string, number>
-  readonly atomic: number
-  readonly group: number
-  /** Graphs by how many units they have. */
-  readonly sizes: ReadonlyMap<number, number>
-}
-
-export function placedUnits(updates: readonly UpdateRecord[]): PlacedUnits {
+/** How often roles were placed, and as what, by the graphs of these updates; `sizes`: graphs by how many units they have. */
+export function placedUnits(updates: readonly UpdateRecord[]) {
   const roles = new Map<string, number>()
   const sizes = new Map<number, number>()
   let [atomic, group] = [0, 0]

@@ -112,6 +112,12 @@ function policyOrganisation(
 function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {
   // The arithmetic of this machine may be another: what was trained can be used all the same.
   const expected = { dimensions, library: run.library, encoder: run.encoder.fingerprint }
+  const kept = from.checkpoints()
+  // Only the newest are kept.
+  if (update !== undefined && !kept.includes(update))
+    throw new RunError(
+      `The run has no checkpoint of update ${update}. There are ${[0, ...kept.filter((one) => one > 0)].join(', ')}; 0 is the untrained policy.`,
+    )
   const checkpoint = from.readCheckpoint(expected, update)
   if (checkpoint === undefined) throw new RunError(`The run ${run.name} has no checkpoint yet.`)
   return checkpoint

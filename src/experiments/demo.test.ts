@@ -49,7 +49,7 @@ test('trains through HTTP, examines six organisations, and comes out the same ea
   expect(reports.map(({ organisation, n, complete }) => [organisation, n, complete])).toEqual(
     names.map((name) => [name, 8, true]),
   )
-  expect(rows[2]).not.toHaveProperty('against')
+  expect(rows[2]!.against).toBeUndefined()
   expect(rows[5]!.against).toMatchObject({ base: 'untrained', questions: 8 })
   const unitsOf = (position: number) => reports[position]!.records.flatMap(({ graph }) => graph.units)
   expect(unitsOf(3).every(({ realization }) => realization === 'atomic')).toBe(true)

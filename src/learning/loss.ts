@@ -28,17 +28,7 @@ export function lossWeights({ divergenceWeight, entropyWeight }: TrainingSetting
 export const paperLossWeights = lossWeights(trainingSettings.parse({}))
 
 /** What one update measured, `[trajectory][position]` and on average over all positions. */
-export interface UpdateReport {
-  readonly logProbabilities: readonly (readonly number[])[]
-  /** KL from the policy to the reference. */
-  readonly divergences: readonly (readonly number[])[]
-  readonly entropies: readonly (readonly number[])[]
-  readonly loss: number
-  /** Mean of −A log π. */
-  readonly policyLoss: number
-  readonly meanDivergence: number
-  readonly meanEntropy: number
-}
+export type UpdateReport = ReturnType<typeof groupLoss>
 
 /** A state that the group visited: both policies there, and where the gradient of the logits is collected. */
 export interface VisitedState {
@@ -62,12 +52,9 @@ export interface LossPosition {
  * `decided` lists the positions where the policy had a choice. A STOP forced by the unit limit has log-probability, KL and
  * entropy zero and is left out of it, but M still counts it: the paper averages over every recorded position.
  */
-export function groupLoss(
-  group: RecordedGroup,
-  decided: readonly LossPosition[],
-  weights: LossWeights,
-): UpdateReport {
+export function groupLoss(group: RecordedGroup, decided: readonly LossPosition[], weights: LossWeights) {
   const zeros = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
+  // `divergences`: KL from the policy to the reference. `policyLoss`: the mean of −A log π.
   const report = { logProbabilities: zeros(), divergences: zeros(), entropies: zeros() }
   const scale = 1 / group.trajectories.flat().length
   const sums = { policy: 0, divergence: 0, entropy: 0 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { rewardSettings } from '../settings/rewards.ts'
 import { returnsToGo } from './returns.ts'
-import type { Transition } from './trajectory.ts'
+import type { Trajectory } from './trajectory.ts'
 
-const withRewards = (...rewards: number[]) => rewards.map((reward) => ({ reward }) as Transition)
+const withRewards = (...rewards: number[]) =>
+  rewards.map((reward) => ({ reward }) as Trajectory['transitions'][number])
 
 test('the terminal fields meet at STOP and earlier rewards are added backward', () => {
   const trajectory = {

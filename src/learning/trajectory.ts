@@ -28,41 +28,15 @@ export interface ScoredConstruction {
   readonly terminalUsage?: { readonly calls: number; readonly tokens: number }
 }
 
-/** One addition with its credit. */
-export interface Transition extends ProbeScores {
-  /** G_{t+1}, the graph after the addition. */
-  readonly graph: AgentGraph
-  /** ΔU, ΔC and ΔD. */
-  readonly utilityGain: number
-  readonly addedComplexity: number
-  readonly addedRepetition: number
-  /** C(G_{t+1}). */
-  readonly complexity: number
-  /** D(G_{t+1}). */
-  readonly repetition: number
-  /** d_t. */
-  readonly increment: number
-  /** Φ_{t+1}. */
-  readonly potential: number
-  /** F_t, the reward stored with the addition, whose task reward is zero. */
-  readonly reward: number
-}
-
 /**
  * A construction with its credit. Terminal terms stay apart from the last addition's reward, under the paper's own
  * names. A trajectory is itself a scored construction, also after a round trip through JSON, so its credit can be
  * computed again later, with the same or other settings.
  */
-export interface Trajectory extends ScoredConstruction {
-  readonly transitions: readonly Transition[]
-  readonly terminal_reward: number
-  readonly terminal_shaping_reward: number
-  /** What the credit was computed with; returns take their discount from here. */
-  readonly settings: RewardSettings
-}
+export type Trajectory = ReturnType<typeof creditTrajectory>
 
 /** Turns scores into credit: potentials, stored rewards and the settlement at STOP. */
-export function creditTrajectory(scored: ScoredConstruction, settings: RewardSettings): Trajectory {
+export function creditTrajectory(scored: ScoredConstruction, settings: RewardSettings) {
   const { query, probes, actions, forcedStop, terminalScore, terminalUsage } = scored
   const { alpha, beta, gammaR, eta } = settings
   const additions = additionsOf(actions)
@@ -71,7 +45,7 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
 
   // Φ_0 = 0: potentials are relative to the empty graph, whose complexity and repetition are 0 too.
   let before = { graph: AgentGraph.empty, complexity: 0, repetition: 0, potential: 0 }
-  const transitions = additions.map((addition, position): Transition => {
+  const transitions = additions.map((addition, position) => {
     const { parentScores, childScores } = scored.transitions[position]!
     checkScores('parent', parentScores, probes, position)
     checkScores('child', childScores, probes, position)
@@ -87,16 +61,23 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
     const reward = requireFinite(eta * potential - before.potential, `reward of action ${position}`)
     before = { graph, complexity, repetition, potential }
     return {
+      /** G_{t+1}, the graph after the addition. */
       graph,
       parentScores,
       childScores,
+      /** ΔU, ΔC and ΔD. */
       utilityGain,
       addedComplexity,
       addedRepetition,
+      /** C(G_{t+1}). */
       complexity,
+      /** D(G_{t+1}). */
       repetition,
+      /** d_t. */
       increment,
+      /** Φ_{t+1}. */
       potential,
+      /** F_t, the reward stored with the addition, whose task reward is zero. */
       reward,
     }
   })
@@ -113,6 +94,7 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
     terminal_reward: requireFinite(terminalReward(scored, settings), 'terminal reward'),
     // −Φ: the terminal state has potential zero. Not a bare minus, which would make -0 of 0.
     terminal_shaping_reward: 0 - before.potential,
+    /** What the credit was computed with; returns take their discount from here. */
     settings,
   }
 }

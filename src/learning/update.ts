@@ -5,12 +5,11 @@ import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, constructGraphs } from '../policy/construction.ts'
 import { rewardsOf, type TrainingSettings } from '../settings/training.ts'
 import { positionAligned } from './advantages.ts'
-import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
 import { returnsToGo } from './returns.ts'
 import type { TrainingQuestions } from './training-questions.ts'
-import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
+import { creditTrajectory, type ScoredConstruction } from './trajectory.ts'
 
 /** S(G, q), with what running the graph took. */
 export interface GraphScore {
@@ -31,17 +30,7 @@ export interface UpdateOptions {
   readonly evaluate: ScoreGraph
 }
 
-export interface TrainedUpdate {
-  readonly update: number
-  /** The id of the question. */
-  readonly query: string
-  readonly temperature: number
-  readonly trajectories: readonly Trajectory[]
-  readonly advantages: readonly (readonly number[])[]
-  readonly report: UpdateReport
-  /** Distinct pairs of graph and task that were scored. */
-  readonly evaluations: number
-}
+export type TrainedUpdate = Awaited<ReturnType<typeof updatePolicy>>
 
 /**
  * The policy never sees an execution, so all trajectories are sampled first and all scores they need are asked for at
@@ -50,7 +39,7 @@ export interface TrainedUpdate {
  * An update depends only on the weights, the optimizer's moments, its number and the seed, so a run that is resumed ends
  * with identical weights.
  */
-export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions): Promise<TrainedUpdate> {
+export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions) {
   const { settings, questions, update, updates, evaluate } = options
   const { seed, restriction } = settings
   const rewards = rewardsOf(settings)
@@ -105,6 +94,7 @@ export async function updatePolicy(learner: PolicyLearner, options: UpdateOption
     trajectories: constructions.map(({ steps }) => steps),
     advantages,
   })
+  // `evaluations`: distinct pairs of graph and task that were scored.
   return { update, query: query.id, temperature, trajectories, advantages, report, evaluations: asked.size }
 }
 

@@ -1,15 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { type LibraryPath, shown } from './library-problem.ts'
 
-/** A YAML file as plain values: objects, arrays, text, numbers, booleans and null. */
-export interface YamlDocument {
-  readonly value: unknown
-  /** What is no YAML, or none that is taken here. */
-  readonly faults: readonly { readonly line: number; readonly message: string }[]
-  /** The line of a field, or of the nearest one around it that exists. */
-  readonly lineOf: (path: LibraryPath) => number
-}
-
 /** Characters in a file, and again after aliases are expanded: some ten times the largest library we know. */
 export const maxYamlCharacters = 1 << 20
 // A role's deepest field, roles[i].group.workers[j].tools[k], is at depth 7.
@@ -24,7 +15,7 @@ const tooLarge = `has more than ${maxValues} values or ${maxYamlCharacters} char
  * document, no key twice, bounded in size and depth after expansion of aliases. Time is linear in the file's
  * length.
  */
-export function readYaml(text: string): YamlDocument {
+export function readYaml(text: string) {
   const lines = new LineCounter()
   // Our own check finds a key that comes twice: the parser's compares each key of a mapping with all others.
   const { contents, errors } = parseDocument<Node>(text, {
@@ -39,7 +30,13 @@ export function readYaml(text: string): YamlDocument {
   for (const { pos, code, message } of errors.slice(0, maxSyntaxFaults))
     reader.fault(reader.lineAt(pos[0]), syntaxFault(code, message))
   const value = errors.length === 0 ? reader.read(contents, [], 1) : undefined
-  return { value, faults: reader.faults, lineOf: (path) => reader.lineOf(path) }
+  return {
+    value,
+    /** What is no YAML, or none that is taken here. */
+    faults: reader.faults,
+    /** The line of a field, or of the nearest one around it that exists. */
+    lineOf: (path: LibraryPath) => reader.lineOf(path),
+  }
 }
 
 function syntaxFault(code: string, message: string): string {

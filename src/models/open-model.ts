@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
-import { Problem } from '../problem.ts'
+import { Problem, validated } from '../problem.ts'
 import { checkBaseURL } from './base-url.ts'
 import { OpenAICompatibleModel } from './openai-compatible.ts'
 import { type Provider, type ProviderName, providers } from './providers.ts'
@@ -48,7 +48,7 @@ export type ModelSettings = z.input<typeof modelSettings>
 
 /** The model that settings describe. Throws a `Problem` for wrong settings; makes no call yet. */
 export function openModel(settings: ModelSettings = {}, environment = process.env): OpenAICompatibleModel {
-  const chosen = modelSettings.parse(settings)
+  const chosen = validated(modelSettings, settings, 'model')
   const preset: Provider = providers[chosen.preset]
   const model = chosen.model ?? preset.model
   if (model === undefined)

@@ -3,13 +3,10 @@ import type { Indices, Tape } from '../numerics/tape.ts'
 import type { Tensor } from '../numerics/workspace.ts'
 import type { NetworkWeights } from './network-weights.ts'
 
-/** The part of both projections that depends on the query alone, computed once for all decisions about it. */
-export interface QueryContext {
-  readonly graph: Tensor
-  readonly context: Tensor
-}
+export type QueryContext = ReturnType<typeof queryContext>
 
-export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tensor): QueryContext {
+/** The part of both projections that depends on the query alone, computed once for all decisions about it. */
+export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tensor) {
   return {
     graph: tape.bias(weights.graph.bias, tape.linear(queries, weights.graph.query)),
     context: tape.bias(weights.context.bias, tape.linear(queries, weights.context.query)),

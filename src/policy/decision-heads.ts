@@ -1,7 +1,7 @@
 import type { Tape } from '../numerics/tape.ts'
 import type { Tensor } from '../numerics/workspace.ts'
 import type { EncodedUnits } from './edge-aware-gru.ts'
-import type { ContextHead, NetworkWeights } from './network-weights.ts'
+import type { NetworkWeights } from './network-weights.ts'
 import type { SemanticTables } from './semantic-tables.ts'
 
 /** A decision, a role's realization, and the existing units that it may listen to. */
@@ -25,9 +25,10 @@ export function decisionHeads(
   { states, rows }: EncodedUnits,
 ) {
   type List = readonly number[]
+  type Head = NetworkWeights['stop']
 
   /** A head's first layer is its context part plus its constant part; then GELU and the second layer. */
-  const branchLogits = (head: ContextHead, table: Tensor, decisions: List, roles: List): Tensor => {
+  const branchLogits = (head: Head, table: Tensor, decisions: List, roles: List): Tensor => {
     const hidden = tape.zeros(decisions.length, table.columns)
     tape.gather(tape.linear(context, head.context), tape.indices(decisions), hidden)
     tape.gather(table, tape.indices(roles), hidden)

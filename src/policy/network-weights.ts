@@ -1,81 +1,69 @@
-import { columnsOf, type Tensor } from '../numerics/workspace.ts'
-import type { PolicyParameters } from './parameters.ts'
+import type { Tensor } from '../numerics/workspace.ts'
+import type { PolicyDimensions } from './parameter-shapes.ts'
 
-/** A head's two layers; the first one's weight is its context part. */
-export interface ContextHead {
-  readonly context: Tensor
-  readonly output: Tensor
-  readonly outputBias: Tensor
-}
+export type NetworkWeights = ReturnType<typeof networkWeights<Tensor>>
 
-export type NetworkWeights = ReturnType<typeof nameWeights>
-
-/** The parameters under the names of the equations. Weights of concatenated inputs are split by columns. */
-export function nameWeights(parameters: PolicyParameters) {
-  const { semantic: S, hidden: H } = parameters.dimensions
-  const tensor = (name: string) => parameters.tensor(name)
-  const part = (name: string, from: number, count: number) => columnsOf(tensor(name), from, count)
-  const norm = (name: string) => ({ weight: tensor(`${name}.weight`), bias: tensor(`${name}.bias`) })
-  const head = (name: string) => ({
-    context: part(`${name}.0.weight`, 0, H),
-    bias: tensor(`${name}.0.bias`),
-    output: tensor(`${name}.2.weight`),
-    outputBias: tensor(`${name}.2.bias`),
+/**
+ * Every weight of the network under the name of the equations, with its PyTorch name and shape, `[out, in]` for a linear
+ * layer. Weights of concatenated inputs are split by `columns`, a part for each input.
+ */
+export function networkWeights<Weight>(
+  { semantic: S, hidden: H, maxUnits: N }: PolicyDimensions,
+  tensor: (name: string, shape: readonly number[]) => Weight,
+  columns: (whole: Weight, from: number, count: number) => Weight,
+) {
+  const norm = (name: string) => ({
+    weight: tensor(`${name}.weight`, [H]),
+    bias: tensor(`${name}.bias`, [H]),
   })
+  const layer = <Input extends string>(name: string, inputs: Record<Input, number>) => {
+    const widths = Object.entries<number>(inputs)
+    const weight = tensor(`${name}.weight`, [H, widths.reduce((sum, [, width]) => sum + width, 0)])
+    let end = 0
+    const parts = widths.map(([input, width]) => {
+      end += width
+      return [input, columns(weight, end - width, width)]
+    })
+    return {
+      ...(Object.fromEntries(parts) as Record<Input, Weight>),
+      bias: tensor(`${name}.bias`, [H]),
+    }
+  }
+  /** Two layers with a GELU between them, which takes number 1 of PyTorch's `Sequential`. */
+  const head = <Input extends string>(name: string, outputs: number, inputs: Record<Input, number>) => ({
+    ...layer(`${name}.0`, inputs),
+    output: tensor(`${name}.2.weight`, [outputs, H]),
+    outputBias: tensor(`${name}.2.bias`, [outputs]),
+  })
+  // In the order of the PyTorch state dict, which is that of the optimizer's moments.
   return {
-    semantic: tensor('semantic_proj.weight'),
-    granularityEmbedding: tensor('granularity_emb.weight'),
-    positionEmbedding: tensor('position_emb.weight'),
-    indegreeEmbedding: tensor('indegree_emb.weight'),
-    outdegreeEmbedding: tensor('outdegree_emb.weight'),
-    input: tensor('input_proj.weight'),
-    predecessor: tensor('predecessor_proj.weight'),
-    query: tensor('query_proj.weight'),
+    semantic: tensor('semantic_proj.weight', [H, S]),
+    granularityEmbedding: tensor('granularity_emb.weight', [2, H]),
+    positionEmbedding: tensor('position_emb.weight', [N, H]),
+    indegreeEmbedding: tensor('indegree_emb.weight', [N, H]),
+    outdegreeEmbedding: tensor('outdegree_emb.weight', [N, H]),
+    input: tensor('input_proj.weight', [H, H]),
+    predecessor: tensor('predecessor_proj.weight', [H, H]),
+    query: tensor('query_proj.weight', [H, S]),
     gru: {
-      input: tensor('gru.weight_ih'),
-      state: tensor('gru.weight_hh'),
-      inputBias: tensor('gru.bias_ih'),
-      stateBias: tensor('gru.bias_hh'),
+      input: tensor('gru.weight_ih', [3 * H, H]),
+      state: tensor('gru.weight_hh', [3 * H, H]),
+      inputBias: tensor('gru.bias_ih', [3 * H]),
+      stateBias: tensor('gru.bias_hh', [3 * H]),
     },
     nodeNorm: norm('node_norm'),
-    poolKey: tensor('pool_key.weight'),
-    poolQuery: tensor('pool_query.weight'),
-    emptyGraph: tensor('empty_graph'),
-    graph: {
-      pool: part('graph_proj.weight', 0, H),
-      query: part('graph_proj.weight', H, S),
-      bias: tensor('graph_proj.bias'),
-    },
+    poolKey: tensor('pool_key.weight', [H, H]),
+    poolQuery: tensor('pool_query.weight', [H, S]),
+    emptyGraph: tensor('empty_graph', [H]),
+    graph: layer('graph_proj', { pool: H, query: S }),
     graphNorm: norm('graph_norm'),
-    context: {
-      graph: part('context_proj.weight', 0, H),
-      query: part('context_proj.weight', H, S),
-      progress: part('context_proj.weight', H + S, 2),
-      bias: tensor('context_proj.bias'),
-    },
+    context: layer('context_proj', { graph: H, query: S, progress: 2 }),
     contextNorm: norm('context_norm'),
-    role: { ...head('role_head'), semantic: part('role_head.0.weight', H, S) },
-    stop: head('stop_head'),
-    granularity: {
-      ...head('granularity_head'),
-      role: part('granularity_head.0.weight', H, S),
-      atomic: part('granularity_head.0.weight', H + S, S),
-      group: part('granularity_head.0.weight', H + 2 * S, S),
-    },
-    edgeQuery: {
-      context: part('edge_query.weight', 0, H),
-      role: part('edge_query.weight', H, S),
-      realization: part('edge_query.weight', H + S, S),
-      bias: tensor('edge_query.bias'),
-    },
-    edgeKey: tensor('edge_key.weight'),
-    edge: {
-      query: part('edge_mlp.0.weight', 0, H),
-      state: part('edge_mlp.0.weight', H, H),
-      product: part('edge_mlp.0.weight', 2 * H, H),
-      bias: tensor('edge_mlp.0.bias'),
-      output: tensor('edge_mlp.2.weight'),
-      outputBias: tensor('edge_mlp.2.bias'),
-    },
+    role: head('role_head', 1, { context: H, semantic: S }),
+    stop: head('stop_head', 1, { context: H }),
+    granularity: head('granularity_head', 2, { context: H, role: S, atomic: S, group: S }),
+    edgeQuery: layer('edge_query', { context: H, role: S, realization: S }),
+    edgeKey: tensor('edge_key.weight', [H, H]),
+    edge: head('edge_mlp', 1, { query: H, state: H, product: H }),
   }
 }

@@ -1,20 +1,16 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tape } from '../numerics/tape.ts'
-import type { Tensor } from '../numerics/workspace.ts'
-import { decisionContext, type QueryContext, queryContext } from './decision-context.ts'
+import { columnsOf, type Tensor } from '../numerics/workspace.ts'
+import { decisionContext, queryContext } from './decision-context.ts'
 import { type DecisionBatch, decisionHeads } from './decision-heads.ts'
-import { encodeUnits, type NetworkState, type UnitQueries } from './edge-aware-gru.ts'
-import { type NetworkWeights, nameWeights } from './network-weights.ts'
+import { encodeUnits, type NetworkState } from './edge-aware-gru.ts'
+import { type NetworkWeights, networkWeights } from './network-weights.ts'
 import type { PolicyParameters } from './parameters.ts'
 import { poolingKeys, poolUnits } from './pooling.ts'
 import { headTables, type SemanticTables, unitTable } from './semantic-tables.ts'
 import type { Semantics } from './semantics.ts'
 
-/** What depends on the queries alone: computed once, however many decisions are made about them. */
-export interface QueryFeatures extends UnitQueries {
-  readonly poolingKeys: Tensor
-  readonly context: QueryContext
-}
+export type QueryFeatures = ReturnType<PolicyNetwork['queries']>
 
 /**
  * The construction policy's network (the paper's appendix A.2), batched over decisions: `edge-aware-gru.ts`, `pooling.ts`,
@@ -27,7 +23,7 @@ export class PolicyNetwork {
   readonly #semantics: Semantics
 
   constructor(parameters: PolicyParameters, roles: RoleSpace, semantics: Semantics, dropoutRate: number) {
-    this.weights = nameWeights(parameters)
+    this.weights = networkWeights(parameters.dimensions, (name) => parameters.tensor(name), columnsOf)
     this.roles = roles
     this.dropoutScale = 1 / (1 - dropoutRate)
     this.#semantics = semantics
@@ -39,7 +35,8 @@ export class PolicyNetwork {
     return { units, ...headTables(tape, this.weights, this.#semantics) }
   }
 
-  queries(tape: Tape, queries: Tensor, folded = false): QueryFeatures {
+  /** What depends on the queries alone: computed once, however many decisions are made about them. */
+  queries(tape: Tape, queries: Tensor, folded = false) {
     const { query, gru } = this.weights
     const unit = tape.linear(queries, query)
     return {

@@ -1,3 +1,5 @@
+import { networkWeights } from './network-weights.ts'
+
 /** The sizes of the network. */
 export interface PolicyDimensions {
   /** S: entries of a semantic embedding. */
@@ -22,40 +24,12 @@ export interface PlainTensor {
 /** The parameters of a policy by their PyTorch names. */
 export type PlainParameters = ReadonlyMap<string, PlainTensor>
 
-/** Every tensor of the network with its shape, `[out, in]` for a linear layer, as in a PyTorch state dict. */
-export function parameterShapes({
-  semantic: S,
-  hidden: H,
-  maxUnits: N,
-}: PolicyDimensions): Map<string, readonly number[]> {
-  return new Map<string, readonly number[]>([
-    ['semantic_proj.weight', [H, S]],
-    ['granularity_emb.weight', [2, H]],
-    ['position_emb.weight', [N, H]],
-    ['indegree_emb.weight', [N, H]],
-    ['outdegree_emb.weight', [N, H]],
-    ['input_proj.weight', [H, H]],
-    ['predecessor_proj.weight', [H, H]],
-    ['query_proj.weight', [H, S]],
-    ['gru.weight_ih', [3 * H, H]],
-    ['gru.weight_hh', [3 * H, H]],
-    ['gru.bias_ih', [3 * H]],
-    ['gru.bias_hh', [3 * H]],
-    ...layer('node_norm', H),
-    ['pool_key.weight', [H, H]],
-    ['pool_query.weight', [H, S]],
-    ['empty_graph', [H]],
-    ...layer('graph_proj', H, H + S),
-    ...layer('graph_norm', H),
-    ...layer('context_proj', H, H + S + 2),
-    ...layer('context_norm', H),
-    ...head('role_head', H + S, H, 1),
-    ...head('stop_head', H, H, 1),
-    ...head('granularity_head', H + 3 * S, H, 2),
-    ...layer('edge_query', H, H + 2 * S),
-    ['edge_key.weight', [H, H]],
-    ...head('edge_mlp', 3 * H, H, 1),
-  ])
+/** Every tensor of the network with its shape, in the order of a PyTorch state dict. */
+export function parameterShapes(dimensions: PolicyDimensions): Map<string, readonly number[]> {
+  const shapes = new Map<string, readonly number[]>()
+  const declare = (name: string, shape: readonly number[]) => void shapes.set(name, shape)
+  networkWeights(dimensions, declare, () => {})
+  return shapes
 }
 
 /** How many values a tensor of this shape has. */
@@ -85,19 +59,4 @@ export function assertParameters(
 
 function unusable(tensor: string, problem: string): Error {
   return new Error(`Policy parameter '${tensor}': ${problem}.`)
-}
-
-type Entry = readonly [string, readonly number[]]
-
-/** A weight and its bias: of a linear layer `[out, in]`, or of a norm `[size]`. */
-function layer(name: string, ...shape: readonly [outputs: number, inputs?: number]): Entry[] {
-  return [
-    [`${name}.weight`, shape as readonly number[]],
-    [`${name}.bias`, [shape[0]]],
-  ]
-}
-
-/** Two linear layers with a GELU between them, which takes number 1 of PyTorch's `Sequential`. */
-function head(name: string, inputs: number, hidden: number, outputs: number): Entry[] {
-  return [...layer(`${name}.0`, hidden, inputs), ...layer(`${name}.2`, outputs, hidden)]
 }

@@ -1,15 +1,10 @@
 import type { AgentGraph } from '../graph/agent-graph.ts'
-import {
-  type ConstructionSpace,
-  type LegalityMasks,
-  legalityMasks,
-  type Restriction,
-} from '../graph/legality.ts'
+import { type ConstructionSpace, legalityMasks, type Restriction } from '../graph/legality.ts'
 import { type RoleSpace, realizations } from '../library/role-space.ts'
 import { Tape } from '../numerics/tape.ts'
 import { type Tensor, Workspace } from '../numerics/workspace.ts'
 import type { DecisionBatch } from './decision-heads.ts'
-import { ActionDistribution, type Logits } from './distribution.ts'
+import { ActionDistribution } from './distribution.ts'
 import type { NetworkState } from './edge-aware-gru.ts'
 import { initializeParameters } from './initialization.ts'
 import { legalLogits } from './legal-logits.ts'
@@ -140,7 +135,7 @@ export class ConstructionPolicy {
       temperature?: number
       dropoutKeep?: readonly Uint8Array[] | null
     } = {},
-  ): Inspection {
+  ) {
     const masks = legalityMasks(graph, this.space(options.restriction ?? 'mixed'))
     return this.scratch(() => {
       const dropoutKeep = options.dropoutKeep ?? null
@@ -158,10 +153,4 @@ export class ConstructionPolicy {
   }
 }
 
-export interface Inspection {
-  readonly masks: LegalityMasks
-  readonly logits: Logits
-  readonly context: Float32Array
-  readonly nodeStates: readonly Float32Array[]
-  readonly distribution: ActionDistribution
-}
+export type Inspection = ReturnType<ConstructionPolicy['inspect']>

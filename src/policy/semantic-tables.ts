@@ -8,36 +8,11 @@ import type { Semantics } from './semantics.ts'
  * What depends on the parameters and the library alone. The heads read a context next to constant semantic vectors, so
  * the constant part of their first layer is computed once per parameter version instead of once per decision.
  */
-export interface SemanticTables {
-  readonly units: UnitTable
-  readonly role: Tensor
-  readonly granularity: Tensor
-  readonly edgeQuery: Tensor
-  /** The interaction MLP's first layer on the constant part of the edge query. */
-  readonly edgeValue: Tensor
-}
+export type SemanticTables = { readonly units: UnitTable } & ReturnType<typeof headTables>
 
-/** W_x times every term that x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ may have, and where each kind of term begins. */
-export interface UnitTable {
-  readonly inputs: Tensor
-  /**
-   * W_ih times the inputs, on request. Without dropout the GRU's input projection is linear in them, so a unit without
-   * predecessors needs no product of its own.
-   */
-  readonly folded: Tensor | undefined
-  /** The row of a realization. */
-  readonly branch: ReadonlyMap<number, number>
-  readonly granularity: number
-  readonly position: number
-  readonly indegree: number
-  readonly outdegree: number
-}
+export type UnitTable = ReturnType<typeof unitTable>
 
-export function headTables(
-  tape: Tape,
-  weights: NetworkWeights,
-  { roles, branches }: Semantics,
-): Omit<SemanticTables, 'units'> {
+export function headTables(tape: Tape, weights: NetworkWeights, { roles, branches }: Semantics) {
   const role = tape.bias(weights.role.bias, tape.linear(roles, weights.role.semantic))
 
   const atomic = { ...branches, rows: roles.rows, stride: branches.stride * 2 }
@@ -51,18 +26,22 @@ export function headTables(
   const roleOfBranch = tape.indices(Int32Array.from({ length: branches.rows }, (_, branch) => branch >> 1))
   tape.gather(tape.linear(roles, weights.edgeQuery.role), roleOfBranch, edgeQuery)
   tape.bias(weights.edgeQuery.bias, edgeQuery)
+  // The interaction MLP's first layer on the constant part of the edge query.
   const edgeValue = tape.bias(weights.edge.bias, tape.linear(edgeQuery, weights.edge.query))
   return { role, granularity, edgeQuery, edgeValue }
 }
 
-/** W_x is linear, so it is applied to each term once instead of to every unit's sum of terms. */
+/**
+ * W_x times every term that x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ may have, and where each kind of term begins. W_x is
+ * linear, so it is applied to each term once instead of to every unit's sum of terms.
+ */
 export function unitTable(
   tape: Tape,
   weights: NetworkWeights,
   { branches }: Semantics,
   unitBranches: Iterable<number>,
   fold: boolean,
-): UnitTable {
+) {
   const used = [...new Set(unitBranches)]
   const vectors = new Float32Array(used.length * branches.columns)
   const chosen = tape.workspace.constant(vectors, used.length, branches.columns)
@@ -82,8 +61,10 @@ export function unitTable(
   place(weights.positionEmbedding, position)
   place(weights.indegreeEmbedding, indegree)
   place(weights.outdegreeEmbedding, outdegree)
+  // The row of a realization.
   const branch = new Map(used.map((entry, row) => [entry, row]))
   const inputs = tape.linear(terms, weights.input)
+  // Without dropout the GRU's input projection is linear in them, so a unit without predecessors needs no product of its own.
   const folded = fold ? tape.linear(inputs, weights.gru.input) : undefined
   return { inputs, folded, branch, granularity, position, indegree, outdegree }
 }

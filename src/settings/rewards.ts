@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Problem } from '../problem.ts'
+import { validated } from '../problem.ts'
 
 const number = z.number()
 const notNegative = number.min(0)
@@ -37,7 +37,5 @@ export type RewardSettings = Readonly<z.output<typeof rewardSettingsSchema>>
 
 /** Checked settings: those given, and the paper's values for the rest. */
 export function rewardSettings(given: z.input<typeof rewardSettingsSchema> = {}): RewardSettings {
-  const parsed = rewardSettingsSchema.safeParse(given)
-  if (parsed.success) return Object.freeze(parsed.data)
-  throw new Problem(`The reward settings are not valid.\n${z.prettifyError(parsed.error)}`)
+  return Object.freeze(validated(rewardSettingsSchema, given, 'reward'))
 }

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
+import { changesBetween } from './differing-settings.ts'
 import { digestOf, type FileDigest, fileDigestSchema, readLines } from './durable-file.ts'
 import { changedEvaluations } from './evaluation-digests.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
-import { differencesOf } from './same-run.ts'
 
 /** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
 const evidenceSchema = z.object({
@@ -40,7 +40,7 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
   const mayHaveGrown = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
   const paths = [folder.membershipFile, folder.libraryFile, ...mayHaveGrown]
   return [
-    ...differencesOf('', settings, folder.readSettings()).map((line) => `run.json: ${line}`),
+    ...changesBetween(settings, folder.readSettings()).map((line) => `run.json: ${line}`),
     ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
     ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
   ]

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { changesBetween } from './differing-settings.ts'
 import { decidingPart, type Membership, RunError, type RunRecord } from './run-folder.ts'
 import { toolDifference } from './run-tools.ts'
 
@@ -10,9 +10,8 @@ export function assertSameRun(begun: RunRecord, now: RunRecord): void {
   }
   // Fields that this version has added are not the run's. Tools that are off may be off for another reason now.
   const { tools: _, ...deciding } = decidingPart(begun)
-  const differences = Object.entries(deciding).flatMap(([field, was]) =>
-    differencesOf(field, was, now[field as keyof RunRecord]),
-  )
+  const same = Object.keys(deciding).map((field) => [field, now[field as keyof RunRecord]] as const)
+  const differences = changesBetween(deciding, Object.fromEntries(same))
   if (differences.length === 0) return
   const list = differences.map((line) => `  ${line}\n`).join('')
   throw new RunError(
@@ -28,18 +27,4 @@ export function assertSameOrder({ splits }: Membership, now: readonly { readonly
   throw new RunError(
     `The run cannot be resumed: its training questions stand in another order now. Question ${place + 1} was '${begun[place]}' and is '${now[place]?.id}'. Put them back in their order, or begin a new run.`,
   )
-}
-
-/** What is not the same any more, field by field. */
-export function differencesOf(field: string, begun: unknown, now: unknown): string[] {
-  if (isDeepStrictEqual(begun, now)) return []
-  if (isRecord(begun) && isRecord(now))
-    return [...new Set([...Object.keys(begun), ...Object.keys(now)])].flatMap((key) =>
-      differencesOf(field === '' ? key : `${field}.${key}`, begun[key], now[key]),
-    )
-  return [`${field} was ${JSON.stringify(begun)} and is ${JSON.stringify(now)}`]
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,8 +4,9 @@ import { embedQuestions } from '../learning/training-questions.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
 import { type ScoreGraph, updatePolicy } from '../learning/update.ts'
 import { CallLimit } from '../models/call-limit.ts'
-import { type Cost, costOf, type Price } from '../models/prices.ts'
+import { costOf, type Price } from '../models/prices.ts'
 import { addUsage, type Usage } from '../models/usage.ts'
+import { validated } from '../problem.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
@@ -15,23 +16,9 @@ import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
 
-export interface Estimate {
-  readonly updates: number
-  /** Updates that were simulated for it. */
-  readonly sampled: number
-  readonly calls: Range
-  readonly inputTokens: Range
-  readonly outputTokens: Range
-  readonly cost: { readonly low: Cost; readonly expected: Cost; readonly high: Cost }
-  /** One question answered by the organisation that the untrained policy builds. */
-  readonly perQuestion: { readonly calls: number; readonly tokens: number; readonly cost: Cost }
-}
+export type Estimate = Awaited<ReturnType<typeof estimate>>
 
-export interface Range {
-  readonly low: number
-  readonly expected: number
-  readonly high: number
-}
+export type Range = Record<'low' | 'expected' | 'high', number>
 
 /** Enough for a mean, few enough to take seconds. */
 const sampledUpdates = 10
@@ -52,9 +39,9 @@ export async function estimate(options: {
   readonly encoder: FrozenTextEncoder
   readonly price?: Price
   readonly execution?: TrainOptions['execution']
-}): Promise<Estimate> {
+}) {
   const { set, encoder, price } = options
-  const settings = trainingSettings.parse(options.settings ?? {})
+  const settings = validated(trainingSettings, options.settings ?? {}, 'training')
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
   const ledger = await SqliteLedger.open(':memory:')
@@ -68,7 +55,10 @@ export async function estimate(options: {
       },
       model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
       tools: openToolbox(),
-      settings: { ...executionSettings.parse(options.execution ?? {}), traceContent: false },
+      settings: {
+        ...validated(executionSettings, options.execution ?? {}, 'execution'),
+        traceContent: false,
+      },
       limit: new CallLimit(1000),
     },
     ledger,
@@ -97,11 +87,13 @@ export async function estimate(options: {
   const question = times(addUsage(usage, reused), 1 / Math.max(1, made))
   return {
     updates,
+    /** Updates that were simulated for it. */
     sampled,
     calls: range('calls'),
     inputTokens: range('input'),
     outputTokens: range('output'),
     cost: { low: money(low), expected: money(expected), high: money(high) },
+    /** One question answered by the organisation that the untrained policy builds. */
     perQuestion: {
       calls: question.calls,
       tokens: question.input + question.output,

@@ -5,8 +5,9 @@ import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
-import { type Price, priceOf } from '../models/prices.ts'
+import { priceOf } from '../models/prices.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
+import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { trainingSettings, updatesOf } from '../settings/training.ts'
@@ -16,18 +17,10 @@ import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
 import type { EngineOptions, TrainOptions } from './train-options.ts'
 
-/** A run with everything chosen that was left open. */
-export interface PreparedRun {
-  readonly folder: RunFolder
-  readonly parts: ExecutorParts
-  readonly encoder: FrozenTextEncoder
-  readonly price: Price | undefined
-  /** With its settings and budget. */
-  readonly record: RunRecord
-}
+export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
-/** Nothing is written yet. */
-export async function prepareRun(folder: RunFolder, options: TrainOptions): Promise<PreparedRun> {
+/** A run with everything chosen that was left open. Nothing is written yet. */
+export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const begun = options.resume === true ? folder.readRecord() : undefined
   const parts = await openParts(options, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
@@ -38,7 +31,7 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions): Prom
 /** `begun`: the tools that the run was begun with, if there is one. */
 export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
   const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
-  const settings = executionSettings.parse(options.execution ?? {})
+  const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
   return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
 }
@@ -58,7 +51,7 @@ function describeRun(
   { source, settings = {}, budget = {} }: TrainOptions,
 ): RunRecord {
   const { set, model, limit } = parts
-  const training = trainingSettings.parse(settings)
+  const training = validated(trainingSettings, settings, 'training')
   const { name, title, metric, library, profile } = set
   const executor = new TaskExecutor(parts)
   const splits = Object.entries(set.splits)
@@ -90,7 +83,7 @@ function describeRun(
     ),
     execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
     training,
-    budget: budgetSettings.parse(budget),
+    budget: validated(budgetSettings, budget, 'budget'),
     concurrency: limit.limit,
     arithmetic,
     updates: updatesOf(training, splitOf(set, 'train').tasks.length),

@@ -9,14 +9,14 @@ import { InstantClock } from '../../test/faults/instant-clock.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import { learned, modelAround, tinyModel, tinySettings, trainTiny } from '../../test/tiny-training.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
-import { ModelRefusedError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
+import { ModelRefusedError, ModelUnreachableError } from '../models/stop-error.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import { Problem } from '../problem.ts'
 import { readLines } from '../store/durable-file.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../store/run-lock.ts'
-import type { TrainingResult } from './train-options.ts'
+import type { TrainingResult, TrainOptions } from './train-options.ts'
 import type { UpdateRecord } from './update-record.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-train-'))
@@ -276,6 +276,21 @@ describe('budgets', () => {
     expectSameAsReference(folder)
   })
 })
+
+test.each([
+  ['training', 'rewards.beta', { settings: { rewards: { beta: 'much' } } }],
+  ['execution', 'toolSeconds', { execution: { toolSeconds: -1 } }],
+  ['budget', 'calls', { budget: { calls: 1.5 } }],
+] as const)(
+  'bad %s settings from code are refused by field, before there is a folder',
+  async (kind, field, given) => {
+    const folder = fresh()
+    const refused = trainTiny(folder, given as Partial<TrainOptions>)
+    await expect(refused).rejects.toThrow(Problem)
+    await expect(refused).rejects.toThrow(new RegExp(`The ${kind} settings are not valid.*at ${field}`, 's'))
+    expect(existsSync(folder)).toBe(false)
+  },
+)
 
 describe('what would spoil the weights', () => {
   test('a scorer that gives no number ends the run, which keeps its last good state', async () => {

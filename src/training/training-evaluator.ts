@@ -6,11 +6,10 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { stopError } from '../models/model-refused.ts'
-import { ModelUnreachableError } from '../models/model-unreachable.ts'
-import { addCosts, type Cost } from '../models/prices.ts'
+import { addCosts } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
-import { addUsage, type Usage } from '../models/usage.ts'
+import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
+import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
@@ -50,26 +49,15 @@ export async function evaluateGraph(
       const score = await executor.score(execution, reference, signal)
       return { evaluation: evaluationOf(execution, score), trace }
     }
-    if (status === 'timed_out' || round === rounds)
-      throw ModelUnreachableError.afterRetries(
-        task.id,
-        failures.find(({ status }) => status === 'model_failure')?.reason,
-      )
+    if (status !== 'timed_out' && round < rounds) continue
+    const problem = `The model could not be reached for an answer about task '${task.id}', after all retries.`
+    const last = failures.find(({ status }) => status === 'model_failure')?.reason
+    throw new ModelUnreachableError(last === undefined ? problem : `${problem} The last failure: ${last}`)
   }
 }
 
 /** What the evaluations of one update took. */
-export interface EvaluationTally {
-  readonly made: number
-  /** Found in the ledger. */
-  readonly known: number
-  readonly usage: Usage
-  /** What identical requests saved. */
-  readonly reused: Usage
-  readonly cost: Cost
-  /** The shortest time that their calls allowed. */
-  readonly boundMs: number
-}
+export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take']>
 
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
 export function openEvaluator(options: {
@@ -146,14 +134,17 @@ export function openEvaluator(options: {
       return scored
     },
     /** What was evaluated since the last time this was asked. */
-    take(): EvaluationTally {
+    take() {
       const [first, ...others] = executions.map(({ cost }) => cost)
       const tally = {
         made: executions.length,
+        /** Found in the ledger. */
         known,
         usage: addUsage(...executions.map(({ usage }) => usage)),
+        /** What identical requests saved. */
         reused: addUsage(...executions.map(({ reused }) => reused)),
-        cost: first === undefined ? 'unpriced' : others.reduce(addCosts, first),
+        cost: first === undefined ? ('unpriced' as const) : others.reduce(addCosts, first),
+        /** The shortest time that their calls allowed. */
         boundMs: Math.max(paths.criticalMs, paths.workMs / parts.limit.limit),
       }
       paths = new CallPaths()

@@ -6,43 +6,9 @@ import type { Spent } from '../store/budget.ts'
 import type { EvaluationTally } from './training-evaluator.ts'
 
 /** A line of `events.jsonl` about one update. */
-export interface UpdateRecord {
-  readonly type: 'update'
-  readonly at: string
-  /** Counted from 0. */
-  readonly update: number
-  readonly query: string
-  readonly temperature: number
-  readonly loss: {
-    readonly total: number
-    readonly policy: number
-    readonly divergence: number
-    readonly entropy: number
-  }
-  /** Of the final graphs on the query. */
-  readonly score: number
-  readonly returns: readonly (readonly number[])[]
-  readonly advantages: readonly (readonly number[])[]
-  readonly actions: ActionMix
-  readonly evaluations: { readonly asked: number; readonly made: number; readonly known: number }
-  readonly made: TokenCount
-  readonly reused: TokenCount
-  readonly cost: EvaluationTally['cost']
-  readonly wallMs: number
-  /** The shortest that the update's calls allowed at this call limit. */
-  readonly boundMs: number
-  readonly spent: Spent
-}
+export type UpdateRecord = ReturnType<typeof updateRecord>
 
 export type TokenCount = Pick<Usage, 'calls' | 'input' | 'cachedInput' | 'output'>
-
-/** How often which role was added in which realization, and how many graphs ended with how many units. */
-export interface ActionMix {
-  readonly roles: Readonly<Record<string, { readonly atomic: number; readonly group: number }>>
-  readonly units: readonly number[]
-  /** Share of possible predecessors that were listened to. */
-  readonly edgeShare: number
-}
 
 /** A line of `trajectories.jsonl`: all that the credit of an update's trajectories can be recomputed from. */
 export interface TrajectoryRecord {
@@ -53,17 +19,19 @@ export interface TrajectoryRecord {
 export function updateRecord(
   { update, query, temperature, trajectories, advantages, report, evaluations }: TrainedUpdate,
   { made, known, usage, reused, cost, boundMs }: EvaluationTally,
-  { wallMs, spent }: Pick<UpdateRecord, 'wallMs' | 'spent'>,
-): UpdateRecord {
+  { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
+) {
   const { loss: total, policyLoss: policy, meanDivergence: divergence, meanEntropy: entropy } = report
   const scores = trajectories.map(({ terminalScore }) => terminalScore)
   return {
-    type: 'update',
+    type: 'update' as const,
     at: new Date().toISOString(),
+    /** Counted from 0. */
     update,
     query,
     temperature,
     loss: { total, policy, divergence, entropy },
+    /** Of the final graphs on the query. */
     score: scores.reduce((sum, score) => sum + score, 0) / scores.length,
     returns: trajectories.map(returnsToGo),
     advantages,
@@ -73,6 +41,7 @@ export function updateRecord(
     reused: tokenCount(reused),
     cost,
     wallMs,
+    /** The shortest that the update's calls allowed at this call limit. */
     boundMs,
     spent,
   }
@@ -82,7 +51,8 @@ function tokenCount({ calls, input, cachedInput, output }: TokenCount): TokenCou
   return { calls, input, cachedInput, output }
 }
 
-function actionMix(trajectories: readonly Trajectory[]): ActionMix {
+/** How often which role was added in which realization, and how many graphs ended with how many units. */
+function actionMix(trajectories: readonly Trajectory[]) {
   const roles: Record<string, { atomic: number; group: number }> = {}
   let edges = 0
   let possible = 0
@@ -98,6 +68,7 @@ function actionMix(trajectories: readonly Trajectory[]): ActionMix {
   return {
     roles,
     units: trajectories.map(({ transitions }) => transitions.length),
+    /** Share of possible predecessors that were listened to. */
     edgeShare: possible === 0 ? 0 : edges / possible,
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { loadCheckpoint } from '../../evaluation/named-organisation.ts'
 import { solve } from '../../evaluation/solve.ts'
+import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import { taskView } from '../../execution/text.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { graphKey } from '../../graph/graph-key.ts'
@@ -92,7 +92,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   closing.defer(await startTelemetry())
   const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
   const { set, isSimulated } = job
-  const policy = await loadCheckpoint(folder, { encoder: await encoderOfRun(run, say), update })
+  const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update })
   const { task, split } = knownTask(set, given)
   const contract = options.contract
     ? contractKinds[options.contract]

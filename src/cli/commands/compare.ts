@@ -7,7 +7,7 @@ import {
   keptEvaluations,
   latestEvaluations,
 } from '../../evaluation/compare-evaluations.ts'
-import { type DifferingSetting, differingSettings } from '../../evaluation/differing-settings.ts'
+import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'

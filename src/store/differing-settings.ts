@@ -19,6 +19,13 @@ export function differingSettings(all: readonly object[]): DifferingSetting[] {
   })
 }
 
+/** The same of settings as they were and as they are, in words. */
+export function changesBetween(before: object, now: object): string[] {
+  return differingSettings([before, now]).map(
+    ({ name, values: [was, is] }) => `${name} was ${JSON.stringify(was)} and is ${JSON.stringify(is)}`,
+  )
+}
+
 function flattened(value: JsonValue, name: string): [string, JsonValue][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]]
   return Object.entries(value)

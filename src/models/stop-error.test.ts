@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ModelRefusedError } from './model-refused.ts'
+import { ModelRefusedError } from './stop-error.ts'
 
 test.each([
   ['unauthorized', 'Check the API key'],
