@@ -12,7 +12,7 @@ export function embeddingCacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): str
 
 type Entry = readonly [key: string, vector: Float32Array]
 
-// Half of what Node hands to the system in one write.
+// About 256 KiB, which Node writes in one system call.
 const entriesPerWrite = 128
 
 /**

@@ -361,8 +361,14 @@ describe('ended early', () => {
   test('without a single record there is no score to report', async () => {
     const spent = { exhausted: () => true }
     await expect(evaluate(tinyExecutor(), { budget: spent })).rejects.toThrow(NothingEvaluatedError)
-    await expect(evaluate(tinyExecutor(), { tasks: 0 })).rejects.toThrow('there are no questions')
   })
+
+  test.each([{ tasks: 0 }, { tasks: -1 }, { tasks: 1.5 }, { inFlight: 0 }])(
+    'a number of questions that makes no sense is refused by name: %j',
+    async (given) => {
+      await expect(evaluate(tinyExecutor(), given)).rejects.toThrow(Object.keys(given)[0])
+    },
+  )
 })
 
 test('a split that there is not is refused', async () => {

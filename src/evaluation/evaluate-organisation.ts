@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import type { Execution } from '../execution/execution.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
-import { exitCode, Problem } from '../problem.ts'
+import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf } from '../tasks/task-set.ts'
 import { evaluateGraph } from '../training/training-evaluator.ts'
@@ -28,6 +29,8 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
 }
 
+const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
+
 export interface EvaluationProgress {
   /** Records there are, those of an interrupted evaluation included. */
   readonly done: number
@@ -42,9 +45,10 @@ export interface EvaluationProgress {
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, split, organisation, onRecord, budget, done } = options
-  const { inFlight = 4 * executor.parts.limit.limit } = options
+  const given = validated(counts, options, 'evaluation')
+  const { inFlight = 4 * executor.parts.limit.limit } = given
   const { tasks: all, references } = splitOf(executor.parts.set, split)
-  const tasks = all.slice(0, options.tasks)
+  const tasks = all.slice(0, given.tasks)
   const records = new Map(tasks.flatMap(({ id }) => (done?.has(id) ? [[id, done.get(id)!] as const] : [])))
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()

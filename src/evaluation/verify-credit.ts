@@ -56,8 +56,9 @@ function* scoresOf({ query, probes, transitions, terminalScore }: Trajectory) {
 
 function scoresIn(ledger: Pick<SqliteLedger, 'find'> | undefined, record: RunRecord, set: TaskSet) {
   const { tasks, references } = splitOf(set, 'train')
+  const byId = new Map(tasks.map((task) => [task.id, task]))
   return async (graph: AgentGraph, id: string): Promise<number | undefined> => {
-    const task = tasks.find((one) => one.id === id)
+    const task = byId.get(id)
     if (task === undefined) throw new Error(`there is no task '${id}' any more`)
     const evaluation = await ledger?.find({
       graph: graphKey(graph),

@@ -159,7 +159,7 @@ function tallyOf(
   let cost: Cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
   for (const { call, reused: isReused } of runs.flatMap(({ calls }) => calls)) {
     const { reply, attempts } = call
-    // A rejection counts as a call whoever made it, so that usage does not depend on which execution came first.
+    // A shared rejection counts as one call in each execution, so that usage does not depend on which came first.
     if (isReused && (reply.ok || reply.kind === 'rejected'))
       reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
     usage = addUsage(usage, call.usage)

@@ -31,7 +31,7 @@ class Endpoint implements ChatModel {
     this.asked.push(user)
     if (isControl === true) this.controls.push(user)
     await new Promise(setImmediate)
-    const kind = this.#says(user, this.asked.length - 1)
+    const kind = this.#says(user.trimEnd(), this.asked.length - 1)
     return kind === undefined ? good : failure(kind)
   }
 }
@@ -67,7 +67,7 @@ describe('a rejection is believed', () => {
       reply: { kind: 'rejected' },
       attempts: [{}],
     })
-    expect(asked).toEqual(['fine', 'too long', 'fine'])
+    expect(asked.map((user) => user.trimEnd())).toEqual(['fine', 'too long', 'fine'])
   })
 
   test('where all attempts meet it and the longest request that was answered is answered again', async () => {
@@ -76,7 +76,7 @@ describe('a rejection is believed', () => {
     await call('a-longer-one')
     await call('short')
     expect(await call('refused content')).toEqual(['rejected', 8])
-    expect(endpoint.controls).toEqual(['a-longer-one', 'a-longer-one'])
+    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a-longer-one', 'a-longer-one'])
   })
 
   test('before anything was answered: where an ordinary request is', async () => {
@@ -145,7 +145,7 @@ describe('an endpoint that answers control calls only', () => {
     const call = caller(endpoint, new Canary(), others)
     await call('one')
     expect(await call('two')).toEqual(['rejects_all', 1])
-    expect(endpoint.controls).toEqual(['one', ...others.slice(0, 20)])
+    expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['one', ...others.slice(0, 20)])
   })
 
   test('is another than one that rejects many questions', async () => {
@@ -202,6 +202,39 @@ describe('an endpoint that rejects now and then', () => {
     await call('one')
     expect(await call('two')).toEqual(['erratic', 8])
   })
+})
+
+test('a role that is always refused is not vouched for by the control calls of another', async () => {
+  const model: ChatModel = {
+    identity: { provider: 'p', model: 'm', options: {} },
+    ask: async ({ system, user }) => {
+      await new Promise(setImmediate)
+      return system === 'refused' || user === 'bad' ? failure('rejected') : good
+    },
+  }
+  const canary = new Canary()
+  const call = (system: string, user: string) =>
+    callModel(
+      model,
+      { ...asking(user), system },
+      {
+        canary,
+        ordinary: [{ ...asking('other'), system }],
+        clock: new InstantClock(),
+        limit: new CallLimit(4),
+      },
+    )
+  const [bad, refused] = await Promise.all([call('s', 'bad'), call('refused', 'fine')])
+  expect([bad, refused].map(({ reply }) => !reply.ok && reply.kind)).toEqual(['rejected', 'rejects_all'])
+})
+
+test('a text without words to leave out is not repeated byte for byte', async () => {
+  const endpoint = new Endpoint((user) => (user === 'bad' ? 'rejected' : undefined))
+  const call = caller(endpoint)
+  await call('七乘六等于多少？')
+  await call('bad')
+  expect(endpoint.controls[0]!.trimEnd()).toBe('七乘六等于多少？')
+  expect(endpoint.controls[0]).not.toBe('七乘六等于多少？')
 })
 
 test('concurrent rejections share control calls, but none that was begun before they were rejected', async () => {

@@ -7,28 +7,40 @@ export type Ending = 'timeout' | 'aborted'
  * Work that always ends: by itself, at the deadline or with the signal, even if it ignores the signal it is given. A result
  * that comes too late is dropped.
  */
-export async function withDeadline<Result extends object>(
+export function withDeadline<Result extends object>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<Result>,
   clock: Clock = systemClock,
 ): Promise<Result | Ending> {
-  if (signal?.aborted) return 'aborted'
-  const own = new AbortController()
-  const ended = Promise.withResolvers<Ending>()
-  const end = (how: Ending) => {
-    ended.resolve(how)
-    own.abort()
-  }
-  const abort = () => end('aborted')
-  const cancelAlarm = setAlarm(clock, ms, () => end('timeout'))
-  signal?.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([ended.promise, work(own.signal)])
-  } finally {
-    cancelAlarm()
-    signal?.removeEventListener('abort', abort)
-  }
+  if (signal?.aborted) return Promise.resolve('aborted')
+  return new Promise((resolve, reject) => {
+    const own = new AbortController()
+    const clear = () => {
+      cancelAlarm()
+      signal?.removeEventListener('abort', abort)
+    }
+    const end = (how: Ending) => {
+      clear()
+      resolve(how)
+      own.abort()
+    }
+    const abort = () => end('aborted')
+    const fail = (error: unknown) => {
+      clear()
+      reject(error)
+    }
+    const cancelAlarm = setAlarm(clock, ms, () => end('timeout'))
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      work(own.signal).then((result) => {
+        clear()
+        resolve(result)
+      }, fail)
+    } catch (error) {
+      fail(error)
+    }
+  })
 }
 
 /** One attempt at a model. If it does not end in time or is cancelled, the reply says so. */

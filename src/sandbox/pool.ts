@@ -66,10 +66,13 @@ export class SandboxPool {
       for (let attempt = 1; ; attempt += 1) {
         try {
           const open = (writableTmp: boolean) => this.#open(host, attempt > 1, writableTmp, stretch)
-          return await this.#attempt(open, signal, work)
+          return await this.#attempt(open, this.#seconds * stretch, signal, work)
         } catch (problem) {
-          if (!(problem instanceof SandboxFailure) || attempt === mostAttempts) throw problem
-          if (problem instanceof ProgramStarved) stretch = stretchedSecond
+          if (!(problem instanceof SandboxFailure)) throw problem
+          // Happens once at most: a program that was given more time cannot have had too little.
+          const isStarved = problem instanceof ProgramStarved
+          if (attempt >= mostAttempts && !isStarved) throw problem
+          if (isStarved) stretch = stretchedSecond
         }
         // A machine that was short of memory or processes may have some again in a moment.
         await wait(attempt * pauseSeconds * 1000)
@@ -82,6 +85,7 @@ export class SandboxPool {
 
   async #attempt<T>(
     open: (writableTmp: boolean) => Promise<Sandbox>,
+    seconds: number,
     signal: AbortSignal | undefined,
     work: (job: SandboxJob) => Promise<T>,
   ): Promise<T> {
@@ -90,7 +94,7 @@ export class SandboxPool {
     const started: Sandbox[] = []
     const check = () => {
       signal?.throwIfAborted()
-      if (timedOut) throw new SandboxFailure(`The sandbox job was stopped after ${this.#seconds} s.`)
+      if (timedOut) throw new SandboxFailure(`The sandbox job was stopped after ${seconds} s.`)
       if (started.some((sandbox) => sandbox.hasFailed)) throw sandboxLost()
       if (started.some((sandbox) => sandbox.wasStarved)) throw new ProgramStarved()
     }
@@ -100,7 +104,7 @@ export class SandboxPool {
     const timer = setTimeout(() => {
       timedOut = true
       void closeAll()
-    }, this.#seconds * 1000)
+    }, seconds * 1000)
     signal?.addEventListener('abort', onAbort)
     try {
       const result = await work({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type GivenSandbox, programTools, sandboxRemedy, type Toolbox } from '../execution/toolbox.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
+import { Problem } from '../problem.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { openProgramSandbox, ProgramSandbox, sandboxAvailability } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
@@ -59,9 +60,11 @@ export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavaila
  */
 export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSandbox> {
   if (tools === undefined) return machineSandbox()
-  const sandbox = unstartedSandbox(tools)
   const needing = tools.on.filter((name) => programTools.includes(name))
-  if (sandbox === null || needing.length === 0) return sandbox
+  // Without such a tool it makes no difference which sandbox there was.
+  if (needing.length === 0) return tools.sandbox === null ? null : new ProgramSandbox(new SandboxPool())
+  const sandbox = unstartedSandbox(tools)
+  if (sandbox === null) return null
   const found = await sandboxAvailability(sandbox.pool)
   if (!(found instanceof SandboxUnavailable)) return sandbox
   throw new SandboxUnavailable(
@@ -73,7 +76,7 @@ export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSa
 export function unstartedSandbox({ sandbox }: RunTools): ProgramSandbox | null {
   if (sandbox === null) return null
   if (sandbox === 'bubblewrap') return new ProgramSandbox(new SandboxPool())
-  throw new SandboxUnavailable(
+  throw new Problem(
     'This run was trained with programs running in Pyodide, which only earlier versions had: train it again.',
   )
 }

@@ -150,7 +150,7 @@ class Case:
         if descriptor == self.input_end:
             del self.outbox[descriptor]
             os.close(descriptor)
-            # Another one may get this number.
+            # The number may be given to another descriptor.
             self.input_end = None
 
     def read(self, descriptor):

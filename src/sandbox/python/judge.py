@@ -28,6 +28,7 @@ class Candidate:
         self.__name__ = name
         self.raised = None
         self.is_judged = False
+        self.is_ready = False
         # The wall-clock time of the program is that which its tests wait for it.
         self.seconds_left = seconds
         self.arrival = select.poll()
@@ -47,7 +48,14 @@ class Candidate:
         self.is_judged = self.is_judged or isinstance(self.raised, Judged)
         raise self.raised
 
+    def get_ready(self):
+        """From here on the tests may see data of the program, and can no longer say that the task is broken."""
+        if not self.is_ready:
+            self.is_ready = True
+            program.send(b'{"ready":true}')
+
     def ask(self, call):
+        self.get_ready()
         if self.arrival.poll(0) and self.read():
             raise ValueError("an answer before the call")
         try:
@@ -104,9 +112,11 @@ def run_check(case):
             exec(compile(case["test"], "<tests>", "exec", dont_inherit=True), namespace)
             check = namespace["check"]
         except BaseException as problem:
+            # Test code may call the function while it loads.
+            if candidate.is_ready:
+                finish({"verdict": verdict_on(problem, candidate)})
             finish({"broken": f"The test code does not run: {type(problem).__name__}: {problem}"})
-        # From here on the tests see data of the program, and can no longer say that the task is broken.
-        program.send(b'{"ready":true}')
+        candidate.get_ready()
         try:
             check(candidate)
         except BaseException as problem:

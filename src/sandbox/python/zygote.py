@@ -1,6 +1,6 @@
 """The process that programs are forked from. It knows the interpreter, the modules they need, and nothing else.
 
-It gets nothing from the runner. One fork at a time waits, ahead of its case, for five pipe ends and reads the case from
+It gets nothing from the runner. One fork at a time waits, ahead of its case, for its descriptors and reads the case from
 one of them. To the runner it tells how the fork ended, straight from the kernel's structure, which is wiped before the
 next one. So each program finds the same memory, whatever ran before it. Each fork is the first process of a namespace of
 its own: it cannot see how many there were before it.
@@ -69,7 +69,7 @@ class Zygote:
         leave a number behind, and this sandbox is over."""
         poll = select.poll()
         poll.register(self, 0)
-        # Registered for nothing, it still tells of a hang-up.
+        # Without any event asked for, poll still reports a hang-up.
         if poll.poll(0):
             return False
         number, _ = self._next()
@@ -176,7 +176,7 @@ def become(line, modes, case_filter):
     """In the fork: gives up everything a program must not have, then turns into the program."""
     confine.drop_capabilities()
     confine.hide()
-    # With it goes our number, as the runner knows it.
+    # The kernel adds our process number, as the runner sees it.
     line.send(b"H")
     # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
     random.seed(0)

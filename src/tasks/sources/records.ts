@@ -53,7 +53,7 @@ export async function readRecords<S extends z.ZodType>(
     index += 1
   }
   if (isArray) {
-    const { value, file } = await readJsonFile(path, exactNumbers)
+    const { value, file } = await readJsonFile(path, exactNumbers, limits)
     if (!Array.isArray(value)) throw new DataError('is not one JSON array.', { file: path })
     if (value.length > limits.rows) throw new DataError(`has more than ${limits.rows} rows.`, { file: path })
     for (const record of value) take(record, index + 1)
@@ -72,8 +72,9 @@ export async function readRecords<S extends z.ZodType>(
 export async function readJsonFile(
   path: string,
   exactNumbers?: string,
+  limits = defaultLimits,
 ): Promise<{ value: unknown; file: DataFile }> {
-  const { text, file } = await readText(path, defaultLimits)
+  const { text, file } = await readText(path, limits)
   return { value: parseJson(text, { file: path }, exactNumbers), file }
 }
 

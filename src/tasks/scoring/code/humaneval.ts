@@ -34,8 +34,11 @@ export async function checkCandidate(
     if (broken !== undefined) throw new BrokenTask(broken.broken)
     const loaded = readMessage(await program.message())
     if (loaded !== undefined && 'failed' in loaded) return statusOfFailure(loaded)
-    if (loaded === undefined || !('loaded' in loaded))
-      return statusOfEnd(await program.stop()) ?? 'runtime_error'
+    if (loaded === undefined || !('loaded' in loaded)) {
+      const report = await program.stop()
+      if (report.end === 'wall') programs.noteWait(report.cpuSeconds, answerSeconds)
+      return statusOfEnd(report) ?? 'runtime_error'
+    }
     const verdict = verdictMessage.safeParse(await judge.message()).data?.verdict
     // Tests without a verdict have met a limit of their own, or their program has come to its end.
     if (verdict === undefined)

@@ -242,6 +242,17 @@ describe('HumanEval', () => {
     expect((await scoreProgram(pool, 'def f(x):\n    return K', reference)).status).toBe('passed')
   })
 
+  test.concurrent.each([
+    ['passed', 'return x'],
+    ['failed_tests', 'return 0'],
+    ['runtime_error', 'raise KeyError(x)'],
+    ['timeout', 'import time; time.sleep(60)'],
+  ])('tests that call the function while they load: %s', async (status, body) => {
+    const reference = humaneval('assert candidate(1) == 1')
+    const eager = { ...reference, test: `${reference.test}\ncheck(f)\n` }
+    expect((await scoreProgram(pool, `def f(x):\n    ${body}`, eager)).status).toBe(status)
+  })
+
   test.concurrent('broken tests are nobody’s wrong answer', async () => {
     const program = 'def f(x):\n    return x'
     await expect(scoreProgram(pool, program, humaneval('(')).then(String)).rejects.toThrow(
