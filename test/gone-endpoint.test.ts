@@ -172,11 +172,12 @@ describe('training', { timeout: seconds }, () => {
   test('one that rejects every other request does no harm', async () => {
     server.plan((number) => (number % 2 === 1 ? '400' : 'ok'))
     let { code } = await training('alternating')
-    for (let resumes = 0; code === 7 && resumes < 20; resumes += 1)
+    // Each of them gets a little further: how far is a matter of which requests meet.
+    for (let resumes = 0; code === 7 && resumes < 300; resumes += 1)
       code = (await magic('resume', 'alternating')).code
     expect(code).toBe(0)
     expect(learned(place('alternating'))).toEqual(learned(place('whole')))
-  })
+  }, 900_000)
 
   test.each<Fault>(takesAll ? ['413', '400'] : ['413'])(
     '%s for certain questions is a result, at any concurrency',
