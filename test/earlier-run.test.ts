@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
+import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
+import { ReplayModel } from '../src/models/recording.ts'
+import { RunFolder } from '../src/store/run-folder.ts'
+import { ownTaskSet } from '../src/tasks/own/own-task-set.ts'
+import { train } from '../src/training/train.ts'
 import { magicIn } from './magic.ts'
 
-// A run of an earlier version that its cap stopped after two of six updates, with an evaluation, as it was left on the disk.
+// A run of an earlier version that its cap stopped after two of six updates, with an evaluation, as it was left on the disk,
+// and the replies that the simulated model of that version gave to the rest.
 const earlier = fileURLToPath(new URL('__fixtures__/before-the-rebuild', import.meta.url))
 // The weights that the version which began the run ended with.
 const finalWeights = '09b9a46a7751bf78a2ebef6e3b66bfc584666a10b00e0616db1f71d5f0d94b08'
@@ -31,8 +38,28 @@ test('a run of an earlier version can be shown, verified, asked and compared', a
   expect(JSON.parse(asked.stdout)).toHaveProperty('answer')
 })
 
-test('and resumed to the weights that it would have had then', async () => {
-  expect(await magic('resume', 'half', '--max-calls', '10000')).toMatchObject({ code: 0 })
+test('and is not resumed with the simulated model of this version, whose answers are others', async () => {
+  const resumed = await magic('resume', 'half', '--max-calls', '10000')
+  expect(resumed).toMatchObject({ code: 2 })
+  expect(resumed.stderr).toContain('model.options.version was 1 and is 2')
+})
+
+test('but from recorded replies of the earlier one, to the weights that it would have had then', async () => {
+  const replies = join(folder, 'replies.jsonl')
+  writeFileSync(replies, gunzipSync(readFileSync(`${replies}.gz`)))
+  const { training, execution, concurrency } = new RunFolder(join(folder, 'half')).readRecord()
+  const finished = await train({
+    set: await ownTaskSet({ files: join(folder, 'questions.jsonl') }),
+    model: await ReplayModel.open(replies),
+    folder: join(folder, 'half'),
+    resume: true,
+    settings: training,
+    budget: { calls: 10_000 },
+    encoder: lexicalEncoder,
+    execution,
+    concurrency,
+  })
+  expect(finished).toMatchObject({ status: 'finished', done: 6 })
   const weights = readFileSync(join(folder, 'half/checkpoints/update-000006/policy.safetensors'))
   expect(createHash('sha256').update(weights).digest('hex')).toBe(finalWeights)
   const verified = await magic('verify', 'half')

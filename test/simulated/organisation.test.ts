@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
-import { hardnessOf } from '../../src/simulator/model/known-tasks.ts'
+import { hardnessOf } from '../../src/simulator/model/hardness.ts'
 import { type QuestionKind, questionKinds } from '../../src/simulator/model/question-kind.ts'
 import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
 import { graphOf, runOrganisation } from './organisation.ts'
@@ -23,7 +23,7 @@ async function scoreOf(
   only: (hardness: number) => boolean = () => true,
   tools?: typeof emptyToolbox,
 ): Promise<Score> {
-  const known = questions(kind, count).filter(({ task }) => only(hardnessOf(task.id)))
+  const known = questions(kind, count).filter(({ task }) => only(hardnessOf(task)))
   const model = new SimulatedModel({ tasks: known, seed: 1 })
   let right = 0
   let tokens = 0

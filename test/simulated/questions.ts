@@ -9,9 +9,13 @@ import {
 import type { KnownTask } from '../../src/simulator/model/known-task.ts'
 import type { QuestionKind } from '../../src/simulator/model/question-kind.ts'
 
-/** Questions of one kind with their answers, as many as wanted. */
+/** Questions of one kind with their answers, as many as wanted. Passages beside them make some long, and so hard. */
 export function questions(kind: QuestionKind, count: number): KnownTask[] {
-  return Array.from({ length: count }, (_, index) => makers[kind](index))
+  return Array.from({ length: count }, (_, index) => {
+    const { task, ...known } = makers[kind](index)
+    const passage = Array.from({ length: 75 * (index % 4) }, () => 'and').join(' ')
+    return { ...known, task: passage === '' ? task : { ...task, context: [passage] } }
+  })
 }
 
 export const contractOf: Readonly<Record<QuestionKind, AnswerContract>> = {

@@ -24,7 +24,10 @@ export function toolGain(tool: string, kind: QuestionKind): number {
 }
 
 export const constants = {
-  suitability: 1.8,
+  shownHardness: 0.7,
+  easyWords: 30,
+  hardWords: 240,
+  suitability: 2.4,
   besideTheJob: 0.6,
   workerNarrowness: 1.2,
   joinedParts: 0.5,
@@ -33,10 +36,10 @@ export const constants = {
   preparation: 1.2,
   misguidance: 0.4,
   maxPreparation: 1.5,
-  distraction: 0.5,
+  distraction: 0.8,
   toolFailure: 0.1,
   trust: 1,
-  trustBySuit: 0.4,
+  trustBySuit: 0.2,
   trustOfTool: 0.4,
   trustOfGroup: 0.3,
   trustInAsides: 0.7,

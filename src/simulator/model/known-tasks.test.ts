@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { questions } from '../../../test/simulated/questions.ts'
 import { taskText } from '../../execution/text.ts'
 import { executionSettings } from '../../settings/execution.ts'
-import { hardnessOf, KnownTasks } from './known-tasks.ts'
+import { KnownTasks } from './known-tasks.ts'
 import { type AskedTask, askedTask } from './node-request.ts'
 import { kindOf, questionKinds } from './question-kind.ts'
 
@@ -71,17 +71,6 @@ test('another question, other options or other tables are not known', () => {
   expect(
     tasks.find(shown({ ...without, tables: [{ name: 'other', header: ['a', 'b'], rows }] }, usual)),
   ).toBeUndefined()
-})
-
-test('hardness is spread evenly and belongs to the id', () => {
-  const all = Array.from({ length: 2000 }, (_, index) => hardnessOf(`task-${index}`))
-  expect(Math.min(...all)).toBeGreaterThanOrEqual(-1)
-  expect(Math.max(...all)).toBeLessThan(1)
-  const quarters = [-1, -0.5, 0, 0.5].map(
-    (from) => all.filter((one) => one >= from && one < from + 0.5).length,
-  )
-  for (const count of quarters) expect(Math.abs(count - 500)).toBeLessThan(80)
-  expect(hardnessOf('task-1')).toBe(hardnessOf('task-1'))
 })
 
 test('the fingerprint tells lists of tasks apart', () => {

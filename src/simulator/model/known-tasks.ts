@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { taskView } from '../../execution/text.ts'
 import { canonicalJson, type JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
-import { deriveRandom } from '../../numerics/random.ts'
 import { type AnswerForm, answerKey, formOfAnswer } from './answer-form.ts'
+import { hardnessOf } from './hardness.ts'
 import type { KnownTask } from './known-task.ts'
 import { type AskedTask, askedTask } from './node-request.ts'
 import { kindOf, type QuestionKind } from './question-kind.ts'
@@ -79,17 +79,12 @@ function questionOf({ task, answer, wrong, kind }: KnownTask): KnownQuestion {
     task,
     form,
     kind: kind ?? kindOf(task, form),
-    hardness: hardnessOf(task.id),
+    hardness: hardnessOf(task),
     hasOptions: options.length > 0,
     choices: form === 'boolean' ? 2 : form === 'label' ? options.length : 0,
     answers,
     keys: answers.map((one) => answerKey(one, form)),
   }
-}
-
-/** From -1 (easy) to 1 (hard): a hash of the id, so that no text and no policy can tell. */
-export function hardnessOf(taskId: string): number {
-  return 2 * deriveRandom('hardness', taskId).uniform() - 1
 }
 
 function prefixOf(text: string): string {

@@ -8,7 +8,7 @@ import { readNodeRequest } from './node-request.ts'
 import { respond } from './respond.ts'
 
 /** Changes whenever the same request may get another answer than before. */
-export const simulatorVersion = 1
+export const simulatorVersion = 2
 
 /** The name under which the simulated model answers. */
 export const simulatedModelName = 'simulated'

@@ -129,6 +129,15 @@ describe('answers', () => {
   })
 })
 
+test('some come with notes of three, eight or sixteen sentences that hold no number', () => {
+  const notes = allTasks(set).map(({ task: { context = [] } }) => context.join(' '))
+  const lengths = notes.map((text) => text.match(/\.(?: |$)/g)?.length ?? 0)
+  for (const length of [0, 3, 8, 16])
+    expect(Math.abs(lengths.filter((one) => one === length).length - 125)).toBeLessThan(40)
+  expect(new Set(lengths).size).toBe(4)
+  for (const text of notes) expect(text).not.toMatch(/\d|undefined|[{}]|\. [a-z]/)
+})
+
 test('texts are well formed', () => {
   for (const { task } of allTasks(set)) {
     expect(task.question).not.toMatch(/undefined|NaN|null|\.\.| {2}|\d\.\d|\b1 [a-z]+s\b/)

@@ -8,12 +8,15 @@ import {
 import { selectRoles } from '../../library/define-library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import type { Task } from '../../library/task.ts'
+import { deriveRandom } from '../../numerics/random.ts'
 import type { Reference } from '../../tasks/scoring/reference.ts'
 import { referenceScorer } from '../../tasks/scoring/reference-scorer.ts'
 import { type TaskSet, TaskSetError, type TaskSplit } from '../../tasks/task-set.ts'
 import { arithmeticQuestions } from './arithmetic.ts'
 import { choiceQuestions } from './choice.ts'
 import { codeQuestions } from './code.ts'
+import { Dice } from './dice.ts'
+import { sideNotes } from './notes.ts'
 import { questionSequence } from './question-sequence.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
 import { tableArithmeticQuestions } from './table-arithmetic.ts'
@@ -60,7 +63,8 @@ export function syntheticTaskSet(options: SyntheticOptions = {}): TaskSet<Refere
       const number = 2 * Math.floor(place / chosen.length) + parity
       const { task, reference } = made[turn][number]
       const id = `synthetic-${seed}-${chosen[turn]}-${number}`
-      return { task: { id, ...task, metadata: { family: chosen[turn] } }, reference }
+      const context = sideNotes(new Dice(deriveRandom(seed, 'side-notes', id)))
+      return { task: { id, ...task, ...context, metadata: { family: chosen[turn] } }, reference }
     })
     return {
       tasks: examples.map(({ task }) => task),
