@@ -10,7 +10,8 @@ import type { ConstructionPolicy } from './policy.ts'
 /** One graph to build. */
 export interface ConstructionJob {
   readonly query: ArrayLike<number>
-  readonly random: Random
+  /** Without it the most probable choice is taken at every step; dropout needs it. */
+  readonly random?: Random
   readonly restriction: Restriction
   readonly temperature: number
   /** Training draws a dropout mask per decision; inference uses none. */
@@ -31,7 +32,7 @@ export interface Construction {
 }
 
 /**
- * Builds graphs by sampling until STOP, all of them together: every round takes one decision for each unfinished graph.
+ * Builds graphs until STOP, all of them together: every round takes one decision for each unfinished graph.
  * A graph is the same whether built alone or with others: it has its own random draws, and kernels keep rows apart.
  */
 export function constructGraphs(
@@ -66,7 +67,7 @@ function constructTogether(
     }))
     for (let open = building; open.length > 0; ) {
       const states = open.map(({ job, query, graph }) => {
-        const dropoutKeep = dropout ? drawDropout(policy, graph, job.random) : null
+        const dropoutKeep = dropout ? drawDropout(policy, graph, job.random!) : null
         return { job, query, graph, dropoutKeep }
       })
       // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
