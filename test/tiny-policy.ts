@@ -23,6 +23,18 @@ export function tinyOptions({ roles, maxUnits, maxDepth }: ConstructionSpace, se
   }
 }
 
+/** The same policy as with a gain, by vectors that were multiplied beforehand. */
+export function multiplied(options: PlainNetworkOptions, gain: number): PlainNetworkOptions {
+  const times = <V extends ArrayLike<number> | null>(vector: V) =>
+    vector === null ? null : Float64Array.from(vector, (entry) => entry * gain)
+  const embeddings = options.embeddings.map(({ role, atomic, group }) => ({
+    role: times(role)!,
+    atomic: times(atomic),
+    group: times(group),
+  }))
+  return { ...options, embeddings }
+}
+
 /** Weights that look random and are always the same; a large spread saturates every distribution. */
 export function tinyParameters({ dimensions }: PlainNetworkOptions, seed = 1, spread = 1): PlainParameters {
   return new Map(

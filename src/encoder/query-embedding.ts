@@ -36,7 +36,8 @@ export function inputFingerprint({ fingerprint }: FrozenTextEncoder, version = t
   return version === 1 ? fingerprint : hash('sha256', JSON.stringify([fingerprint, version]), 'hex')
 }
 
-function queryTexts(task: Task, { name, library, profile }: QuerySetting): TaskFields {
+/** All that the policy reads of a task, as text. */
+export function queryTexts(task: Task, { name, library, profile }: QuerySetting): TaskFields {
   const { question, options, context = [], tables = [] } = task
   const tools = [...profile.tools].sort(compareTools)
   const metadata = [`data set: ${name}`, `roles: ${library.roles.map(({ id }) => id).join(', ')}`]

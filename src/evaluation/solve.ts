@@ -13,7 +13,7 @@ import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 export interface SolveOptions
   extends Pick<ExecutionOptions, 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'onEvent'> {
   readonly policy: TrainedPolicy
-  /** Its id fixes, with the seed, the graph that is built for it; the question itself is taken where there is none. */
+  /** Without an id it goes by its question. The id matters to the graph only where the run samples as in the paper. */
   readonly task: Partial<Task> & Pick<Task, 'question'>
   readonly contract?: AnswerContract
   readonly seed?: number

@@ -11,6 +11,7 @@ import { assertLegalGraph, type Restriction } from '../graph/legality.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
+import type { GivenTrainingSettings } from '../settings/training.ts'
 import { splitOf } from '../tasks/task-set.ts'
 import { loadPolicy, type PolicyOrganisation, type TrainedPolicy } from './trained-policy.ts'
 
@@ -20,15 +21,21 @@ const { tasks } = splitOf(tinyTaskSet, 'test')
 
 let untrained: TrainedPolicy
 let cold: TrainedPolicy
+let greedy: TrainedPolicy
+let warm: TrainedPolicy
+let gained: TrainedPolicy
 beforeAll(async () => {
   const settings = { ...tinySettings, hidden: 16, maxUnits: 3, initialisationOnly: true }
-  const load = async (name: string, temperatureEnd: number) => {
+  const load = async (name: string, change: GivenTrainingSettings) => {
     const folder = join(work, name)
-    await trainTiny(folder, { settings: { ...settings, temperatureEnd } })
+    await trainTiny(folder, { settings: { ...settings, ...change } })
     return loadPolicy(folder, { encoder: lexicalEncoder })
   }
-  untrained = await load('warm', 1)
-  cold = await load('cold', 1e-4)
+  untrained = await load('warm', {})
+  cold = await load('cold', { temperatureEnd: 1e-4 })
+  greedy = await load('greedy', { useTemperature: 0 })
+  warm = await load('by-content', { useTemperature: 2 })
+  gained = await load('gained', { gain: 12 })
 })
 
 async function graphsOf(drawing: PolicyOrganisation, questions: readonly Task[] = tasks) {
@@ -81,4 +88,32 @@ test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are lega
 test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
   const at = (seed: number) => cold.organisation({ seed }).graphFor(tasks[0]!)
   expect(await at(1)).toEqual(await at(2))
+})
+
+/** One question under many ids. */
+const renamed = (task: Task): Task[] =>
+  Array.from({ length: 20 }, (_, index) => ({ ...task, id: `another id ${index}` }))
+
+test('with a temperature of 0 for use it takes the most probable choices, whatever seed and id', async () => {
+  const likeliest = await cold.organisation().graphFor(tasks[0]!)
+  const graphs = await graphsOf(greedy.organisation(), renamed(tasks[0]!))
+  expect(new Set(texts(graphs))).toEqual(new Set(texts([likeliest])))
+  expect(await greedy.organisation({ seed: 43 }).graphFor(tasks[0]!)).toEqual(likeliest)
+  expect(await untrained.organisation({ temperature: 0 }).graphFor(tasks[0]!)).toEqual(likeliest)
+})
+
+test('with a temperature for use the draws go by what is asked and not by its id', async () => {
+  const graphs = await graphsOf(warm.organisation(), renamed(tasks[0]!))
+  expect(new Set(texts(graphs)).size).toBe(1)
+  const asPaper = await graphsOf(untrained.organisation(), renamed(tasks[0]!))
+  expect(new Set(texts(asPaper)).size).toBeGreaterThan(5)
+  const [task] = tasks
+  const variants = Array.from({ length: 20 }, (_, index) => ({ ...task!, context: [`passage ${index}`] }))
+  expect(new Set(texts(await graphsOf(warm.organisation(), variants))).size).toBeGreaterThan(5)
+})
+
+test('a gain comes back with the run', async () => {
+  expect(gained.policy.gain).toBe(12)
+  expect(untrained.policy.gain).toBe(1)
+  expect(await graphsOf(gained.organisation())).not.toEqual(await graphsOf(untrained.organisation()))
 })

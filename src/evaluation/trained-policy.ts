@@ -1,6 +1,6 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
-import { inputFingerprint, queryEmbedding } from '../encoder/query-embedding.ts'
+import { inputFingerprint, queryEmbedding, queryTexts } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Restriction } from '../graph/legality.ts'
@@ -30,6 +30,8 @@ interface OrganisationOptions {
   readonly name?: string
   readonly seed?: number
   readonly restriction?: Restriction
+  /** 0 takes the most probable choices. The run's by default. */
+  readonly temperature?: number
 }
 
 export interface PolicyOrganisation extends Organisation {
@@ -81,20 +83,25 @@ export async function loadPolicy(
 }
 
 /**
- * A policy in use, by Procedure A2: it samples until STOP, without dropout. Its draws are fixed by seed and task id, and by
- * nothing else.
+ * A policy in use, by Procedure A2: it samples until STOP, without dropout. In the paper its draws are fixed by seed and task
+ * id. With a temperature for use they are fixed by seed and what the policy reads of the task, so that a question gets the same
+ * graph under any id.
  */
 function policyOrganisation(
   { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
   given: OrganisationOptions,
 ): PolicyOrganisation {
-  const { temperatureEnd: temperature } = run.training
+  const { useTemperature } = run.training
+  const { temperature = useTemperature ?? run.training.temperatureEnd } = given
+  const isPapers = given.temperature === undefined && useTemperature === undefined
   const { name = update === 0 ? 'untrained' : 'trained' } = given
   const { seed = run.training.seed, restriction = run.training.restriction } = given
   const set = { name: run.tasks.name, library, profile: run.profile }
   const constructionFor = async (task: Task) => {
     const query = await queryEmbedding(task, set, encoder)
-    const random = deriveRandom(seed, 'inference', task.id)
+    const random = isPapers
+      ? deriveRandom(seed, 'inference', task.id)
+      : deriveRandom(seed, 'use', JSON.stringify(queryTexts(task, set)))
     const job = { query, random, restriction, temperature, dropout: false }
     return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
@@ -111,7 +118,8 @@ function policyOrganisation(
 
 function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {
   // The arithmetic of this machine may be another: what was trained can be used all the same.
-  const expected = { dimensions, library: run.library, encoder: run.encoder.fingerprint }
+  const { library, encoder, training } = run
+  const expected = { dimensions, library, encoder: encoder.fingerprint, gain: training.gain }
   const kept = from.checkpoints()
   // Only the newest are kept.
   if (update !== undefined && !kept.includes(update))

@@ -53,7 +53,8 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Verificati
   yield await attempt('executor settings', () => verifyExecutors(record, options))
   for (const update of folder.checkpoints())
     yield await attempt(`checkpoint ${update}`, () => {
-      folder.readCheckpoint({ library, encoder: encoder.fingerprint }, update)
+      const { gain } = record.training
+      folder.readCheckpoint({ library, encoder: encoder.fingerprint, gain }, update)
       return 'whole, and of this run'
     })
   yield await attempt('settings and history', () => verifyHistory(folder, record))

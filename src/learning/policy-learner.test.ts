@@ -74,6 +74,13 @@ describe('agrees with the plain update, one after the other', () => {
     expect(differences(options, groups, { weights: { divergence: 0.7, entropy: 0.3 } })).toEqual([])
   })
 
+  test('with a gain on the frozen vectors', () => {
+    const gained = { ...options, gain: 6 }
+    const policy = tinyPolicy(gained)
+    const groups = [0, 1, 2, 3].map((index) => drawGroup(policy, 60 + index))
+    expect(differences(gained, groups, { spread: 0.3 })).toEqual([])
+  })
+
   test('with sizes that fill no vector', () => {
     const odd = { ...options, dimensions: { ...options.dimensions, hidden: 7 } }
     const policy = tinyPolicy(odd)

@@ -10,7 +10,7 @@ import { PolicyLearner } from './policy-learner.ts'
 /** All of a policy but its weights. */
 export async function policyOptions(
   library: Library,
-  { hidden, maxUnits, maxDepth, dropout }: TrainingSettings,
+  { hidden, maxUnits, maxDepth, dropout, gain }: TrainingSettings,
   encoder: FrozenTextEncoder,
 ): Promise<PolicyOptions> {
   return {
@@ -18,6 +18,7 @@ export async function policyOptions(
     roles: library.space,
     vectors: await libraryEmbeddings(library.texts, encoder),
     dropoutRate: dropout,
+    gain,
   }
 }
 

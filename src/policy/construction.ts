@@ -13,6 +13,7 @@ export interface ConstructionJob {
   /** Without it the most probable choice is taken at every step; dropout needs it. */
   readonly random?: Random
   readonly restriction: Restriction
+  /** 0 takes the most probable choice at every step and draws nothing. */
   readonly temperature: number
   /** Training draws a dropout mask per decision; inference uses none. */
   readonly dropout: boolean
@@ -97,8 +98,9 @@ function sampleActions(
   const masks = states.map(({ graph, job }) => legalityMasks(graph, policy.space(job.restriction)))
   const logits = openLogits(policy.decide(queries, states), masks, policy.workspace)
   const choices = states.map(({ job: { temperature, random } }, decision) => ({
-    distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature),
-    random,
+    // A temperature does not change which choice is the most probable.
+    distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature || 1),
+    random: temperature === 0 || random === undefined ? null : random,
     role: 0,
     branch: 0,
   }))

@@ -4,6 +4,7 @@ import { Comparison, type Tolerance, tolerances } from '../../conformance/policy
 import {
   arbitrarySituation,
   legalActions,
+  multiplied,
   numbersLike,
   tinyOptions,
   tinyParameters,
@@ -98,10 +99,11 @@ const arbitraryState = arbitrarySituation.chain((situation) =>
 
 // The seeds of these properties are fixed: a state of bad luck may always be found that float32 cannot hold.
 describe('agrees with its plain twin', () => {
-  const compareAll = (spread: number, tolerance: Tolerance, seed: number) =>
+  const compareAll = (spread: number, tolerance: Tolerance, seed: number, gain?: number) =>
     fc.assert(
       fc.property(arbitraryState, ({ situation, temperature, dropoutKeep }) => {
-        const { options, graph, space } = situation
+        const { graph, space } = situation
+        const options = { ...situation.options, gain }
         const weights = [
           tinyParameters(options, situation.seed, spread),
           tinyParameters(options, situation.seed + 1, spread),
@@ -114,6 +116,8 @@ describe('agrees with its plain twin', () => {
     )
 
   test('in any state', () => compareAll(1, close, 1))
+
+  test('with a gain on the frozen vectors', () => compareAll(0.5, close, 3, 8))
 
   test('in any saturated state, where everything stays finite', () => compareAll(12, saturated, 2))
 
@@ -244,6 +248,26 @@ test('asking leaves no trace: memory and answers stay the same', () => {
   const first = ask()
   for (let times = 0; times < 50; times += 1) expect(ask()).toEqual(first)
   expect(policy.workspace.mark()).toBe(mark)
+})
+
+test('a gain is as if the vectors of roles and question had been multiplied before', () => {
+  const gain = 4
+  const query = numbersLike(3, 1, 1)
+  const graph = manyGraphs(tinyPolicy(options), 40).find(({ size }) => size === 3)!
+  const scaled = tinyPolicy(multiplied(options, gain)).inspect(
+    query.map((entry) => entry * gain),
+    graph,
+  )
+  const gained = tinyPolicy({ ...options, gain }).inspect(query, graph)
+  expect(gained.logits).toEqual(scaled.logits)
+  expect(gained.logits).not.toEqual(tinyPolicy(options).inspect(query, graph).logits)
+  expect(tinyPolicy({ ...options, gain: 1 }).inspect(query, graph).logits).toEqual(
+    tinyPolicy(options).inspect(query, graph).logits,
+  )
+})
+
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a gain of %s is refused', (gain) => {
+  expect(() => tinyPolicy({ ...options, gain })).toThrow(`The gain is ${gain}`)
 })
 
 test('a restriction masks, but the embedding that it excludes is still read', () => {

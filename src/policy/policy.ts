@@ -12,7 +12,7 @@ import { PolicyNetwork, type QueryFeatures } from './network.ts'
 import { type PolicyDimensions, paperDropout } from './parameter-shapes.ts'
 import { type ParameterValues, PolicyParameters } from './parameters.ts'
 import type { SemanticTables } from './semantic-tables.ts'
-import { placeSemantics, type RoleVectors } from './semantics.ts'
+import { applyGain, placeSemantics, type RoleVectors } from './semantics.ts'
 
 export interface PolicyOptions {
   readonly dimensions: PolicyDimensions
@@ -21,12 +21,18 @@ export interface PolicyOptions {
   readonly vectors: readonly RoleVectors[]
   /** Share of v_i that training drops; the paper's unless given. */
   readonly dropoutRate?: number
+  /**
+   * Multiplies the frozen vectors of roles and questions where they enter the network; 1, the paper's, unless given. They
+   * have norm 1 and stand beside states of norm √hidden, which drown them.
+   */
+  readonly gain?: number
 }
 
 /** A construction policy: parameters, the role library they are for, and the network. */
 export class ConstructionPolicy {
   readonly options: PolicyOptions
   readonly dropoutRate: number
+  readonly gain: number
   readonly workspace: Workspace
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
@@ -42,6 +48,9 @@ export class ConstructionPolicy {
   ) {
     this.options = options
     this.dropoutRate = options.dropoutRate ?? paperDropout
+    this.gain = options.gain ?? 1
+    if (!(this.gain > 0 && this.gain < Infinity))
+      throw new RangeError(`The gain is ${this.gain}; it must be a number above 0.`)
     this.workspace = placement?.workspace ?? new Workspace()
     this.parameters = new PolicyParameters(this.workspace, options.dimensions, {
       frozen: placement?.frozen ?? false,
@@ -52,6 +61,7 @@ export class ConstructionPolicy {
       options.roles,
       options.vectors,
       options.dimensions.semantic,
+      this.gain,
     )
     this.network = new PolicyNetwork(this.parameters, options.roles, semantics, this.dropoutRate)
     this.#place = this.workspace.mark()
@@ -111,6 +121,7 @@ export class ConstructionPolicy {
       }
       rows.set(query, row * semantic)
     }
+    applyGain(rows, this.gain)
     return this.workspace.constant(rows, queries.length, semantic)
   }
 

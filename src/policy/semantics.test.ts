@@ -14,17 +14,24 @@ const vectors: RoleVectors[] = [
 
 test('vectors lie in branch order, with zeros for what a role lacks', () => {
   const workspace = new Workspace()
-  const { roles, branches } = placeSemantics(workspace, space, vectors, 2)
+  const { roles, branches } = placeSemantics(workspace, space, vectors, 2, 1)
   expect([...workspace.values(roles)]).toEqual([1, 2, 7, 8])
   expect([...workspace.values(branches)]).toEqual([3, 4, 5, 6, 9, 10, 0, 0])
   expect([roles.gradient, branches.gradient]).toEqual([0, 0])
+})
+
+test('a gain multiplies them, and what a role lacks stays zero', () => {
+  const workspace = new Workspace()
+  const { roles, branches } = placeSemantics(workspace, space, vectors, 2, 2.5)
+  expect([...workspace.values(roles)]).toEqual([2.5, 5, 17.5, 20])
+  expect([...workspace.values(branches)]).toEqual([7.5, 10, 12.5, 15, 22.5, 25, 0, 0])
 })
 
 test('vectors that do not fit the library are refused by role', () => {
   const place =
     (given: RoleVectors[], semantic = 2) =>
     () =>
-      placeSemantics(new Workspace(), space, given, semantic)
+      placeSemantics(new Workspace(), space, given, semantic, 1)
   const [both, alone] = vectors as [RoleVectors, RoleVectors]
   expect(place([both])).toThrow('there are 1 role vectors for 2 roles')
   expect(place(vectors, 3)).toThrow('a vector of role both has 2 entries, but 3 are needed')

@@ -8,7 +8,7 @@ export interface RoleVectors {
   readonly group: ArrayLike<number> | null
 }
 
-/** The library's vectors in a workspace, shared by a policy and its reference. */
+/** The library's vectors in a workspace, times the policy's gain; shared by a policy and its reference. */
 export interface Semantics {
   /** R × S. */
   readonly roles: Tensor
@@ -21,6 +21,7 @@ export function placeSemantics(
   space: RoleSpace,
   vectors: readonly RoleVectors[],
   semantic: number,
+  gain: number,
 ): Semantics {
   if (vectors.length !== space.roles.length) {
     throw unusable(`there are ${vectors.length} role vectors for ${space.roles.length} roles`)
@@ -42,10 +43,18 @@ export function placeSemantics(
     if (atomic !== null) place(branches, index * 2, atomic)
     if (group !== null) place(branches, index * 2 + 1, group)
   }
+  applyGain(roles, gain)
+  applyGain(branches, gain)
   return {
     roles: workspace.constant(roles, vectors.length, semantic),
     branches: workspace.constant(branches, vectors.length * 2, semantic),
   }
+}
+
+/** Frozen vectors are scaled once, where they enter the network. */
+export function applyGain(vectors: Float32Array, gain: number): void {
+  if (gain === 1) return
+  for (let entry = 0; entry < vectors.length; entry += 1) vectors[entry]! *= gain
 }
 
 function unusable(problem: string): Error {

@@ -66,7 +66,8 @@ export function allowedText({ type, choices, bounds }: Pick<Setting, 'type' | 'c
   if (type === 'choice') return choices.join(' or ')
   const { least, above, most } = bounds
   if (least !== undefined) return most === undefined ? `${least} or more` : `from ${least} to ${most}`
-  return above === undefined ? 'any number' : `above ${above}`
+  if (above === undefined) return 'any number'
+  return most === undefined ? `above ${above}` : `above ${above}, at most ${most}`
 }
 
 export function isWithin(value: number, bounds: Setting['bounds']): boolean {

@@ -24,7 +24,15 @@ export const trainingSettings = z.strictObject({
   finalRewardOnly: z.boolean().default(false).describe('Ablation: no dense rewards and no probes.'),
   initialisationOnly: z.boolean().default(false).describe('Ablation: keep the untrained policy.'),
   temperatureStart: above0.default(1.2).describe('Temperature of the first update.'),
-  temperatureEnd: above0.default(1).describe('Temperature of the last update, and of inference.'),
+  temperatureEnd: above0.default(1).describe('Temperature of the last update.'),
+  useTemperature: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe(
+      'Temperature of the policy in use; 0 takes the most probable choices. Draws then depend on what is asked. By default as in the paper: temperatureEnd, and draws by question id.',
+    ),
   learningRate: above0.default(paperAdam.learningRate).describe('Learning rate of Adam.'),
   divergenceWeight: z
     .number()
@@ -42,6 +50,10 @@ export const trainingSettings = z.strictObject({
     .max(0.9)
     .default(paperDropout)
     .describe('Share of the unit vectors that dropout zeroes in training.'),
+  gain: above0
+    .max(100)
+    .default(1)
+    .describe('Multiplies the frozen vectors of roles and questions where they enter the policy network.'),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
   maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),
   maxDepth: whole(1, 1000, 4).describe('Largest number of agents on a path through a graph.'),

@@ -302,6 +302,21 @@ describe('what is for another policy is refused with all that differs', () => {
     await expectRefusal({ arithmetic: 'fused' }, 'its arithmetic is separate, not fused')
   })
 
+  test('another gain; without one it is 1', async () => {
+    await expectRefusal({ gain: 10 }, 'its gain is 1, not 10')
+    expect(readCheckpoint(folder, { gain: 1 }).gain).toBeUndefined()
+    await writeCheckpoint(folder, makeCheckpoint(17, { gain: 10 }))
+    expect(readCheckpoint(folder, { gain: 10 }).gain).toBe(10)
+    expect(() => readCheckpoint(folder, { gain: 1 })).toThrow('its gain is 10, not 1')
+  })
+
+  test('a gain of 1 leaves no trace in the files', async () => {
+    await writeCheckpoint(folder, makeCheckpoint())
+    const without = readFileSync(join(folder, 'state.json'))
+    await writeCheckpoint(folder, makeCheckpoint(17, { gain: 1 }))
+    expect(readFileSync(join(folder, 'state.json'))).toEqual(without)
+  })
+
   test('everything at once', async () => {
     await expectRefusal(
       { dimensions: { ...dimensions, hidden: 9, maxDepth: 5 }, library: 'x', encoder: 'y' },

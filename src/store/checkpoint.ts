@@ -27,6 +27,8 @@ const stateSchema = z.object({
   encoder: z.string(),
   /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
   arithmetic: z.enum(arithmetics),
+  /** Of the frozen vectors; absent where it is 1, as in the checkpoints of earlier versions. */
+  gain: z.number().positive().optional(),
   seed: z.number(),
   /** Updates done. */
   update: z.int().nonnegative(),
@@ -40,7 +42,9 @@ const stateSchema = z.object({
 type State = z.infer<typeof stateSchema>
 
 /** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
-export type CheckpointIdentity = Readonly<Pick<State, 'dimensions' | 'library' | 'encoder' | 'arithmetic'>>
+export type CheckpointIdentity = Readonly<
+  Pick<State, 'dimensions' | 'library' | 'encoder' | 'arithmetic' | 'gain'>
+>
 
 /** All that a resume needs of the policy and its optimizer. */
 export interface Checkpoint extends CheckpointIdentity, Readonly<Pick<State, 'seed' | 'update' | 'restsOn'>> {
@@ -84,7 +88,8 @@ function tensorFiles(checkpoint: Checkpoint): Map<string, Uint8Array<ArrayBuffer
 
 function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<ArrayBuffer> {
   const { optimizer, dimensions, library, encoder, arithmetic, seed, update, restsOn } = checkpoint
-  const identity = { dimensions, library, encoder, arithmetic }
+  const gain = checkpoint.gain === 1 ? undefined : checkpoint.gain
+  const identity = { dimensions, library, encoder, arithmetic, gain }
   const adamStep = optimizer?.step ?? null
   const state = { format: 'magic-checkpoint-v1', ...identity, seed, update, adamStep, restsOn, files }
   // Parsed, because what could not be read back must not be written.
@@ -149,9 +154,9 @@ function assertReplaceable(folder: string): void {
 }
 
 function assertFits(state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
-  const flat = ({ dimensions, library, encoder, arithmetic }: Partial<CheckpointIdentity>) =>
-    Object.entries({ ...dimensions, library, encoder, arithmetic })
-  const found = new Map(flat(state))
+  const flat = ({ dimensions, library, encoder, gain, arithmetic }: Partial<CheckpointIdentity>) =>
+    Object.entries({ ...dimensions, library, encoder, gain, arithmetic })
+  const found = new Map(flat({ ...state, gain: state.gain ?? 1 }))
   const differences = flat(expected)
     .filter(([name, wanted]) => wanted !== undefined && found.get(name) !== wanted)
     .map(([name, wanted]) => `its ${name} is ${found.get(name)}, not ${wanted}`)

@@ -93,9 +93,9 @@ export function stateOf(prepared: PreparedRun, learner: PolicyLearner, update: n
 }
 
 function identityOf({ record }: PreparedRun, learner: PolicyLearner): CheckpointIdentity {
-  const { library, encoder, arithmetic } = record
+  const { library, encoder, arithmetic, training } = record
   const { dimensions } = learner.policy.options
-  return { dimensions, library, encoder: encoder.fingerprint, arithmetic }
+  return { dimensions, library, encoder: encoder.fingerprint, arithmetic, gain: training.gain }
 }
 
 function learnerOf({ parts, record, encoder }: PreparedRun): Promise<PolicyLearner> {

@@ -354,6 +354,19 @@ describe('what would spoil the weights', () => {
     await expect(resumed).rejects.toThrow(/another order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
   })
 
+  test('another gain: the run says which it was begun with', async () => {
+    const folder = join(work, 'gain')
+    const settings = { ...tinySettings, gain: 10, updates: 1 }
+    await trainTiny(folder, { settings })
+    const plain = join(work, 'no-gain')
+    await trainTiny(plain, { settings: { ...settings, gain: 1 } })
+    expect(learned(folder).weights).not.toEqual(learned(plain).weights)
+    await expect(trainTiny(folder, { settings: { ...settings, gain: 1 } })).rejects.toThrow(
+      'training.gain was 10 and is 1',
+    )
+    await trainTiny(folder, { settings })
+  })
+
   test('a cap in money that comes with a resume needs a price, too', async () => {
     const before = readFileSync(join(reference, 'run.json'), 'utf8')
     await expect(trainTiny(reference, { budget: { cost: 1 } })).rejects.toThrow(

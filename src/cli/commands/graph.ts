@@ -18,7 +18,7 @@ import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { wrapText } from '../display/screen.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
 import { readQuestion } from '../options/given-question.ts'
-import { positiveNumber, wholeNumber } from '../options/option-values.ts'
+import { nonNegativeNumber, wholeNumber } from '../options/option-values.ts'
 import { settingOption } from '../options/setting-option.ts'
 import { printResult } from '../print.ts'
 import { constructionLines, explainSteps } from '../views/construction-view.ts'
@@ -26,6 +26,7 @@ import { constructionLines, explainSteps } from '../views/construction-view.ts'
 interface GraphOptions {
   readonly seed: number
   readonly temperature: number
+  readonly gain: number
   readonly restriction: Restriction
   readonly profile?: keyof typeof benchmarkProfiles
   readonly library?: string
@@ -41,7 +42,13 @@ export function graphCommand(): Command {
     )
     .argument('<question>', 'the question, or - to read it from standard input')
     .option('--seed <n>', 'seed of the policy and of the draws', wholeNumber(0), 7)
-    .option('--temperature <t>', 'policy temperature', positiveNumber, 1)
+    .option(
+      '--temperature <t>',
+      'policy temperature; 0 takes the most probable choices',
+      nonNegativeNumber,
+      1,
+    )
+    .addOption(policyOption('gain'))
     .addOption(policyOption('restriction'))
     .addOption(profileOption('roles of one benchmark'))
     .addOption(libraryOption())
@@ -63,13 +70,13 @@ The policy is untrained: the graph shows how it works, not a good organisation. 
     )
 }
 
-function policyOption(name: 'restriction' | 'maxUnits' | 'maxDepth'): Option {
+function policyOption(name: 'restriction' | 'gain' | 'maxUnits' | 'maxDepth'): Option {
   const { default: usual, ...setting } = settable.get(name)!
   return settingOption(setting).default(usual)
 }
 
 async function showGraph(question: string, options: GraphOptions): Promise<void> {
-  const { seed, temperature, restriction, maxUnits, maxDepth, profile } = options
+  const { seed, temperature, gain, restriction, maxUnits, maxDepth, profile } = options
   const all = options.library === undefined ? paperLibrary : loadLibrary(options.library)
   const library = profile === undefined ? all : selectRoles(all, benchmarkProfiles[profile].roles)
   const encoder = lexicalEncoder
@@ -78,6 +85,7 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
       dimensions: { semantic: encoder.dims, hidden: 256, maxUnits, maxDepth },
       roles: library.space,
       vectors: await libraryEmbeddings(library.texts, encoder),
+      gain,
     },
     seed,
   )
@@ -93,7 +101,7 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   printResult(
     options,
     () => ({
-      ...{ question, seed, temperature, restriction },
+      ...{ question, seed, temperature, gain, restriction },
       ...{ encoder: encoder.name, library: library.fingerprint, policy: 'untrained' },
       ...{ graph, key, steps, mermaid: mermaid(picture), dot: dot(picture) },
     }),

@@ -27,6 +27,10 @@ export function wholeNumber(least: number, most?: number): (text: string) => num
   return (text) => readValue({ type: 'whole', bounds: { least, most }, choices: [] }, text) as number
 }
 
+export function nonNegativeNumber(text: string): number {
+  return readValue({ type: 'number', bounds: { least: 0 }, choices: [] }, text) as number
+}
+
 export function positiveNumber(text: string): number {
   return readValue({ type: 'number', bounds: { above: 0 }, choices: [] }, text) as number
 }

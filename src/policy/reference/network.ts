@@ -52,6 +52,8 @@ export interface PlainNetworkOptions {
   /** In the order of the roles. */
   readonly embeddings: readonly RoleVectors[]
   readonly dropoutRate: number
+  /** Multiplies every frozen vector; 1 unless given. */
+  readonly gain?: number
 }
 
 /**
@@ -76,7 +78,7 @@ export class PlainNetwork {
     const { roles, dimensions } = this.options
     const space = { ...dimensions, roles, restriction }
     const masks = legalityMasks(graph, space)
-    const query = constant(queryData)
+    const query = this.#frozen(queryData)
     const nodeStates = this.#edgeAwareGru(graph, query, dropoutKeep)
     const context = this.#decisionContext(nodeStates, query)
     return {
@@ -118,7 +120,7 @@ export class PlainNetwork {
     const semantics = this.options.embeddings[this.options.roles.indexOf(role)]![realization]
     if (semantics === null) throw new InvalidGraphError(position, `role ${role} has no ${realization} form`)
     return add(
-      linear(this.#get('semantic_proj.weight'), constant(semantics)),
+      linear(this.#get('semantic_proj.weight'), this.#frozen(semantics)),
       this.#row('granularity_emb.weight', realizations.indexOf(realization)),
       this.#row('position_emb.weight', position),
       this.#row('indegree_emb.weight', predecessors.length),
@@ -168,7 +170,7 @@ export class PlainNetwork {
 
   #roleLogits(context: Value, masks: LegalityMasks): (Value | null)[] {
     const logits = this.options.embeddings.map(({ role }, index) =>
-      masks.roles[index] ? this.#head('role_head', concat(context, constant(role))) : null,
+      masks.roles[index] ? this.#head('role_head', concat(context, this.#frozen(role))) : null,
     )
     return [...logits, this.#head('stop_head', context)]
   }
@@ -179,9 +181,9 @@ export class PlainNetwork {
       if (!masks.roles[index]) return [null, null]
       // Zero only for a realization that the role lacks, not for one that the run's restriction excludes.
       const semantics = [atomic, group].map((embedding) =>
-        embedding === null ? absent : constant(embedding),
+        embedding === null ? absent : this.#frozen(embedding),
       )
-      const logits = this.#head('granularity_head', concat(context, constant(role), ...semantics))
+      const logits = this.#head('granularity_head', concat(context, this.#frozen(role), ...semantics))
       return realizations.map((_, z) => (masks.realizations[index * 2 + z] ? slice(logits, z, 1) : null))
     })
   }
@@ -205,8 +207,13 @@ export class PlainNetwork {
 
   #connectionQuery(context: Value, embedding: RoleVectors, realization: Realization): Value {
     // A legal realization is one that the role has.
-    const semantics = constant(embedding[realization]!)
-    return this.#linear('edge_query', concat(context, constant(embedding.role), semantics))
+    const semantics = this.#frozen(embedding[realization]!)
+    return this.#linear('edge_query', concat(context, this.#frozen(embedding.role), semantics))
+  }
+
+  /** A frozen semantic vector as the network reads it. */
+  #frozen(vector: ArrayLike<number>): Value {
+    return scale(constant(vector), this.options.gain ?? 1)
   }
 
   #head(name: string, input: Value): Value {
