@@ -117,8 +117,9 @@ async function runNodes(
   /** Runs a node once all that it listens to have ended, and gives its own message. */
   const runOne = async (index: number): Promise<Message> => {
     const node = nodes[index]!
-    const heard = node.predecessors?.map((predecessor) => messages[predecessor]!)
-    const predecessors = heard && textsOf(await Promise.all(heard), node)
+    const heard: Message[] = []
+    for (const predecessor of node.predecessors ?? []) heard.push(await messages[predecessor]!)
+    const predecessors = node.predecessors && textsOf(heard, node)
     const nodeSpan = span?.startNode(node)
     tell({ type: 'node-start', node: node.id })
     const run = await runNode({ node, predecessors, around, span: nodeSpan }).catch((error: unknown) => {
@@ -136,7 +137,8 @@ async function runNodes(
       early.cut('stopped')
     }
     tell({ type: 'node-end', node: node.id, status, reason, durationMs: run.durationMs })
-    const text = projectPacket(run.packet, settings.budgets)
+    // Nobody listens to the last one.
+    const text = node.remaining === 1 ? '' : projectPacket(run.packet, settings.budgets)
     return { name: node.name, text: { key: node.id, text } }
   }
   for (const index of order) messages[index] = runOne(index)
@@ -157,15 +159,18 @@ function tallyOf(
   let usage = noUsage
   let reused = noUsage
   let cost: Cost = price === undefined ? 'unpriced' : { amount: 0, currency: price.currency }
-  for (const { call, reused: isReused } of runs.flatMap(({ calls }) => calls)) {
-    const { reply, attempts } = call
-    // A shared rejection counts as one call in each execution, so that usage does not depend on which came first.
-    if (isReused && (reply.ok || reply.kind === 'rejected'))
-      reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
-    usage = addUsage(usage, call.usage)
-    // By the attempt, since a price may depend on the hour.
-    for (const { reply: said, startedAt } of attempts)
-      if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
+  for (const { calls } of runs) {
+    for (const { call, reused: isReused } of calls) {
+      const { reply, attempts } = call
+      // A shared rejection counts as one call in each execution, so that usage does not depend on which came first.
+      if (isReused && (reply.ok || reply.kind === 'rejected'))
+        reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
+      usage = addUsage(usage, call.usage)
+      if (price === undefined) continue
+      // By the attempt, since a price may depend on the hour.
+      for (const { reply: said, startedAt } of attempts)
+        if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
+    }
   }
   return { usage, reused, cost }
 }

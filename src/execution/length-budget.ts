@@ -8,14 +8,20 @@ export const shortestCut = 96
 
 /** A text whose JSON form has at most `budget` code points between its quotes. What is left out is marked. */
 export function boundedText(text: string, budget: number): string {
-  if (text.length * 6 <= budget) return text
-  // A text of more than twice as many UTF-16 units has more code points than fit, whatever they are.
-  return text.length <= 2 * budget && written(text) <= budget ? text : cut(text, budget)
+  return text.length * 6 <= budget || wholeString(text, budget) !== undefined ? text : cut(text, budget)
 }
 
 /** The same as a JSON string. */
 export function boundedString(text: string, budget: number): string {
-  return JSON.stringify(boundedText(text, budget))
+  return wholeString(text, budget) ?? JSON.stringify(cut(text, budget))
+}
+
+/** A text as a JSON string, if it keeps to the budget uncut. */
+function wholeString(text: string, budget: number): string | undefined {
+  // A text of more than twice as many UTF-16 units has more code points than fit, whatever they are.
+  if (text.length > 2 * budget) return undefined
+  const json = JSON.stringify(text)
+  return json.length - 2 <= budget || codePoints(json) - 2 <= budget ? json : undefined
 }
 
 /**

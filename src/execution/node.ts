@@ -172,16 +172,17 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const chat = { system: request.system.text, user, decoding: settings.decoding }
   const startMs = elapsed()
   const callSpan = span?.startCall(chat)
-  const options = {
-    limit,
-    clock,
-    meter,
-    priority: node.remaining,
-    attemptMs: settings.attemptSeconds * 1000,
-    canary: canaryOf(model),
-    ordinary: { [Symbol.iterator]: () => ordinaryRequests(at) },
-  }
-  const call = (until: AbortSignal) => callModel(model, chat, { ...options, signal: until })
+  const call = (until: AbortSignal) =>
+    callModel(model, chat, {
+      limit,
+      clock,
+      meter,
+      signal: until,
+      priority: node.remaining,
+      attemptMs: settings.attemptSeconds * 1000,
+      canary: canaryOf(model),
+      ordinary: { [Symbol.iterator]: () => ordinaryRequests(at) },
+    })
   const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
   const isReusable = replies !== undefined && settings.decoding.temperature === 0
   const digest = isReusable ? requestDigest(model.identity, chat) : undefined

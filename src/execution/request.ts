@@ -52,9 +52,19 @@ export function nodeRequest(
 }
 
 export function userMessage({ opening, predecessors, closing }: Omit<RequestTexts, 'system'>): string {
-  const joined = (texts: readonly Text[], mark = '') => texts.map(({ text }) => text).join(mark)
-  const heard = predecessors === undefined ? '' : `,"predecessors":[${joined(predecessors, ',')}]`
-  return `${joined(opening)}${heard}${joined(closing)}}`
+  let message = ''
+  for (const { text } of opening) message += text
+  if (predecessors !== undefined) {
+    message += ',"predecessors":['
+    let mark = ''
+    for (const { text } of predecessors) {
+      message += mark + text
+      mark = ','
+    }
+    message += ']'
+  }
+  for (const { text } of closing) message += text
+  return `${message}}`
 }
 
 /** A predecessor's message and the name it goes by. */

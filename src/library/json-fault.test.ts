@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fieldName, findJsonFault } from './json-fault.ts'
+import { fieldName, findJsonFault, hasRepeatedKey } from './json-fault.ts'
 
 const found = (json: string) => {
   JSON.parse(json)
@@ -29,6 +29,30 @@ describe('a key that an object has twice is found with its line and place', () =
   ])('%s', (json, line, field) => {
     expect(found(json)).toEqual({ line, field, kind: 'repeated' })
   })
+})
+
+test('counting keys says the same as looking at each', () => {
+  const key = fc.constantFrom('"a"', '"b"', '"\\u0061"', '"__proto__"', '"0"', '"a\\":"', '"\\\\"')
+  const space = fc.constantFrom('', ' ', '\n\t')
+  const leaf = fc.constantFrom('1', 'null', '"a"', '"b: c"', '"\\"a\\": 1"', '":"', '[]', '{}')
+  const { value } = fc.letrec<{ value: string; object: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      leaf,
+      tie('object'),
+      fc.array(tie('value'), { maxLength: 3 }).map((parts) => `[${parts.join(',')}]`),
+    ),
+    object: fc
+      .array(fc.tuple(key, space, tie('value')), { maxLength: 3 })
+      .map((fields) => `{${fields.map(([name, gap, part]) => `${name}${gap}:${gap}${part}`).join(',')}}`),
+  }))
+  fc.assert(
+    fc.property(value, (json) => {
+      const isFound = findJsonFault(json, 'repeated') !== undefined
+      expect(hasRepeatedKey(json, JSON.parse(json))).toBe(isFound)
+    }),
+    { numRuns: 5000 },
+  )
 })
 
 describe('half a surrogate pair is found in texts and in keys', () => {

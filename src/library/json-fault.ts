@@ -62,6 +62,47 @@ export function findJsonFault(json: string, only?: JsonFault['kind']): JsonFault
   return undefined
 }
 
+/**
+ * Whether an object of this valid JSON text has the same key twice. `value` is what `JSON.parse` made of it. Counting is
+ * usually enough: a text has at most as many keys as quotes before a colon, and if the value has as many, none is missing.
+ */
+export function hasRepeatedKey(json: string, value: unknown): boolean {
+  return countKeys(value) !== mostKeys(json) && findJsonFault(json, 'repeated') !== undefined
+}
+
+/** Nothing where a key has a backslash: V8 may mistake a key that is written with an escape for such a one. */
+function countKeys(value: unknown): number | undefined {
+  let count = 0
+  // A list instead of recursion: a hostile text may be a million levels deep.
+  const left = [value]
+  while (left.length > 0) {
+    const part = left.pop()
+    if (typeof part !== 'object' || part === null) continue
+    if (Array.isArray(part)) {
+      for (const inner of part) if (typeof inner === 'object') left.push(inner)
+      continue
+    }
+    for (const key of Object.keys(part)) {
+      if (key.includes('\\')) return undefined
+      count += 1
+      const inner = (part as Record<string, unknown>)[key]
+      if (typeof inner === 'object') left.push(inner)
+    }
+  }
+  return count
+}
+
+/** Also counts what only looks like a key, inside a string with an escaped quote. */
+function mostKeys(json: string): number {
+  let count = 0
+  for (let at = json.indexOf(':'); at !== -1; at = json.indexOf(':', at + 1)) {
+    let before = at - 1
+    while (isSpace(json[before])) before -= 1
+    if (json[before] === '"') count += 1
+  }
+  return count
+}
+
 /** A path as people write it: `tests[0].input`. */
 export function fieldName(path: readonly (string | number)[]): string {
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part.toWellFormed()}`))
@@ -86,6 +127,10 @@ function textOf(literal: string): string {
 
 function isFollowedByColon(json: string, start: number): boolean {
   let at = start
-  while (' \t\n\r'.includes(json[at] ?? '.')) at += 1
+  while (isSpace(json[at])) at += 1
   return json[at] === ':'
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\n' || character === '\r' || character === '\t'
 }

@@ -17,19 +17,23 @@ export class Canary {
   #running: Promise<unknown> = Promise.resolve()
   readonly #next = new Map<string, Promise<Control>>()
 
+  /** The longest request that was answered is what a control call repeats. */
+  noteAnswer(request: ChatRequest): void {
+    if (lengthOf(request) > lengthOf(this.#known)) this.#known = request
+  }
+
   /**
-   * The reply, or what it really means. `ask` makes the control calls, without a slot of their own: the caller holds one.
+   * The failure, or what it really means. `ask` makes the control calls, without a slot of their own: the caller holds one.
    * `ordinary` are requests like the rejected one, about other questions.
    */
   async judge(
     request: ChatRequest,
-    reply: ChatReply,
+    reply: ChatFailure,
     ask: Ask,
     ordinary: Iterable<ChatRequest>,
     signal?: AbortSignal,
-  ): Promise<ChatReply> {
-    if (reply.ok && lengthOf(request) > lengthOf(this.#known)) this.#known = request
-    if (reply.ok || reply.kind !== 'rejected') return reply
+  ): Promise<ChatFailure> {
+    if (reply.kind !== 'rejected') return reply
     if (this.#isErratic) return erratic(reply)
     let control: Control
     do {
@@ -89,7 +93,9 @@ interface Control {
 const canaries = new WeakMap<ChatModel, Canary>()
 
 export function canaryOf(model: ChatModel): Canary {
-  const canary = canaries.get(model) ?? new Canary()
+  const known = canaries.get(model)
+  if (known !== undefined) return known
+  const canary = new Canary()
   canaries.set(model, canary)
   return canary
 }

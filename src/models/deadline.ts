@@ -1,19 +1,20 @@
-import { type ChatReply, cancelled } from './chat-model.ts'
+import { type ChatFailure, type ChatReply, cancelled } from './chat-model.ts'
 import { type Clock, setAlarm, systemClock } from './clock.ts'
 
 export type Ending = 'timeout' | 'aborted'
 
 /**
  * Work that always ends: by itself, at the deadline or with the signal, even if it ignores the signal it is given. A result
- * that comes too late is dropped.
+ * that comes too late is dropped; `cutOff` gives another in its place.
  */
-export function withDeadline<Result extends object>(
+export function withDeadline<Result, Late = Ending>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<Result>,
   clock: Clock = systemClock,
-): Promise<Result | Ending> {
-  if (signal?.aborted) return Promise.resolve('aborted')
+  cutOff: (how: Ending) => Late = (how) => how as Late,
+): Promise<Result | Late> {
+  if (signal?.aborted) return Promise.resolve(cutOff('aborted'))
   return new Promise((resolve, reject) => {
     const own = new AbortController()
     const clear = () => {
@@ -22,7 +23,7 @@ export function withDeadline<Result extends object>(
     }
     const end = (how: Ending) => {
       clear()
-      resolve(how)
+      resolve(cutOff(how))
       own.abort()
     }
     const abort = () => end('aborted')
@@ -44,17 +45,17 @@ export function withDeadline<Result extends object>(
 }
 
 /** One attempt at a model. If it does not end in time or is cancelled, the reply says so. */
-export async function askInTime(
+export function askInTime(
   ms: number,
   signal: AbortSignal | undefined,
   ask: (signal: AbortSignal) => Promise<ChatReply>,
   clock?: Clock,
 ): Promise<ChatReply> {
-  if (signal?.aborted) return { ...cancelled, unsent: true }
+  if (signal?.aborted) return Promise.resolve({ ...cancelled, unsent: true })
   const start = performance.now()
-  const reply = await withDeadline(ms, signal, ask, clock)
-  if (typeof reply === 'object') return reply
-  const durationMs = performance.now() - start
-  if (reply === 'aborted') return { ...cancelled, durationMs }
-  return { ok: false, kind: 'timeout', message: `No complete answer within ${ms / 1000} s.`, durationMs }
+  return withDeadline(ms, signal, ask, clock, (how): ChatFailure => {
+    const durationMs = performance.now() - start
+    if (how === 'aborted') return { ...cancelled, durationMs }
+    return { ok: false, kind: 'timeout', message: `No complete answer within ${ms / 1000} s.`, durationMs }
+  })
 }

@@ -64,7 +64,8 @@ export const publishedPrices: PriceTable = {
 /** The user's price where there is one, else the published one, else none. */
 export function priceOf({ provider, model }: ModelIdentity, own: PriceTable = {}): Price | undefined {
   const key = `${provider}/${model}`
-  return [own, publishedPrices].find((table) => Object.hasOwn(table, key))?.[key]
+  const table = Object.hasOwn(own, key) ? own : publishedPrices
+  return Object.hasOwn(table, key) ? table[key] : undefined
 }
 
 /** An unknown price is `unpriced`, never 0. */

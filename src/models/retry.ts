@@ -58,12 +58,12 @@ export async function callModel(
   options: CallOptions = {},
 ): Promise<Call> {
   const { limit = processCallLimit, priority, signal, clock = systemClock, canary, ordinary = [] } = options
-  const ask = (asked: ChatRequest) => askMetered(model, asked, options)
+  const ask = (asked: ChatRequest) => attempt(model, asked, options)
   const attempts: Call['attempts'][number][] = []
   const done = (reply: ChatReply): Call => ({
     reply,
     attempts,
-    usage: usageOfCall(attempts.map((attempt) => attempt.reply)),
+    usage: usageOfCall(attempts.map(({ reply: said }) => said)),
   })
   for (;;) {
     const release = await limit.acquire(priority, signal)
@@ -74,8 +74,10 @@ export async function callModel(
     let reply: ChatReply
     try {
       reply = await ask(request)
-      if (canary !== undefined && (!wasRejected || isLastConfirmation))
-        reply = await canary.judge(request, reply, ask, ordinary, signal)
+      if (canary !== undefined && (!wasRejected || isLastConfirmation)) {
+        if (reply.ok) canary.noteAnswer(request)
+        else reply = await canary.judge(request, reply, ask, ordinary, signal)
+      }
     } finally {
       release()
     }
@@ -84,7 +86,7 @@ export async function callModel(
     if (reply.ok) return done(reply)
     if (canary !== undefined && reply.kind === 'rejected') {
       if (attempts.length < confirmations && !reply.blamesRequest) continue
-      return done(attempts.every((attempt) => isRejected(attempt.reply)) ? reply : erratic(reply))
+      return done(attempts.every(({ reply: said }) => isRejected(said)) ? reply : erratic(reply))
     }
     const wait = waits[attempts.length - 1]
     if (wait === undefined || !isRetryable(reply.kind)) return done(reply)
@@ -93,20 +95,29 @@ export async function callModel(
   }
 }
 
-/** One attempt, noted by the meter before and after it, within its time. */
-function askMetered(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
+/** One attempt, within its time. */
+function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
   const { meter, signal, attemptMs, clock } = options
-  const ask = async (until: AbortSignal | undefined) => {
-    const settle = meter?.reserve(request)
-    let reply: ChatReply = { ...cancelled, message: 'The client failed.' }
-    try {
-      reply = await model.ask(request, until)
-      return reply
-    } finally {
-      settle?.(reply)
-    }
-  }
+  const ask = (until?: AbortSignal) =>
+    meter === undefined ? model.ask(request, until) : askMetered(model, request, meter, until)
   return attemptMs === undefined ? ask(signal) : askInTime(attemptMs, signal, ask, clock)
+}
+
+/** Asks with the meter told before and after, also if the client fails or answers too late. */
+async function askMetered(
+  model: ChatModel,
+  request: ChatRequest,
+  meter: Meter,
+  signal: AbortSignal | undefined,
+): Promise<ChatReply> {
+  const settle = meter.reserve(request)
+  let reply: ChatReply = { ...cancelled, message: 'The client failed.' }
+  try {
+    reply = await model.ask(request, signal)
+    return reply
+  } finally {
+    settle(reply)
+  }
 }
 
 function isRejected(reply: ChatReply): boolean {

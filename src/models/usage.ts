@@ -31,18 +31,32 @@ export const noUsage: Usage = {
 
 export function addUsage(...parts: readonly Usage[]): Usage {
   const sum = { ...noUsage }
-  for (const part of parts) for (const field of Object.keys(sum) as (keyof Usage)[]) sum[field] += part[field]
+  // Field by field: it runs for every call of every execution.
+  for (const part of parts) {
+    sum.input += part.input
+    sum.cachedInput += part.cachedInput
+    sum.output += part.output
+    sum.calls += part.calls
+    sum.attempts += part.attempts
+    sum.failedAttempts += part.failedAttempts
+    sum.unknown += part.unknown
+  }
   return sum
 }
 
 /** One call, made of these attempts. A call that was cancelled before its first attempt used nothing. */
 export function usageOfCall(attempts: readonly ChatReply[]): Usage {
-  const each = attempts.map((reply): Usage => {
-    const mayCost = reply.ok || mayHaveBeenCharged(reply)
-    const unknown = reply.usage === undefined && mayCost ? 1 : 0
-    return { ...noUsage, ...reply.usage, attempts: 1, failedAttempts: reply.ok ? 0 : 1, unknown }
-  })
-  return { ...addUsage(...each), calls: attempts.length === 0 ? 0 : 1 }
+  const sum = { ...noUsage, calls: attempts.length === 0 ? 0 : 1, attempts: attempts.length }
+  for (const reply of attempts) {
+    const { usage } = reply
+    if (!reply.ok) sum.failedAttempts += 1
+    if (usage === undefined && (reply.ok || mayHaveBeenCharged(reply))) sum.unknown += 1
+    if (usage === undefined) continue
+    sum.input += usage.input
+    sum.cachedInput += usage.cachedInput
+    sum.output += usage.output
+  }
+  return sum
 }
 
 /** More tokens than any model takes in one call. */

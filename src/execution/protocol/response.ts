@@ -1,5 +1,5 @@
 import type { AnswerContract, AnswerFault } from '../../library/answer-contract.ts'
-import { findJsonFault } from '../../library/json-fault.ts'
+import { hasRepeatedKey } from '../../library/json-fault.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 
 /** Part of an executor's fingerprint: another protocol gives other answers. */
@@ -62,7 +62,7 @@ function readObject(text: string): { readonly object: JsonObject } | FormatFailu
     return failure('invalid_json')
   }
   // `JSON.parse` would silently drop the first of two.
-  if (findJsonFault(text, 'repeated') !== undefined) return failure('duplicate_key')
+  if (hasRepeatedKey(text, value)) return failure('duplicate_key')
   return isObject(value) ? { object: value } : failure('not_an_object')
 }
 

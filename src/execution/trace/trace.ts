@@ -58,21 +58,25 @@ export function traceOf(
 }
 
 function traceNode(run: NodeRun, keep: Keep, content: boolean) {
-  const { packet, calls, tool } = run
+  const { packet, calls, tool, startMs, durationMs } = run
   const { node, name, role, executor, part, status, reason } = packet
-  const who = { node, name, role, executor, part }
   return {
-    ...who,
+    node,
+    name,
+    role,
+    executor,
+    part,
     status,
     reason,
-    ...times(run),
+    startMs: rounded(startMs),
+    durationMs: rounded(durationMs),
     calls: calls.map((call) => traceCall(call, keep, content)),
     tool: tool && traceTool(tool, content),
   }
 }
 
 function traceCall(record: CallRecord, keep: Keep, content: boolean) {
-  const { request, reused } = record
+  const { request, reused, startMs, durationMs } = record
   const { reply, attempts } = record.call
   return {
     /** Keys of `texts`; `tracedRequest` puts them together again. */
@@ -86,36 +90,33 @@ function traceCall(record: CallRecord, keep: Keep, content: boolean) {
     /** Why there is no reply. Attempts do not tell: another execution may have made them. */
     failure: reply.ok ? undefined : reply.kind,
     reused: reused || undefined,
-    ...times(record),
-    attempts: attempts.map(({ reply: said, startedAt }) => ({ startedAt, ...traceReply(said) })),
+    startMs: rounded(startMs),
+    durationMs: rounded(durationMs),
+    attempts: attempts.map(({ reply: said, startedAt }) => traceReply(said, startedAt)),
   }
 }
 
 /** A reply without its text. */
-function traceReply(reply: ChatReply) {
+function traceReply(reply: ChatReply, startedAt: number) {
   const durationMs = rounded(reply.durationMs)
-  if (!reply.ok) return { ...reply, durationMs }
+  if (!reply.ok) return { startedAt, ...reply, durationMs }
   const { ok, finish, usage, warnings, servedModel } = reply
-  return { ok, finish, usage, warnings, servedModel, durationMs }
+  return { startedAt, ok, finish, usage, warnings, servedModel, durationMs }
 }
 
-function traceTool(record: ToolRecord, content: boolean) {
-  const { tool, payload, observation } = record
+function traceTool({ tool, payload, observation, startMs, durationMs }: ToolRecord, content: boolean) {
   return {
     tool,
     payload: content ? tracedValue(payload) : undefined,
     observation: content ? observation : undefined,
-    ...times(record),
+    startMs: rounded(startMs),
+    durationMs: rounded(durationMs),
   }
 }
 
 /** A model's value as a trace keeps it: whole, unless it is absurdly long. */
 function tracedValue(value: JsonValue): JsonValue {
   return JSON.parse(boundedValue(value, longestReply))
-}
-
-function times({ startMs, durationMs }: { readonly startMs: number; readonly durationMs: number }) {
-  return { startMs: rounded(startMs), durationMs: rounded(durationMs) }
 }
 
 /** To the microsecond; what a clock adds to that is noise. */
