@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { canaryOf } from '../models/canary.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
 import { type Clock, setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
@@ -37,7 +38,7 @@ export async function executeGraph(options: ExecutionOptions): Promise<Execution
   const { tables, program, publicTests } = task
   const toolContext = { tables, program, publicTests, sandbox: tools.sandbox }
   const { signal } = early
-  const around = { ...options, settings, clock, signal, toolContext, tell, elapsed }
+  const around = { ...options, settings, clock, signal, canary: canaryOf(model), toolContext, tell, elapsed }
 
   if (onEvent !== undefined) tell({ type: 'execution-start', task: task.id, nodes: announced(plan) })
   const stopWatching = early.watch(options.signal, settings.executionSeconds, clock)
@@ -117,17 +118,20 @@ async function runNodes(
   /** Runs a node once all that it listens to have ended, and gives its own message. */
   const runOne = async (index: number): Promise<Message> => {
     const node = nodes[index]!
-    const heard: Message[] = []
-    for (const predecessor of node.predecessors ?? []) heard.push(await messages[predecessor]!)
-    const predecessors = node.predecessors && textsOf(heard, node)
+    const heard = node.predecessors?.map((predecessor) => messages[predecessor]!)
+    // All at once: of several nodes that one reply makes ready, the first in the order must be the first to ask.
+    const predecessors = heard && textsOf(await Promise.all(heard), node)
     const nodeSpan = span?.startNode(node)
     tell({ type: 'node-start', node: node.id })
-    const run = await runNode({ node, predecessors, around, span: nodeSpan }).catch((error: unknown) => {
+    let run: NodeRun
+    try {
+      run = await runNode({ node, predecessors, around, span: nodeSpan })
+    } catch (error) {
       // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
       early.crash ??= { error }
       early.cut('aborted')
-      return brokenRun(node, around)
-    })
+      run = brokenRun(node, around)
+    }
     const { status, reason } = run.packet
     runs[index] = run
     nodeSpan?.endAs(status, isFailure(status))

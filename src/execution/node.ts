@@ -1,7 +1,7 @@
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import { canaryOf } from '../models/canary.ts'
+import type { Canary } from '../models/canary.ts'
 import { type ChatAnswer, type ChatRequest, cancelled, requestDigest } from '../models/chat-model.ts'
 import { withDeadline } from '../models/deadline.ts'
 import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
@@ -22,6 +22,7 @@ import type { OpenSpan } from './trace/telemetry.ts'
 export interface NodeSurroundings extends ExecutionOptions {
   readonly settings: ExecutionSettings
   readonly signal: AbortSignal
+  readonly canary: Canary
   readonly toolContext: ToolContext
   readonly tell: (event: EventBody) => void
   /** Monotonic milliseconds since the execution's start. */
@@ -167,7 +168,7 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
 
 async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const { node, predecessors, around, span } = at
-  const { model, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
+  const { model, canary, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
   const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
   const chat = { system: request.system.text, user, decoding: settings.decoding }
   const startMs = elapsed()
@@ -180,8 +181,8 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
       signal: until,
       priority: node.remaining,
       attemptMs: settings.attemptSeconds * 1000,
-      canary: canaryOf(model),
-      ordinary: { [Symbol.iterator]: () => ordinaryRequests(at) },
+      canary,
+      ordinary: () => ordinaryRequests(at),
     })
   const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
   const isReusable = replies !== undefined && settings.decoding.temperature === 0
@@ -192,10 +193,10 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
       : await askOnce(replies!, digest, signal, ask)
   const durationMs = elapsed() - startMs
   callSpan?.endCall(asked)
-  const { reused } = asked
-  const { reply, usage } = asked.call
+  const { call: made, reused } = asked
+  const { reply, usage } = made
   tell({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
-  return { ...asked, request, startMs, durationMs }
+  return { call: made, reused, request, startMs, durationMs }
 }
 
 /** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */

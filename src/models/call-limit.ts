@@ -35,9 +35,13 @@ export class CallLimit {
   }
 
   /** Resolves when a slot is free, or to nothing when the signal is aborted first. */
-  async acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
-    if (signal?.aborted === true) return undefined
-    if (this.#inFlight < this.limit && this.#queue.length === 0) return this.#take()
+  acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
+    if (signal?.aborted === true) return Promise.resolve(undefined)
+    if (this.#inFlight < this.limit && this.#queue.length === 0) return Promise.resolve(this.#take())
+    return this.#wait(priority, signal)
+  }
+
+  async #wait(priority: number, signal: AbortSignal | undefined): Promise<Release | undefined> {
     const { promise, resolve } = Promise.withResolvers<Release | undefined>()
     const entry: Waiting = { priority, start: resolve }
     const giveUp = () => {

@@ -38,7 +38,7 @@ class Endpoint implements ChatModel {
 
 function caller(endpoint: Endpoint, canary = new Canary(), others: readonly string[] = []) {
   const clock = new InstantClock()
-  const ordinary = others.map(asking)
+  const ordinary = () => others.map(asking)
   return async (user: string) => {
     const { reply, attempts } = await callModel(endpoint, asking(user), {
       canary,
@@ -219,7 +219,7 @@ test('a role that is always refused is not vouched for by the control calls of a
       { ...asking(user), system },
       {
         canary,
-        ordinary: [{ ...asking('other'), system }],
+        ordinary: () => [{ ...asking('other'), system }],
         clock: new InstantClock(),
         limit: new CallLimit(4),
       },

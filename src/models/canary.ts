@@ -7,6 +7,8 @@ const mostOrdinary = 20
 
 type Ask = (request: ChatRequest) => Promise<ChatReply>
 
+type Ordinary = () => Iterable<ChatRequest>
+
 /**
  * Finds out whether the request or the endpoint is to blame for a rejection: a healthy endpoint still answers the longest
  * request that it answered before, and ordinary requests about other questions. All calls to one model share one canary.
@@ -24,13 +26,13 @@ export class Canary {
 
   /**
    * The failure, or what it really means. `ask` makes the control calls, without a slot of their own: the caller holds one.
-   * `ordinary` are requests like the rejected one, about other questions.
+   * `ordinary` makes requests like the rejected one, about other questions.
    */
   async judge(
     request: ChatRequest,
     reply: ChatFailure,
     ask: Ask,
-    ordinary: Iterable<ChatRequest>,
+    ordinary: Ordinary | undefined,
     signal?: AbortSignal,
   ): Promise<ChatFailure> {
     if (reply.kind !== 'rejected') return reply
@@ -57,12 +59,12 @@ export class Canary {
   }
 
   /** Answered only if both kinds of control calls are. */
-  async #control(ask: Ask, ordinary: Iterable<ChatRequest>, decoding: Decoding): Promise<Control> {
+  async #control(ask: Ask, ordinary: Ordinary | undefined, decoding: Decoding): Promise<Control> {
     const of = this.#known === undefined ? 'an ordinary request' : 'a request that it answered before'
     let reply = await ask(withoutSomeWords(this.#known ?? ordinaryRequest(decoding)))
     if (!reply.ok) return { reply, of }
     let asked = 0
-    for (const request of ordinary) {
+    for (const request of ordinary?.() ?? []) {
       reply = await ask({ ...request, isControl: true })
       asked += 1
       if (reply.ok || reply.kind !== 'rejected' || asked === mostOrdinary) break

@@ -32,7 +32,7 @@ export interface CallOptions {
   /** With it, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
   /** Requests of the same kind about other questions, for the canary. */
-  readonly ordinary?: Iterable<ChatRequest>
+  readonly ordinary?: () => Iterable<ChatRequest>
 }
 
 /** A call with all its attempts. `reply` is the last one's. */
@@ -57,7 +57,7 @@ export async function callModel(
   request: ChatRequest,
   options: CallOptions = {},
 ): Promise<Call> {
-  const { limit = processCallLimit, priority, signal, clock = systemClock, canary, ordinary = [] } = options
+  const { limit = processCallLimit, priority, signal, clock = systemClock, canary, ordinary } = options
   const ask = (asked: ChatRequest) => attempt(model, asked, options)
   const attempts: Call['attempts'][number][] = []
   const done = (reply: ChatReply): Call => ({

@@ -240,6 +240,20 @@ test('whatever a program writes by hand is plain data or refused, never an excep
   )
 })
 
+test('a number of absurd length equals nothing, and is not worked out', () => {
+  const zeros = '0'.repeat(1_000_000)
+  const numbers = [
+    ['i', `0x${zeros}1`],
+    ['D', `1e${zeros}`],
+    ['F', `0x${zeros}1`, '0x1'],
+    ['F', '0x1', `0x${zeros}1`],
+  ]
+  const types = ['int', 'Decimal', 'Fraction', 'Fraction']
+  const values = numbers.map((number) => decodePlain(number)!)
+  expect(values).toEqual(types.map((type) => ({ kind: 'opaque', type: `very large ${type}` })))
+  for (const value of values) expect(equalsExpected(value, { kind: 'int', value: 1n })).toBe(false)
+})
+
 test('a dictionary with the same key twice equals nothing', () => {
   const value = decodePlain(['d', 'a', 1, 'a', 1])!
   expect(equalsExpected(value, parsePythonJson('{"a": 1}')!)).toBe(false)

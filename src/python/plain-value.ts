@@ -18,6 +18,9 @@ export type PlainValue =
 const deepest = 101
 const collections = { l: 'list', t: 'tuple', s: 'set', z: 'frozenset' } as const
 const hexInteger = /^-?0x[0-9a-f]+$/
+/** Far beyond any expected value (Python itself reads no integer of more than 4300 digits), and still quick to compare. */
+const longestNumber = 100_000
+const largeNumbers: Readonly<Record<string, string>> = { i: 'int', D: 'Decimal', F: 'Fraction' }
 const floatText = /^-?(?:\d[\d.e+-]*|inf|nan)$/
 
 /** Returns undefined for what is not tagged plain data; the program may have written it past our encoder. */
@@ -49,6 +52,8 @@ function decodeScalar(
   [first = '', second = '', ...more]: readonly string[],
 ): PlainValue | undefined {
   if (more.length > 0) return undefined
+  if (tag in largeNumbers && Math.max(first.length, second.length) > longestNumber)
+    return { kind: 'opaque', type: `very large ${largeNumbers[tag]}` }
   switch (tag) {
     case 'i':
       return hexInteger.test(first) ? { kind: 'int', value: integer(first) } : undefined

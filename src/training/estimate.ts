@@ -44,7 +44,8 @@ export async function estimate(options: {
   const settings = validated(trainingSettings, options.settings ?? {}, 'training')
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
-  const ledger = await SqliteLedger.open(':memory:')
+  await using closing = new AsyncDisposableStack()
+  const ledger = closing.adopt(await SqliteLedger.open(':memory:'), (opened) => opened.close())
   const evaluator = openEvaluator({
     parts: {
       // What an answer is worth does not change what it costs, and scoring may need a sandbox.
