@@ -30,6 +30,8 @@ interface OrganisationOptions {
   readonly name?: string
   readonly seed?: number
   readonly restriction?: Restriction
+  /** Takes the most probable choice at every step instead of drawing. */
+  readonly mostProbable?: boolean
 }
 
 export interface PolicyOrganisation extends Organisation {
@@ -94,16 +96,17 @@ function policyOrganisation(
   const set = { name: run.tasks.name, library, profile: run.profile }
   const constructionFor = async (task: Task) => {
     const query = await queryEmbedding(task, set, encoder)
-    const random = deriveRandom(seed, 'inference', task.id)
+    const random = given.mostProbable ? undefined : deriveRandom(seed, 'inference', task.id)
     const job = { query, random, restriction, temperature, dropout: false }
     return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
+  const built = given.mostProbable ? 'The most probable graph' : 'A graph'
   return {
     name,
     description:
       update === 0
-        ? 'A graph that the untrained policy builds for each question.'
-        : `A graph that the policy builds for each question, after ${update} updates.`,
+        ? `${built} that the untrained policy builds for each question.`
+        : `${built} that the policy builds for each question, after ${update} updates.`,
     graphFor: async (task) => (await constructionFor(task)).graph,
     constructionFor,
   }
