@@ -68,6 +68,9 @@ class SearchStopped extends Error {}
  */
 export async function searchGraph(options: SearchOptions): Promise<SearchOutcome> {
   const { folder, signal, onProgress } = options
+  await using closing = new AsyncDisposableStack()
+  const lock = await claimFolder(folder, true)
+  closing.defer(() => lock.release())
   const { record, evaluations: paid } = runOverview(folder)
   const { seed = record.training.seed } = options
   const parts = await openParts(options, record.tools)
@@ -90,9 +93,6 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
     seed,
   )
 
-  await using closing = new AsyncDisposableStack()
-  const lock = await claimFolder(folder, true)
-  closing.defer(() => lock.release())
   const price = priceOf(parts.model.identity, parts.settings.prices)
   const ledger = await SqliteLedger.open(folder.ledgerFile)
   closing.defer(() => ledger.close())
@@ -116,16 +116,18 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   const evaluate = async (pairs: readonly (readonly [AgentGraph, string])[]): Promise<GraphScore[]> => {
     const scores: GraphScore[] = []
     const waiting = pairs.entries()
+    let isStopped = false
     const work = async () => {
       for (const [place, [graph, question]] of waiting) {
-        if (budget.exhausted()) return
+        isStopped ||= budget.exhausted()
+        if (isStopped) return
         scores[place] = await evaluator.evaluate(graph, question)
         done += 1
         onProgress?.(done)
       }
     }
     await Promise.all(Array.from({ length: 4 * parts.limit.limit }, work))
-    if (Object.keys(scores).length < pairs.length) throw new SearchStopped()
+    if (isStopped) throw new SearchStopped()
     return scores
   }
   try {
