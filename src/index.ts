@@ -13,11 +13,20 @@ export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './ev
 export {
   chainOrganisation,
   directOrganisation,
+  fixedOrganisation,
   type Organisation,
   parallelOrganisation,
   randomOrganisation,
+  shuffledOrganisation,
 } from './evaluation/organisation.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
+export {
+  type GraphSearch,
+  type SearchOptions,
+  type SearchOutcome,
+  searchedOrganisation,
+  searchGraph,
+} from './evaluation/search-graph.ts'
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'

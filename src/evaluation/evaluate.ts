@@ -16,12 +16,15 @@ import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { evaluateOrganisation, type OrganisationEvaluation } from './evaluate-organisation.ts'
 import type { OrganisationReport, QuestionRecord, ReportedEvaluation } from './organisation-report.ts'
+import type { GraphSearch } from './search-graph.ts'
 
 export interface EvaluateOptions
   extends EngineOptions,
     Pick<OrganisationEvaluation, 'organisation' | 'tasks' | 'onRecord'> {
   /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
   readonly about?: Readonly<Record<string, string | number>>
+  /** How the organisation was found; it is told in the report. */
+  readonly search?: GraphSearch
   /** Held-out questions by default. */
   readonly split?: string
   /** The run that keeps the records, so that an interrupted evaluation can continue; without it nothing is kept. */
@@ -33,6 +36,7 @@ export interface EvaluateOptions
 export interface EvaluatedOrganisation extends OrganisationReport {
   readonly metric: string
   readonly model: string
+  readonly search?: GraphSearch
   /** The records' folder, where there is one. */
   readonly folder?: string
 }
@@ -78,7 +82,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
         return onRecord?.(record, progress)
       },
     })
-    const whole = { ...report, metric: set.metric, model: header.model }
+    const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
     if (store === undefined) return whole
     const { records: _, ...summary } = whole
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)

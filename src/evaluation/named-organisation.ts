@@ -1,3 +1,4 @@
+import type { Task } from '../library/task.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
@@ -5,13 +6,20 @@ import {
   type Organisation,
   parallelOrganisation,
   randomOrganisation,
+  shuffledOrganisation,
 } from './organisation.ts'
 import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
 
-/** What a run can be evaluated as. `all-atomic` and `all-group` are its trained policy, restricted to that space. */
+/**
+ * What a run can be evaluated as. `all-atomic` and `all-group` are its trained policy, restricted to that space. `searched`
+ * asks a model before it is known: `searchGraph` finds it.
+ */
 export const organisationNames = [
   'trained',
   'untrained',
+  'searched',
+  'shuffled',
+  'most-probable',
   'direct',
   'chain',
   'parallel',
@@ -32,13 +40,15 @@ export interface NamedOrganisation {
 export interface NamedOrganisationOptions extends LoadOptions {
   /** Fixes, with a task's id, the draws; the run's own by default. */
   readonly seed?: number
+  /** The questions to be evaluated, which `shuffled` passes the graphs around between. */
+  readonly tasks: readonly Task[]
 }
 
 /** Opens organisations of a run by their names, with the run's roles and limits. */
 export function organisationsOf(
   folder: RunFolder,
-  options: NamedOrganisationOptions = {},
-): (name: OrganisationName) => Promise<NamedOrganisation> {
+  options: NamedOrganisationOptions,
+): (name: Exclude<OrganisationName, 'searched'>) => Promise<NamedOrganisation> {
   const run = folder.readRecord()
   const library = folder.readLibrary(run)
   const { training: limits } = run
@@ -56,6 +66,16 @@ export function organisationsOf(
     const about = { update: policy.update, seed }
     if (name === 'trained' || name === 'untrained')
       return { organisation: policy.organisation({ seed }), about }
+    if (name === 'shuffled')
+      return { organisation: shuffledOrganisation(policy.organisation({ seed }), options.tasks, seed), about }
+    if (name === 'most-probable')
+      return {
+        organisation: policy.organisation({
+          temperature: 0,
+          name: `${policy.organisation().name}, most-probable`,
+        }),
+        about: { update: policy.update },
+      }
     const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
     return { organisation: policy.organisation(restricted), about }
   }

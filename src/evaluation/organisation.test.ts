@@ -13,6 +13,7 @@ import {
   type Organisation,
   parallelOrganisation,
   randomOrganisation,
+  shuffledOrganisation,
 } from './organisation.ts'
 
 const taskOf = (id: string): Task => ({ id, question: 'What is it?', metadata: {} })
@@ -194,5 +195,46 @@ describe('random', () => {
     const seconds = graphs.flatMap(({ units: [, second] }) => second ?? [])
     const listening = seconds.filter(({ predecessors }) => predecessors.length === 1).length
     expect(share(listening, seconds.length)).toBeCloseTo(1 / 2, 1.5)
+  })
+})
+
+describe('shuffled', () => {
+  const all = randomOrganisation(paperLibrary, limits, 1)
+  const key = (graph: AgentGraph) => JSON.stringify(graph)
+
+  test('every question gets the graph of another one, each graph is used once, by the seed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 2, max: 60 }), fc.nat(100), async (count, seed) => {
+        const tasks = Array.from({ length: count }, (_, index) => taskOf(`t${index}`))
+        const given: string[] = []
+        // Each graph tells whom it was built for.
+        const own: Organisation = {
+          name: 'own',
+          description: '',
+          graphFor: (task) => {
+            given.push(task.id)
+            return AgentGraph.empty
+          },
+        }
+        const shuffled = shuffledOrganisation(own, tasks, seed)
+        for (const task of tasks) await shuffled.graphFor(task)
+        expect(given.every((id, place) => id !== tasks[place]!.id)).toBe(true)
+        expect(given.toSorted()).toEqual(tasks.map(({ id }) => id).toSorted())
+        const first = [...given]
+        given.length = 0
+        const again = shuffledOrganisation(own, tasks, seed)
+        for (const task of tasks) await again.graphFor(task)
+        expect(given).toEqual(first)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('the graphs are the ones that the organisation builds; one question alone cannot be shuffled', async () => {
+    const tasks = [taskOf('a'), taskOf('b')]
+    const shuffled = shuffledOrganisation(all, tasks, 3)
+    expect(shuffled.name).toBe('random, shuffled')
+    expect(key(await graphOf(shuffled, 'a'))).toBe(key(await graphOf(all, 'b')))
+    expect(() => shuffledOrganisation(all, tasks.slice(1), 3)).toThrow('at least 2 questions')
   })
 })

@@ -11,6 +11,7 @@ import type { Realization } from '../library/role-space.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom, type Random } from '../numerics/random.ts'
 import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
+import { Problem } from '../problem.ts'
 
 /** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
 export interface Organisation {
@@ -23,7 +24,7 @@ export interface Organisation {
 
 /** The model alone with the question: the empty graph. */
 export function directOrganisation(): Organisation {
-  return fixed('direct', 'The model alone with the question.', AgentGraph.empty)
+  return fixedOrganisation('direct', 'The model alone with the question.', AgentGraph.empty)
 }
 
 /**
@@ -38,7 +39,7 @@ export function chainOrganisation(library: Library, { maxUnits, maxDepth }: Grap
     const unit: Unit = { role: role.id, realization: simplest(role), predecessors }
     if (whyIllegal({ type: 'add', ...unit }, graph, space) === undefined) graph = graph.add(unit)
   }
-  return fixed('chain', `${listed(graph)}, each listening to the one before.`, graph)
+  return fixedOrganisation('chain', `${listed(graph)}, each listening to the one before.`, graph)
 }
 
 /**
@@ -51,7 +52,7 @@ export function parallelOrganisation(library: Library): Organisation {
   )
   const { size: maxUnits, depth: maxDepth } = graph
   assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', maxUnits, maxDepth })
-  return fixed('parallel', `${listed(graph)}, side by side.`, graph)
+  return fixedOrganisation('parallel', `${listed(graph)}, side by side.`, graph)
 }
 
 /**
@@ -82,7 +83,33 @@ function randomGraph(space: ConstructionSpace, random: Random): AgentGraph {
   }
 }
 
-function fixed(name: string, description: string, graph: AgentGraph): Organisation {
+/**
+ * Each task gets the graph that was built for another one of these: if the score does not fall, nothing in the graphs is
+ * per question. Which one is fixed by the seed; all tasks form one circle, so that none keeps its own.
+ */
+export function shuffledOrganisation(
+  { graphFor, ...base }: Organisation,
+  tasks: readonly Task[],
+  seed: number,
+): Organisation {
+  if (tasks.length < 2)
+    throw new Problem('Graphs can be shuffled between at least 2 questions: evaluate more of them.')
+  const circle = [...tasks]
+  const random = deriveRandom(seed, 'shuffled')
+  for (let place = circle.length - 1; place > 0; place -= 1) {
+    const other = Math.floor(random.uniform() * (place + 1))
+    ;[circle[place], circle[other]] = [circle[other]!, circle[place]!]
+  }
+  const others = new Map(circle.map((task, place) => [task.id, circle[(place + 1) % circle.length]!]))
+  return {
+    name: `${base.name}, shuffled`,
+    description: `${base.description} Each question gets the graph of another one.`,
+    graphFor: (task) => graphFor(others.get(task.id)!),
+  }
+}
+
+/** The same graph for every task. */
+export function fixedOrganisation(name: string, description: string, graph: AgentGraph): Organisation {
   return { name, description, graphFor: () => graph }
 }
 

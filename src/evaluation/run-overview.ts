@@ -25,6 +25,8 @@ export function runOverview(folder: RunFolder) {
     updates,
     /** Settings of training and execution that are not the paper's: its value first. */
     departures: departuresOf(record),
+    /** Graphs on questions that the training had to run. */
+    evaluations: updates.reduce((sum, { evaluations }) => sum + evaluations.made, 0),
     made: sumTokens(updates.map(({ made }) => made)),
     reused: sumTokens(updates.map(({ reused }) => reused)),
   }

@@ -85,6 +85,11 @@ test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are lega
     assertLegalGraph(graph, untrained.policy.space(restriction))
 })
 
+test('the most probable graph is what a very low temperature draws, whatever the seed', async () => {
+  const likeliest = await graphsOf(untrained.organisation({ temperature: 0, seed: 5 }))
+  expect(texts(likeliest)).toEqual(texts(await graphsOf(cold.organisation())))
+})
+
 test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
   const at = (seed: number) => cold.organisation({ seed }).graphFor(tasks[0]!)
   expect(await at(1)).toEqual(await at(2))

@@ -91,7 +91,8 @@ function policyOrganisation(
   { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
   given: OrganisationOptions,
 ): PolicyOrganisation {
-  const { useTemperature } = run.training
+  // The untrained policy is what a training begins with: it draws.
+  const useTemperature = update === 0 ? undefined : run.training.useTemperature
   const { temperature = useTemperature ?? run.training.temperatureEnd } = given
   const isPapers = given.temperature === undefined && useTemperature === undefined
   const { name = update === 0 ? 'untrained' : 'trained' } = given
@@ -105,12 +106,13 @@ function policyOrganisation(
     const job = { query, random, restriction, temperature, dropout: false }
     return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
+  const built = temperature === 0 ? 'The most probable graph' : 'A graph'
   return {
     name,
     description:
       update === 0
-        ? 'A graph that the untrained policy builds for each question.'
-        : `A graph that the policy builds for each question, after ${update} updates.`,
+        ? `${built} that the untrained policy builds for each question.`
+        : `${built} that the policy builds for each question, after ${update} updates.`,
     graphFor: async (task) => (await constructionFor(task)).graph,
     constructionFor,
   }

@@ -1,8 +1,16 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { type ComparedOrganisation, compareOrganisations } from '../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
-import { chainOrganisation, directOrganisation, type Organisation } from '../evaluation/organisation.ts'
+import type { NamedOrganisation } from '../evaluation/named-organisation.ts'
+import {
+  chainOrganisation,
+  directOrganisation,
+  type Organisation,
+  shuffledOrganisation,
+} from '../evaluation/organisation.ts'
+import { type GraphSearch, searchedOrganisation, searchGraph } from '../evaluation/search-graph.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
+import { type Worth, worthOf } from '../evaluation/worth.ts'
 import { trainingPresets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
@@ -33,6 +41,8 @@ export interface DemoOptions
   extends Required<Pick<TrainOptions, 'set' | 'model' | 'folder' | 'source' | 'signal'>> {
   readonly seed: number
   readonly onTraining: (event: TrainingEvent) => void
+  /** Evaluations of the search for a fixed graph. */
+  readonly onSearch: (done: number, total: number) => void
   readonly onQuestion: (organisation: string, done: number, total: number) => void
 }
 
@@ -46,49 +56,73 @@ export interface DemoComparison {
   readonly reports: readonly EvaluatedOrganisation[]
   /** Against the untrained policy. */
   readonly rows: readonly ComparedOrganisation[]
+  /** Of the trained policy against the searched graph. */
+  readonly worth: Worth
   /** A held-out question as the trained policy answered it. */
   readonly example: Awaited<ReturnType<typeof exampleOf>>
 }
 
 /**
  * The whole job on the synthetic questions: trains a policy, then examines it on questions that it never saw, beside the
- * untrained policy, fixed organisations, and itself held to single agents or to groups.
+ * untrained policy, fixed organisations, the best fixed graph that a search of the same size finds, and itself: held to single
+ * agents or to groups, with its graphs shuffled between the questions, and with its most probable graphs.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
   const engine = { set, model, sandbox, concurrency, signal }
+  // The texts of a hundred thousand simulated messages are of no use to anybody.
+  const execution = { traceContent: false }
   const training = await train({
     ...engine,
     folder,
     source,
     settings: { ...trainingPresets.demo, seed },
-    // The texts of a hundred thousand simulated messages are of no use to anybody.
-    execution: { traceContent: false },
+    execution,
     encoder: lexicalEncoder,
     onEvent: options.onTraining,
   })
   if (training.status !== 'finished') return { training }
   const trained = await loadPolicy(folder, { encoder: lexicalEncoder })
   const untrained = await loadPolicy(folder, { encoder: lexicalEncoder, update: 0 })
+  let evaluations = 0
+  const found = await searchGraph({
+    ...{ ...engine, execution, folder: trained.folder, encoder: lexicalEncoder, seed },
+    onStart: (total) => {
+      evaluations = total
+    },
+    onProgress: (done) => options.onSearch(done, evaluations),
+  })
+  if (found.ended !== 'done') throw signal.reason
+  const { search } = found
+  const searched = searchedOrganisation(search)
+  const { tasks } = splitOf(set, 'test')
   const after = { seed, update: trained.update }
-  const organisations: readonly (readonly [Organisation, Record<string, number>])[] = [
-    [directOrganisation(), {}],
-    [chainOrganisation(set.library, trained.run.training), {}],
-    [untrained.organisation(), { seed, update: 0 }],
-    [trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), after],
-    [trained.organisation({ name: 'all-group', restriction: 'all-group' }), after],
-    [trained.organisation(), after],
+  type Examined = NamedOrganisation & { readonly search?: GraphSearch }
+  const examined: readonly Examined[] = [
+    { organisation: directOrganisation(), about: {} },
+    { organisation: chainOrganisation(set.library, trained.run.training), about: {} },
+    { organisation: untrained.organisation(), about: { seed, update: 0 } },
+    { ...searched, search },
+    { organisation: trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), about: after },
+    { organisation: trained.organisation({ name: 'all-group', restriction: 'all-group' }), about: after },
+    {
+      organisation: { ...shuffledOrganisation(trained.organisation(), tasks, seed), name: 'shuffled' },
+      about: after,
+    },
+    { organisation: trained.organisation({ name: 'most-probable', temperature: 0 }), about: after },
+    { organisation: trained.organisation(), about: after },
   ]
   const reports: EvaluatedOrganisation[] = []
-  for (const [organisation, about] of organisations) {
+  for (const one of examined) {
     const onRecord = (_: unknown, { done, total }: { done: number; total: number }) =>
-      options.onQuestion(organisation.name, done, total)
-    reports.push(await evaluate({ ...engine, folder, organisation, about, onRecord }))
+      options.onQuestion(one.organisation.name, done, total)
+    reports.push(await evaluate({ ...engine, ...one, folder, onRecord }))
     signal.throwIfAborted()
   }
   const rows = compareOrganisations(reports, { base: 2, seed })
+  const worth = worthOf(reports.at(-1)!, reports[3]!)
   const example = await exampleOf(reports.at(-1)!, set, trained.organisation())
-  return { training, comparison: { reports, rows, example } }
+  return { training, comparison: { reports, rows, worth, example } }
 }
 
 /** The first question with a right answer from more than one unit: one that shows an organisation at work. */

@@ -98,6 +98,8 @@ export class RunFolder {
   readonly membershipFile: string
   readonly libraryFile: string
   readonly evaluationsFolder: string
+  /** What searches for a fixed graph have called. */
+  readonly searchesFolder: string
   readonly #checkpointsFolder: string
 
   constructor(path: string) {
@@ -111,6 +113,7 @@ export class RunFolder {
     this.membershipFile = join(this.path, 'membership.json')
     this.libraryFile = join(this.path, 'library.yaml')
     this.evaluationsFolder = join(this.path, 'evaluations')
+    this.searchesFolder = join(this.path, 'searches')
     this.#checkpointsFolder = join(this.path, 'checkpoints')
   }
 

@@ -16,6 +16,7 @@ import { addReportOptions, openProgress, type ReportOptions } from '../options/r
 import { printResult } from '../print.ts'
 import { runWord, stepLines } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
+import { worthSentence } from '../views/worth-sentence.ts'
 
 interface DemoOptions extends ReportOptions {
   readonly seed: number
@@ -68,6 +69,10 @@ async function demo(options: DemoOptions): Promise<void> {
   const result = await runDemo({
     ...{ seed, set, model, folder, signal, source: { ...kept, encoder: 'lexical' } },
     onTraining: view.listen,
+    onSearch: (done, total) => {
+      if (done === 1) progress.start(total, 'searching a fixed graph (simulated)')
+      progress.update({ done })
+    },
     onQuestion: (organisation, done, total) => {
       if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
       progress.update({ done })
@@ -90,7 +95,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
     return [
       `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.`,
     ]
-  const { reports, rows, example } = comparison
+  const { reports, rows, worth, example } = comparison
   const room = { columns: Math.min(screen.columns, 100) }
   const { difference: mean, low, high } = rows.at(-1)!.against!
   const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
@@ -119,6 +124,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
       `The trained policy ${word} the untrained one: ${differenceWithInterval({ mean, low, high })} points [95 %, paired bootstrap], with ${share} % of all-group's tokens.`,
       room,
     ),
+    wrapText(worthSentence(worth), room),
     wrapText(
       `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
       room,
@@ -146,5 +152,5 @@ function demoJson({ training, comparison }: DemoResult): object {
   if (comparison === undefined) return { training }
   const { task, graph, answer = null } = comparison.example
   const example = { question: task.question, graph, answer }
-  return { training, organisations: comparison.rows, example }
+  return { training, organisations: comparison.rows, worth: comparison.worth, example }
 }

@@ -2,16 +2,15 @@ import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
-import {
-  type OrganisationName,
-  organisationNames,
-  organisationsOf,
-} from '../../evaluation/named-organisation.ts'
+import { type NamedOrganisation, organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
-import { addCosts } from '../../models/prices.ts'
+import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
+import { addCosts, type Cost } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
+import type { Spent } from '../../store/budget.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
+import { splitOf } from '../../tasks/task-set.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -27,15 +26,21 @@ import {
 } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
+import {
+  type GivenOrganisation,
+  isGraphFile,
+  openGraphFile,
+  organisationOption,
+} from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { startTelemetry } from '../telemetry.ts'
-import { costText, evaluationLines } from '../views/evaluation-table.ts'
+import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly split: string
-  readonly organisation?: readonly OrganisationName[]
+  readonly organisation?: readonly GivenOrganisation[]
   readonly limit?: number
   readonly seed?: number
   readonly threshold?: number
@@ -47,11 +52,7 @@ export function evalCommand(): Command {
     .description("Score a run's policy, and fixed organisations beside it, on held-out questions.")
     .argument('<run>', 'name or folder of the run')
     .option('--split <name>', 'questions to ask', 'test')
-    .option(
-      '--organisation <names...>',
-      `which ones, with commas or repeated: ${organisationNames.join(', ')} (default: trained)`,
-      organisations,
-    )
+    .addOption(organisationOption())
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
@@ -67,24 +68,21 @@ export function evalCommand(): Command {
 Examples:
   magic eval first
   magic eval first --organisation trained,untrained,direct,chain --limit 100
+  magic eval first --organisation trained,searched       was the training worth its price?
   magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
+  magic eval first --organisation graph:examples/graph.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
 
 Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
-all-group are the trained policy restricted to single agents or to groups. Caps hold for all organisations together.
+all-group are the trained policy restricted to single agents or to groups; most-probable takes its most probable choice at
+every step; shuffled gives each question the graph that it built for another one. searched is the best fixed graph that
+successive halving finds on the training questions with as many graph evaluations as the training paid for: it costs as
+much again, less what the run's ledger knows. Caps hold for all organisations together, the search included.
 Records are kept with the run: repeat the command to continue after a cap or Ctrl-C; \`magic compare\` puts them side
 by side.
 ${exitCodeHelp}`,
     )
     .action(evaluateRun)
-}
-
-function organisations(text: string, earlier: readonly OrganisationName[] = []): OrganisationName[] {
-  const names = text.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !(organisationNames as readonly string[]).includes(name))
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`'${unknown}' is none of ${organisationNames.join(', ')}.`)
-  return [...new Set([...earlier, ...(names as OrganisationName[])])]
 }
 
 function share(text: string): number {
@@ -106,19 +104,47 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
   closing.defer(() => progress.end())
   const { set, model, execution, sandbox, tools, concurrency, isSimulated } = job
-  const open = organisationsOf(folder, { encoder: await encoderOfRun(run, say), seed, update })
+  const encoder = await encoderOfRun(run, say)
+  const tasks = splitOf(set, options.split).tasks.slice(0, options.limit)
+  const open = organisationsOf(folder, { encoder, seed, update, tasks })
   const budget = givenSettings(options, job.configuration).budget
   const names = options.organisation ?? ['trained']
+  // Read before anything is spent: a file may be wrong.
+  const library = folder.readLibrary(run)
+  const fromFiles = new Map<string, NamedOrganisation>()
+  for (const name of names.filter(isGraphFile)) fromFiles.set(name, await openGraphFile(name, library))
   const evaluated: EvaluatedOrganisation[] = []
   // Of all organisations; what earlier commands used does not count against this one's caps.
   const fresh: QuestionRecord[] = []
+  let searchedFor: Spent | undefined
   const start = performance.now()
+  const used = () => usedBy(fresh, searchedFor, start)
+  const engine = { set, model, execution, sandbox, tools, concurrency, folder, signal }
+  const find = async () => {
+    const label = `searching a graph on training questions${isSimulated ? ' (simulated)' : ''}`
+    const found = await searchGraph({
+      ...{ ...engine, encoder, seed, budget: left(budget, used()) },
+      onStart: (total) => progress.start(total, label),
+      onProgress: (done) => progress.update({ done }),
+    })
+    searchedFor = found.used
+    progress.end(found.ended === 'done' ? searchText(found.search, isSimulated) : undefined)
+    return found.ended === 'done'
+      ? { ...searchedOrganisation(found.search), search: found.search }
+      : undefined
+  }
   for (const name of names) {
-    const { organisation, about } = await open(name)
+    const named: (NamedOrganisation & { readonly search?: GraphSearch }) | undefined = isGraphFile(name)
+      ? fromFiles.get(name)
+      : name === 'searched'
+        ? await find()
+        : await open(name)
+    if (named === undefined) break
+    const { organisation, about, search } = named
     const records: QuestionRecord[] = []
     const report = await evaluate({
-      ...{ set, model, execution, sandbox, tools, concurrency, organisation, about, folder, signal },
-      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(fresh, start)) },
+      ...{ ...engine, organisation, about, search },
+      ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
@@ -145,12 +171,12 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
   const missing = names.slice(evaluated.length)
-  process.exitCode = report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
+  process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
 }
 
 interface Outcome {
   readonly evaluated: readonly EvaluatedOrganisation[]
-  readonly missing: readonly OrganisationName[]
+  readonly missing: readonly GivenOrganisation[]
   readonly ended: 'done' | 'cap' | 'interrupted'
   readonly used: Required<BudgetSettings>
 }
@@ -208,11 +234,18 @@ function runningFields(records: readonly QuestionRecord[], isSimulated: boolean)
   }
 }
 
-function usedBy(records: readonly QuestionRecord[], start: number): Required<BudgetSettings> {
+/** What the records and a search have taken together. */
+function usedBy(
+  records: readonly QuestionRecord[],
+  search: Spent | undefined,
+  start: number,
+): Required<BudgetSettings> {
+  const amount = (cost: Cost) => (cost === 'unpriced' ? 0 : cost.amount)
   return {
-    cost: sum(records, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
-    tokens: sum(records, ({ usage }) => usage.input + usage.output),
-    calls: sum(records, ({ usage }) => usage.calls),
+    cost: sum(records, ({ cost }) => amount(cost)) + amount(search?.cost ?? 'unpriced'),
+    tokens:
+      sum(records, ({ usage }) => usage.input + usage.output) + (search ? search.input + search.output : 0),
+    calls: sum(records, ({ usage }) => usage.calls) + (search?.calls ?? 0),
     minutes: (performance.now() - start) / 60_000,
   }
 }

@@ -2,9 +2,7 @@ import { Command } from 'commander'
 import { executeGraph } from '../../execution/execute-graph.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
-import { assertLegalGraph } from '../../graph/legality.ts'
 import { type ContractKind, contractKinds, freeText } from '../../library/answer-contract.ts'
-import type { Library } from '../../library/library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { builtInTools } from '../../library/tool-name.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
@@ -27,7 +25,6 @@ import { readGraphFile, readTaskFile } from '../options/input-file.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { positiveNumber } from '../options/option-values.ts'
 import { printAside, printJson } from '../print.ts'
-import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { executionCode, printExecution } from '../views/execution-summary.ts'
 import { liveNodes } from '../views/live-nodes.ts'
@@ -74,10 +71,9 @@ publicTests and metadata where it has them. The answer goes to standard output, 
 
 async function run(options: RunOptions): Promise<void> {
   const { profile, json } = options
-  const graph = options.graph === undefined ? AgentGraph.empty : await readGraphFile(options.graph)
-  const task = await readTaskFile(options.task)
   const library = options.library === undefined ? paperLibrary : loadLibrary(options.library)
-  assertFits(graph, library, options)
+  const graph = options.graph === undefined ? AgentGraph.empty : await readGraphFile(options.graph, library)
+  const task = await readTaskFile(options.task)
   const view = liveNodes()
   const signal = interruptSignal((text) => view.notice(text))
   await using closing = new AsyncDisposableStack()
@@ -105,14 +101,4 @@ async function run(options: RunOptions): Promise<void> {
   if (json) printJson(execution.trace)
   else printExecution(execution, model.identity.model === simulatedModelName)
   process.exitCode = executionCode(execution)
-}
-
-/** Refuses a graph that the library does not allow. Size and depth are limits of the policy, not of an execution. */
-function assertFits(graph: AgentGraph, library: Library, { graph: file }: RunOptions): void {
-  const unlimited = { maxUnits: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY }
-  try {
-    assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited })
-  } catch (error) {
-    throw new UsageError(`The graph file ${file} does not fit the library. ${(error as Error).message}`)
-  }
 }

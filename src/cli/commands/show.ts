@@ -8,6 +8,7 @@ import {
   placedUnits,
   runOverview,
 } from '../../evaluation/run-overview.ts'
+import { worthOfTraining } from '../../evaluation/worth.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
@@ -49,11 +50,13 @@ to explore; \`magic eval\` gives the score that counts.`,
       if (name === undefined) return showRuns(options)
       const folder = existingRun(name, options.runsDir)
       const overview = runOverview(folder)
+      const evaluations = keptEvaluations(folder, overview.record.name)
       const run: ShownRun = {
         folder: folder.path,
         overview,
         graphs: finalGraphs(folder, fifthOf(overview.updates.length)),
-        evaluations: keptEvaluations(folder, overview.record.name),
+        evaluations,
+        worth: worthOfTraining(evaluations),
       }
       printResult(
         options,
@@ -63,7 +66,7 @@ to explore; \`magic eval\` gives the score that counts.`,
     })
 }
 
-function runJson({ folder, overview, graphs, evaluations }: ShownRun): object {
+function runJson({ folder, overview, graphs, evaluations, worth }: ShownRun): object {
   const { record, done, isFinished, updates, departures, made, reused } = overview
   const fifth = fifthOf(updates.length)
   const mix = (part: typeof updates) => {
@@ -80,6 +83,7 @@ function runJson({ folder, overview, graphs, evaluations }: ShownRun): object {
       ...{ folder: at, about: header.about, model: header.model, data: header.data },
       ...report,
     })),
+    worth: worth ?? null,
     updates,
   }
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { readGraphFile, readTaskFile } from './input-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'input-file-'))
@@ -19,7 +20,7 @@ test('a field twice is refused with its line', async () => {
     /input\.json, row 2, field question: stands twice in the same object\. Remove one/,
   )
   const unit = '{"role": "a", "realization": "atomic", "predecessors": [], "predecessors": [0]}'
-  await expect(readGraphFile(file(`{"units": [\n${unit}]}`))).rejects.toThrow(
+  await expect(readGraphFile(file(`{"units": [\n${unit}]}`), paperLibrary)).rejects.toThrow(
     /row 2, field units\[0\]\.predecessors: stands twice/,
   )
 })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { AgentGraph } from '../../graph/agent-graph.ts'
+import { assertLegalGraph } from '../../graph/legality.ts'
+import type { Library } from '../../library/library.ts'
 import type { Task } from '../../library/task.ts'
 import { programSchema, tableSchema, testSchema } from '../../tasks/own/question.ts'
 import { checkRecord, readJsonFile } from '../../tasks/sources/records.ts'
@@ -29,14 +31,25 @@ export const taskFile = z.strictObject({
   metadata: z.record(text, text).exactOptional(),
 })
 
-/** Reads a graph: `{ "units": [{ "role", "realization", "predecessors" }] }`. */
-export async function readGraphFile(path: string): Promise<AgentGraph> {
+/**
+ * Reads a graph: `{ "units": [{ "role", "realization", "predecessors" }] }`. One that the library does not allow is refused.
+ * Size and depth are limits of a policy, not of an execution.
+ */
+export async function readGraphFile(path: string, library: Library): Promise<AgentGraph> {
   const { units } = await readInput(path, graphFile)
-  try {
-    return AgentGraph.of(units)
-  } catch (error) {
-    throw new UsageError(`The graph file ${path} cannot be used. ${(error as Error).message}`)
+  const unlimited = { maxUnits: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY }
+  const attempt = <Result>(what: string, act: () => Result): Result => {
+    try {
+      return act()
+    } catch (error) {
+      throw new UsageError(`The graph file ${path} ${what}. ${(error as Error).message}`)
+    }
   }
+  const graph = attempt('cannot be used', () => AgentGraph.of(units))
+  attempt('does not fit the library', () =>
+    assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited }),
+  )
+  return graph
 }
 
 /** Reads the public part of a task. */

@@ -1,4 +1,5 @@
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
+import type { GraphSearch } from '../../evaluation/search-graph.ts'
 import type { Cost } from '../../models/prices.ts'
 import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
@@ -39,6 +40,13 @@ export function evaluationLines(rows: readonly LabelledReport[], metric: string,
     'failed: without a valid answer, counted with a score of 0.',
     rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
   ]
+}
+
+/** What a search found and took, for the end of its line. */
+export function searchText(search: GraphSearch, isSimulated: boolean): string {
+  const { graphs, questions, score, spent } = search
+  const cost = costText(spent.cost, isSimulated)
+  return `the best of ${graphs} graphs has ${percent(score)} on ${questions} training questions; ${tokens(spent.input + spent.output)} tokens paid, ${cost}`
 }
 
 export const simulatedNote = 'The scores are simulated: no language model was asked.'

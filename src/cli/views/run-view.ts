@@ -6,6 +6,7 @@ import {
 } from '../../evaluation/compare-evaluations.ts'
 import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
+import type { Worth } from '../../evaluation/worth.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
@@ -15,6 +16,7 @@ import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
 import { costText, evaluationLines, isSimulatedModel } from './evaluation-table.ts'
 import { runWord } from './training-summary.ts'
+import { worthSentence } from './worth-sentence.ts'
 
 /** Curves are means of this many updates: single ones jump between right and wrong. */
 const smoothing = 10
@@ -24,6 +26,7 @@ export interface ShownRun {
   readonly overview: RunOverview
   readonly graphs: readonly FinalGraph[]
   readonly evaluations: readonly KeptEvaluation[]
+  readonly worth?: Worth
 }
 
 /** A run on one page. */
@@ -35,7 +38,16 @@ export function runLines(run: ShownRun, graphsToDraw: number, screen: Screen): L
     updates.length > 0 && [curves(updates, screen), actions(updates, screen)],
     run.graphs.length > 0 && finalGraphs(run, graphsToDraw, screen),
     evaluations(run, screen),
+    worth(run, screen),
   ]
+}
+
+/** In one sentence: whether training was worth it, or how to find out. */
+function worth({ worth: known, overview: { record, isFinished } }: ShownRun, screen: Screen): Lines {
+  if (known !== undefined) return ['', wrapText(worthSentence(known), screen)]
+  const name = shownText(record.name)
+  const command = `\`magic eval ${name} --organisation trained,searched\``
+  return isFinished && ['', wrapText(`To find out whether training was worth it: ${command}`, screen)]
 }
 
 function facts({ folder, overview }: ShownRun): [name: string, text: string][] {

@@ -1,0 +1,208 @@
+// The yardstick of a training: one fixed graph, found by search with as many graph evaluations as the training paid for.
+import { hash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { evaluationsOf, halvingRounds, successiveHalving } from '../learning/successive-halving.ts'
+import { embedQuestions, type TrainingQuestions } from '../learning/training-questions.ts'
+import type { GraphScore } from '../learning/update.ts'
+import { type Price, priceOf } from '../models/prices.ts'
+import type { Meter } from '../models/retry.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { constructGraphs } from '../policy/construction.ts'
+import { validated } from '../problem.ts'
+import { budgetSettings } from '../settings/budget.ts'
+import { Budget, type Spent } from '../store/budget.ts'
+import { CallJournal } from '../store/call-journal.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { carryOverSpending } from '../training/carry-over-spending.ts'
+import { claimFolder } from '../training/open-run.ts'
+import { openParts } from '../training/prepare-run.ts'
+import { checkPrice } from '../training/self-check.ts'
+import type { EngineOptions } from '../training/train-options.ts'
+import { openEvaluator } from '../training/training-evaluator.ts'
+import type { NamedOrganisation } from './named-organisation.ts'
+import { fixedOrganisation } from './organisation.ts'
+import { runOverview } from './run-overview.ts'
+import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
+
+export interface SearchOptions extends EngineOptions, Pick<LoadOptions, 'encoder'> {
+  readonly folder: RunFolder
+  /** Fixes the graphs and the order of the questions; the run's by default. */
+  readonly seed?: number
+  /** Called first, with the number of evaluations there will be. */
+  readonly onStart?: (total: number) => void
+  readonly onProgress?: (done: number) => void
+}
+
+/** What a search found, and what it took. */
+export interface GraphSearch {
+  readonly seed: number
+  readonly graph: { readonly units: readonly Unit[] }
+  /** Graphs that were tried. */
+  readonly graphs: number
+  /** Training questions that the last ones were compared on. */
+  readonly questions: number
+  /** Pairs of graph and question that were asked for: at most as many as the training paid for. */
+  readonly evaluations: number
+  /** Of the graph, on the training questions: means per question. */
+  readonly score: number
+  readonly tokens: number
+  /** What the search had to pay for, over all its parts; the rest was in the run's ledger. */
+  readonly spent: Spent
+}
+
+/** `used`: what this call of it has spent, also where it did not come to its end. */
+export type SearchOutcome =
+  | { readonly ended: 'done'; readonly used: Spent; readonly search: GraphSearch }
+  | { readonly ended: 'cap' | 'interrupted'; readonly used: Spent }
+
+class SearchStopped extends Error {}
+
+/**
+ * Finds the best fixed graph on the training questions by successive halving over graphs of the untrained policy, with as
+ * many evaluations as the training paid for. They go through the run's ledger: what is there is not paid for again, and a
+ * search that a cap, a signal or a kill has ended goes on where it was.
+ */
+export async function searchGraph(options: SearchOptions): Promise<SearchOutcome> {
+  const { folder, signal, onProgress } = options
+  await using closing = new AsyncDisposableStack()
+  const lock = await claimFolder(folder, true)
+  closing.defer(() => lock.release())
+  const { record, evaluations: paid } = runOverview(folder)
+  const { seed = record.training.seed } = options
+  const parts = await openParts(options, record.tools)
+  const caps = validated(budgetSettings, options.budget ?? {}, 'budget')
+  checkPrice(parts, caps)
+  const untrained = await loadPolicy(folder, { encoder: options.encoder, update: 0 })
+  const questions = await embedQuestions(parts.set, untrained.encoder)
+  const planned = halvingRounds(questions.queries.length, paid)
+  if (planned.length === 0)
+    throw new RunError(
+      `The training of ${record.name} has paid for ${paid} graph evaluations: too few to compare even two graphs on its ${questions.queries.length} questions. Train it further, or leave out 'searched'.`,
+    )
+  const graphs = drawGraphs(untrained, questions, planned[0]!.candidates, seed)
+  const rounds = planned.map((round) => ({
+    ...round,
+    candidates: Math.min(round.candidates, graphs.length),
+  }))
+  const order = inRandomOrder(
+    questions.queries.map(({ id }) => id),
+    seed,
+  )
+
+  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  closing.defer(() => ledger.close())
+  // Later it could not be told apart from what the search has asked.
+  await carryOverSpending(folder, ledger)
+  const identity = [seed, paid, questions.dataVersion, parts.model.identity]
+  const journal = openJournal(folder, price, identity)
+  closing.defer(() => journal.close())
+  const [budget, overall] = [new Budget(caps, price), new Budget({}, price, journal)]
+  const evaluator = openEvaluator({
+    parts: { ...parts, meter: both(budget, overall) },
+    ledger,
+    requestReuse: record.training.requestReuse,
+    signal,
+  })
+  closing.defer(() => evaluator.ended())
+
+  const total = evaluationsOf(rounds)
+  options.onStart?.(total)
+  let done = 0
+  const evaluate = async (pairs: readonly (readonly [AgentGraph, string])[]): Promise<GraphScore[]> => {
+    const scores: GraphScore[] = []
+    const waiting = pairs.entries()
+    let isStopped = false
+    const work = async () => {
+      for (const [place, [graph, question]] of waiting) {
+        isStopped ||= budget.exhausted()
+        if (isStopped) return
+        scores[place] = await evaluator.evaluate(graph, question)
+        done += 1
+        onProgress?.(done)
+      }
+    }
+    await Promise.all(Array.from({ length: 4 * parts.limit.limit }, work))
+    if (isStopped) throw new SearchStopped()
+    return scores
+  }
+  try {
+    signal?.throwIfAborted()
+    const { candidate, score, tokens } = await successiveHalving(graphs, order, rounds, evaluate)
+    const count = order.length
+    const search: GraphSearch = {
+      ...{ seed, graph: candidate.toJSON(), graphs: graphs.length, questions: count, evaluations: total },
+      ...{ score: score / count, tokens: tokens / count, spent: overall.spent },
+    }
+    return { ended: 'done', used: budget.spent, search }
+  } catch (error) {
+    await evaluator.ended()
+    if (error instanceof SearchStopped) return { ended: 'cap', used: budget.spent }
+    if (signal?.aborted === true && error === signal.reason)
+      return { ended: 'interrupted', used: budget.spent }
+    throw error
+  }
+}
+
+/** What was found as an organisation. */
+export function searchedOrganisation({
+  seed,
+  graph,
+  graphs,
+  questions,
+  evaluations,
+}: GraphSearch): NamedOrganisation {
+  const found = AgentGraph.of(graph.units)
+  const description = `The best of ${graphs} graphs on the ${questions} training questions, by ${evaluations} evaluations.`
+  const organisation = fixedOrganisation('searched', description, found)
+  return { organisation, about: { seed, evaluations, graph: graphKey(found).slice(0, 12) } }
+}
+
+/** The direct answer and other graphs as the untrained policy draws them, no two alike; fewer where there are no more. */
+function drawGraphs(
+  { policy, run: { training } }: TrainedPolicy,
+  { queries }: TrainingQuestions,
+  count: number,
+  seed: number,
+): AgentGraph[] {
+  const { restriction, temperatureEnd: temperature } = training
+  const found = new Map([[graphKey(AgentGraph.empty), AgentGraph.empty]])
+  for (let drawn = 0; found.size < count && drawn < 20 * count; drawn += count) {
+    const jobs = Array.from({ length: count }, (_, place) => {
+      const query = queries[(drawn + place) % queries.length]!.embedding
+      const random = deriveRandom(seed, 'searched', drawn + place)
+      return { query, random, restriction, temperature, dropout: false }
+    })
+    for (const { graph } of constructGraphs(policy, jobs))
+      if (found.size < count) found.set(graphKey(graph), graph)
+  }
+  return [...found.values()]
+}
+
+/** By a hash, so that no order of the data can favour a graph. */
+function inRandomOrder(ids: readonly string[], seed: number): string[] {
+  const places = ids.map((id) => ({ id, key: hash('sha256', JSON.stringify([seed, 'searched', id])) }))
+  return places.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ id }) => id)
+}
+
+/** Every search of a run notes its calls in a journal of its own: they do not count against the training's caps. */
+function openJournal(folder: RunFolder, price: Price | undefined, identity: readonly unknown[]): CallJournal {
+  mkdirSync(folder.searchesFolder, { recursive: true })
+  const name = hash('sha256', JSON.stringify(identity)).slice(0, 16)
+  return new CallJournal(join(folder.searchesFolder, `${name}.calls.jsonl`), price)
+}
+
+function both(one: Meter, other: Meter): Meter {
+  return {
+    reserve(request) {
+      const settles = [one.reserve(request), other.reserve(request)]
+      return (reply) => {
+        for (const settle of settles) settle(reply)
+      }
+    },
+  }
+}
