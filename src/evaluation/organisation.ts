@@ -1,16 +1,10 @@
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
-import {
-  assertLegalGraph,
-  type ConstructionSpace,
-  type GraphLimits,
-  legalityMasks,
-  whyIllegal,
-} from '../graph/legality.ts'
+import { assertLegalGraph, type ConstructionSpace, type GraphLimits, whyIllegal } from '../graph/legality.ts'
 import type { Library, Role } from '../library/library.ts'
 import type { Realization } from '../library/role-space.ts'
 import type { Task } from '../library/task.ts'
-import { deriveRandom, type Random } from '../numerics/random.ts'
-import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { randomGraph } from '../policy/random-graph.ts'
 
 /** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
 export interface Organisation {
@@ -68,17 +62,6 @@ export function randomOrganisation(
     name: 'random',
     description: `A random legal graph of at most ${maxUnits} units for each question.`,
     graphFor: (task) => randomGraph(space, deriveRandom(seed, 'random-organisation', task.id)),
-  }
-}
-
-/** What a policy would draw whose logits are all zero. */
-function randomGraph(space: ConstructionSpace, random: Random): AgentGraph {
-  let graph = AgentGraph.empty
-  for (;;) {
-    const even = emptyLogits(space.roles.roles.length, graph.size)
-    const action = new ActionDistribution(space.roles, legalityMasks(graph, space), even, 1).sample(random)
-    if (action.type === 'stop') return graph
-    graph = graph.add(action)
   }
 }
 

@@ -10,7 +10,7 @@ import { train } from '../training/train.ts'
 import type { TrainingEvent, TrainingResult, TrainOptions } from '../training/train-options.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
-export const demoSizes = { train: 75, test: 500 } as const
+export const demoSizes = { train: 200, test: 500 } as const
 
 /** Too few to learn from, enough to see that all of it runs. */
 export const quickSizes = { train: 4, test: 20 } as const
@@ -61,7 +61,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     ...engine,
     folder,
     source,
-    settings: { ...trainingPresets.demo, seed },
+    settings: { ...trainingPresets.values, seed },
     // The texts of a hundred thousand simulated messages are of no use to anybody.
     execution: { traceContent: false },
     encoder: lexicalEncoder,
