@@ -129,19 +129,6 @@ export const trainingPresets = {
     entropyWeight: 0,
     useTemperature: 0,
   },
-  /**
-   * For a model that costs nothing: more graphs per question and larger steps than the paper's, which move a policy little.
-   * With so many graphs most questions are solved by all or by none of them; epsilon keeps the noise that is left there from
-   * counting as much as a difference in the answers. Tokens cost a little, so that of equals the cheaper one is learned.
-   */
-  demo: {
-    passes: 2,
-    trajectories: 24,
-    learningRate: 2e-3,
-    hidden: 128,
-    entropyWeight: 0.01,
-    rewards: { epsilon: 0.5, tokenPenalty: 3e-6 },
-  },
 } as const satisfies Record<string, GivenTrainingSettings>
 
 export type TrainingPreset = keyof typeof trainingPresets
