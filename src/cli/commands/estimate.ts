@@ -14,7 +14,13 @@ import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
-import { addTaskOptions, openTasks, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
+import {
+  addTaskOptions,
+  openTasks,
+  type TaskSource,
+  taskSource,
+  usualMethod,
+} from '../options/task-options.ts'
 import { addTrainingOptions, givenSettings, type TrainingOptions } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { costText } from '../views/evaluation-table.ts'
