@@ -217,7 +217,7 @@ describe('the fields', () => {
     [{ model: { preset: 'acme' } }, 'model.preset: Invalid option'],
     [{ model: { prices: { 'a/b': { input: -1 } } } }, 'model.prices["a/b"].input'],
     [{ encoder: { foldr: 'x' } }, "encoder.foldr: there is no such field. Did you mean 'folder'?"],
-    [{ preset: 'fast' }, 'preset: Invalid option: expected one of "paper"|"demo".'],
+    [{ preset: 'fast' }, 'preset: Invalid option: expected one of "paper"|"values".'],
     [
       { training: { rewards: { alfa: 1 } } },
       "training.rewards.alfa: there is no such field. Did you mean 'alpha'?",
@@ -246,12 +246,12 @@ describe('the fields', () => {
 
   test('settings stay as given, so that a preset fills in the rest', () => {
     const given = defineConfig({
-      preset: 'demo',
+      preset: 'values',
       training: { passes: 3 },
       model: { preset: 'ollama', apiKeyFile: 'key' },
     })
     expect(check({ ...given, name: undefined })).toEqual({
-      preset: 'demo',
+      preset: 'values',
       training: { passes: 3 },
       model: { preset: 'ollama', apiKeyFile: '/x/key' },
       file: '/x/magic.config.ts',

@@ -1,16 +1,11 @@
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
-import {
-  assertLegalGraph,
-  type ConstructionSpace,
-  type GraphLimits,
-  legalityMasks,
-  whyIllegal,
-} from '../graph/legality.ts'
+import { assertLegalGraph, type ConstructionSpace, type GraphLimits, whyIllegal } from '../graph/legality.ts'
 import type { Library, Role } from '../library/library.ts'
 import type { Realization } from '../library/role-space.ts'
 import type { Task } from '../library/task.ts'
-import { deriveRandom, type Random } from '../numerics/random.ts'
-import { ActionDistribution, emptyLogits } from '../policy/distribution.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { shuffled } from '../numerics/shuffled.ts'
+import { randomGraph } from '../policy/random-graph.ts'
 import { Problem } from '../problem.ts'
 
 /** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
@@ -72,17 +67,6 @@ export function randomOrganisation(
   }
 }
 
-/** What a policy would draw whose logits are all zero. */
-function randomGraph(space: ConstructionSpace, random: Random): AgentGraph {
-  let graph = AgentGraph.empty
-  for (;;) {
-    const even = emptyLogits(space.roles.roles.length, graph.size)
-    const action = new ActionDistribution(space.roles, legalityMasks(graph, space), even, 1).sample(random)
-    if (action.type === 'stop') return graph
-    graph = graph.add(action)
-  }
-}
-
 /**
  * Each task gets the graph that was built for another one of these: if the score does not fall, nothing in the graphs is
  * per question. Which one is fixed by the seed; all tasks form one circle, so that none keeps its own.
@@ -94,12 +78,7 @@ export function shuffledOrganisation(
 ): Organisation {
   if (tasks.length < 2)
     throw new Problem('Graphs can be shuffled between at least 2 questions: evaluate more of them.')
-  const circle = [...tasks]
-  const random = deriveRandom(seed, 'shuffled')
-  for (let place = circle.length - 1; place > 0; place -= 1) {
-    const other = Math.floor(random.uniform() * (place + 1))
-    ;[circle[place], circle[other]] = [circle[other]!, circle[place]!]
-  }
+  const circle = shuffled(tasks, deriveRandom(seed, 'shuffled'))
   const others = new Map(circle.map((task, place) => [task.id, circle[(place + 1) % circle.length]!]))
   return {
     name: `${base.name}, shuffled`,

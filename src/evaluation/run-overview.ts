@@ -84,10 +84,12 @@ export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number
   const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
   const ends = last
     .flatMap(({ trajectories }) => trajectories)
-    .map(({ transitions, terminalScore }) => {
+    .map(({ query, transitions, terminalScore }) => {
       const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
-      return { graph, key: graphKey(graph), score: terminalScore }
+      return { graph, key: graphKey(graph), query, score: terminalScore }
     })
+  const { chosen } = last.at(-1) ?? {}
+  if (chosen !== undefined) return chosenGraphs(chosen, ends)
   return [...Map.groupBy(ends.toReversed(), ({ key }) => key)]
     .map(([key, same]) => ({
       graph: same[0]!.graph,
@@ -95,6 +97,21 @@ export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number
       count: same.length,
       score: meanOf(same.map(({ score }) => score)),
     }))
+    .toSorted((a, b) => b.count - a.count)
+}
+
+/** By values the last word is the choice: how each chosen graph did on its questions, where it was run in these updates. */
+function chosenGraphs(
+  chosen: NonNullable<TrajectoryRecord['chosen']>,
+  ends: readonly { readonly key: string; readonly query: string; readonly score: number }[],
+) {
+  return chosen
+    .map(({ graph: { units }, tasks }) => {
+      const graph = AgentGraph.of(units)
+      const key = graphKey(graph)
+      const own = ends.filter((end) => end.key === key && tasks.includes(end.query))
+      return { graph, key, count: tasks.length, score: meanOf(own.map(({ score }) => score)) }
+    })
     .toSorted((a, b) => b.count - a.count)
 }
 

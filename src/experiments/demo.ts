@@ -18,7 +18,7 @@ import { train } from '../training/train.ts'
 import type { TrainingEvent, TrainingResult, TrainOptions } from '../training/train-options.ts'
 
 /** How many synthetic questions the demo learns from, and how many it is examined on. */
-export const demoSizes = { train: 75, test: 500 } as const
+export const demoSizes = { train: 200, test: 500 } as const
 
 /** Too few to learn from, enough to see that all of it runs. */
 export const quickSizes = { train: 4, test: 20 } as const
@@ -65,7 +65,7 @@ export interface DemoComparison {
 /**
  * The whole job on the synthetic questions: trains a policy, then examines it on questions that it never saw, beside the
  * untrained policy, fixed organisations, the best fixed graph that a search of the same size finds, and itself: held to single
- * agents or to groups, with its graphs shuffled between the questions, and with its most probable graphs.
+ * agents or to groups, and with its graphs shuffled between the questions.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     ...engine,
     folder,
     source,
-    settings: { ...trainingPresets.demo, seed },
+    settings: { ...trainingPresets.values, seed },
     execution,
     encoder: lexicalEncoder,
     onEvent: options.onTraining,
@@ -109,7 +109,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       organisation: { ...shuffledOrganisation(trained.organisation(), tasks, seed), name: 'shuffled' },
       about: after,
     },
-    { organisation: trained.organisation({ name: 'most-probable', temperature: 0 }), about: after },
     { organisation: trained.organisation(), about: after },
   ]
   const reports: EvaluatedOrganisation[] = []

@@ -5,11 +5,12 @@ import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, constructGraphs } from '../policy/construction.ts'
 import { rewardsOf, type TrainingSettings } from '../settings/training.ts'
 import { positionAligned } from './advantages.ts'
+import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
 import { returnsToGo } from './returns.ts'
 import type { TrainingQuestions } from './training-questions.ts'
-import { creditTrajectory, type ScoredConstruction } from './trajectory.ts'
+import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
 
 /** S(G, q), with what running the graph took. */
 export interface GraphScore {
@@ -30,7 +31,22 @@ export interface UpdateOptions {
   readonly evaluate: ScoreGraph
 }
 
-export type TrainedUpdate = Awaited<ReturnType<typeof updatePolicy>>
+/** What an update did. */
+export interface TrainedUpdate {
+  readonly update: number
+  /** The question that it was about, if it was about one. */
+  readonly query?: string
+  readonly temperature: number
+  readonly trajectories: readonly Trajectory[]
+  readonly advantages: readonly (readonly number[])[]
+  readonly report: Pick<UpdateReport, 'loss' | 'policyLoss' | 'meanDivergence' | 'meanEntropy'>
+  /** Distinct pairs of graph and task that were scored. */
+  readonly evaluations: number
+  /** By values: the graph that was chosen for each training question. */
+  readonly chosen?: readonly { readonly task: string; readonly graph: AgentGraph }[]
+  /** By values: what choosing per question gained on questions that had no part in it. */
+  readonly gain?: number
+}
 
 /**
  * The policy never sees an execution, so all trajectories are sampled first and all scores they need are asked for at
@@ -39,7 +55,7 @@ export type TrainedUpdate = Awaited<ReturnType<typeof updatePolicy>>
  * An update depends only on the weights, the optimizer's moments, its number and the seed, so a run that is resumed ends
  * with identical weights.
  */
-export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions) {
+export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions): Promise<TrainedUpdate> {
   const { settings, questions, update, updates, evaluate } = options
   const { seed, restriction } = settings
   const rewards = rewardsOf(settings)
@@ -94,7 +110,6 @@ export async function updatePolicy(learner: PolicyLearner, options: UpdateOption
     trajectories: constructions.map(({ steps }) => steps),
     advantages,
   })
-  // `evaluations`: distinct pairs of graph and task that were scored.
   return { update, query: query.id, temperature, trajectories, advantages, report, evaluations: asked.size }
 }
 

@@ -8,6 +8,12 @@ const above0 = z.number().positive()
 
 /** How a policy is trained, each setting with the paper's value as its default. */
 export const trainingSettings = z.strictObject({
+  method: z
+    .enum(['paper', 'values'])
+    .default('paper')
+    .describe(
+      'How it learns: the paper’s Procedure A1, or by values, our own: from every evaluation, per question.',
+    ),
   seed: z.int().nonnegative().default(42).describe('Seed of weights, draws and probes.'),
   passes: whole(1, 1000, 1).describe('Passes over the training questions.'),
   updates: z
@@ -54,6 +60,22 @@ export const trainingSettings = z.strictObject({
     .max(100)
     .default(1)
     .describe('Multiplies the frozen vectors of roles and questions where they enter the policy network.'),
+  evaluations: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('By values: graph evaluations to pay for; by default 40 for each training question.'),
+  pointsPer1000Tokens: z
+    .number()
+    .min(0)
+    .default(0.5)
+    .describe('By values: points of score, of 100, that 1,000 more tokens per question must bring.'),
+  maxTokensOfDirect: above0
+    .optional()
+    .describe('By values: no more tokens per question than the model alone takes, times this.'),
+  patience: whole(0, 10, 0).describe(
+    'By values: stop exploring once so many rounds brought nothing better; 0 explores to the end.',
+  ),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
   maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),
   maxDepth: whole(1, 1000, 4).describe('Largest number of agents on a path through a graph.'),
@@ -74,10 +96,20 @@ export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): Train
 
 /** How many updates a finished training on this many questions has. */
 export function updatesOf(
-  { initialisationOnly, passes, updates = Number.POSITIVE_INFINITY }: TrainingSettings,
+  { method, initialisationOnly, passes, updates = Number.POSITIVE_INFINITY }: TrainingSettings,
   questions: number,
 ): number {
-  return initialisationOnly ? 0 : Math.min(questions * passes, updates)
+  if (initialisationOnly) return 0
+  if (method === 'values') return valueRounds.survey + valueRounds.explore + valueRounds.confirm
+  return Math.min(questions * passes, updates)
+}
+
+/** The updates of a training by values: a look at random graphs, some that explore, and some that confirm the best. */
+export const valueRounds = { survey: 1, explore: 10, confirm: 2 } as const
+
+/** Evaluations that a training by values pays for. */
+export function evaluationsFor({ evaluations }: TrainingSettings, questions: number): number {
+  return evaluations ?? 40 * questions
 }
 
 /** Named groups of settings. */
@@ -85,17 +117,17 @@ export const trainingPresets = {
   /** What the paper trained with. */
   paper: {},
   /**
-   * For a model that costs nothing: more graphs per question and larger steps than the paper's, which move a policy little.
-   * With so many graphs most questions are solved by all or by none of them; epsilon keeps the noise that is left there from
-   * counting as much as a difference in the answers. Tokens cost a little, so that of equals the cheaper one is learned.
+   * Our own method: what a user should choose. The gain lets the network see which question it is asked; in use it takes the
+   * most probable choices.
    */
-  demo: {
-    passes: 2,
-    trajectories: 24,
-    learningRate: 2e-3,
+  values: {
+    method: 'values',
+    gain: 10,
     hidden: 128,
-    entropyWeight: 0.01,
-    rewards: { epsilon: 0.5, tokenPenalty: 3e-6 },
+    learningRate: 1e-3,
+    divergenceWeight: 0,
+    entropyWeight: 0,
+    useTemperature: 0,
   },
 } as const satisfies Record<string, GivenTrainingSettings>
 

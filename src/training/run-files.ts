@@ -1,4 +1,3 @@
-import type { Trajectory } from '../learning/trajectory.ts'
 import type { Price } from '../models/prices.ts'
 import { CallJournal } from '../store/call-journal.ts'
 import type { Checkpoint } from '../store/checkpoint.ts'
@@ -8,7 +7,7 @@ import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { evidenceOf } from '../store/run-evidence.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import { carryOverSpending, lastUpdate } from './carry-over-spending.ts'
-import type { UpdateRecord } from './update-record.ts'
+import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
 
 /**
  * Opens what a run writes down as it goes: ledger, journal of calls, events, trajectories and checkpoints. A run that is
@@ -45,10 +44,10 @@ export async function openRunFiles(folder: RunFolder, done: number, price: Price
      * Writes an update down. Its checkpoint is written while the next update's calls are under way: a run that is killed
      * meanwhile makes that update again, with the ledger's answers.
      */
-    async writeUpdate(line: UpdateRecord, made: readonly Trajectory[], state: () => Checkpoint) {
+    async writeUpdate(line: UpdateRecord, made: TrajectoryRecord, state: () => Checkpoint) {
       await written
       failPoint('before:events')
-      trajectories.append({ update: line.update, trajectories: made })
+      trajectories.append(made)
       events.append(line)
       journal.sync()
       failPoint('after:events')

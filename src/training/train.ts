@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
 import { NonFiniteError } from '../learning/finite.ts'
+import type { PolicyLearner } from '../learning/policy-learner.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
-import { updatePolicy } from '../learning/update.ts'
+import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
+import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
+import { updateByValues } from '../learning/values/value-update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
+import { readLines } from '../store/durable-file.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
@@ -10,13 +14,13 @@ import { openRunFiles } from './run-files.ts'
 import { selfCheck } from './self-check.ts'
 import type { TrainingResult, TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
-import { updateRecord } from './update-record.ts'
+import { type TrajectoryRecord, trajectoryRecord, updateRecord } from './update-record.ts'
 
 /** An update that does not end within this time after the caller's signal is given up; what was answered is kept. */
 const graceMs = 4000
 
 /**
- * Trains a construction policy by Procedure A1, and keeps everything in the run's folder: after every update the state is
+ * Trains a construction policy, by Procedure A1 or by values, and keeps everything in the run's folder: after every update the state is
  * written, so that a run that is killed at any moment can be resumed to the same weights, bit for bit.
  */
 export async function train(options: TrainOptions): Promise<TrainingResult> {
@@ -65,20 +69,21 @@ async function trainRun(
     requestReuse: settings.requestReuse,
     signal: grace.signal,
   })
-  const { evaluate } = evaluator
-  const questions = await embedQuestions(parts.set, prepared.encoder)
+  const mayGoOn = () => budget.reached() === undefined && signal?.aborted !== true
+  const nextUpdate = await updatesBy(prepared, learner, evaluator.evaluate, mayGoOn)
   using _ = pulse(() => onEvent?.({ type: 'working', spent: budget.spent }))
   onEvent?.({ type: 'start', record, done, inFlight: files.lostCalls })
 
   let start = performance.now()
   try {
-    while (done < updates && budget.reached() === undefined && signal?.aborted !== true) {
-      const trained = await updatePolicy(learner, { settings, questions, update: done, updates, evaluate })
+    while (done < updates && mayGoOn()) {
+      const trained = await nextUpdate(done)
+      if (trained === undefined) break
       const now = performance.now()
       const around = { wallMs: now - start, spent: budget.spent }
       const line = updateRecord(trained, evaluator.take(), around)
       start = now
-      await files.writeUpdate(line, trained.trajectories, () => stateOf(prepared, learner, done + 1))
+      await files.writeUpdate(line, trajectoryRecord(trained), () => stateOf(prepared, learner, done + 1))
       done += 1
       onEvent?.(line)
     }
@@ -96,6 +101,27 @@ async function trainRun(
     updates,
     spent: budget.spent,
     cap: cap && { name: cap, overshoot: budget.overshoot(cap) },
+  }
+}
+
+/** The updates of the run's method, one after the other. One that is given up midway is undefined. */
+async function updatesBy(
+  { folder, parts, encoder, record }: PreparedRun,
+  learner: PolicyLearner,
+  evaluate: ScoreGraph,
+  mayGoOn: () => boolean,
+): Promise<(update: number) => Promise<TrainedUpdate | undefined>> {
+  const { training: settings, updates } = record
+  const questions = await embedQuestions(parts.set, encoder)
+  if (settings.method === 'paper')
+    return (update) => updatePolicy(learner, { settings, questions, update, updates, evaluate })
+  const width = parts.limit.limit
+  const shared = { settings, questions: withTraits(questions, parts.set), evaluate, width, mayGoOn }
+  const rounds = roundsIn(readLines(folder.trajectoriesFile) as TrajectoryRecord[], questions)
+  return async () => {
+    const made = await updateByValues(learner, { ...shared, rounds })
+    if (made !== undefined) rounds.push(made.looks)
+    return made?.trained
   }
 }
 

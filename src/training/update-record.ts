@@ -1,3 +1,5 @@
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
 import { returnsToGo } from '../learning/returns.ts'
 import type { Trajectory } from '../learning/trajectory.ts'
 import type { TrainedUpdate } from '../learning/update.ts'
@@ -14,10 +16,12 @@ export type TokenCount = Pick<Usage, 'calls' | 'input' | 'cachedInput' | 'output
 export interface TrajectoryRecord {
   readonly update: number
   readonly trajectories: readonly Trajectory[]
+  /** By values: the graphs that were chosen, and for which questions. */
+  readonly chosen?: readonly { readonly graph: AgentGraph; readonly tasks: readonly string[] }[]
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations }: TrainedUpdate,
+  { update, query, temperature, trajectories, advantages, report, evaluations, gain }: TrainedUpdate,
   { made, known, usage, reused, cost, boundMs }: EvaluationTally,
   { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
 ) {
@@ -32,9 +36,10 @@ export function updateRecord(
     temperature,
     loss: { total, policy, divergence, entropy },
     /** Of the final graphs on the query. */
-    score: scores.reduce((sum, score) => sum + score, 0) / scores.length,
+    score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
     returns: trajectories.map(returnsToGo),
     advantages,
+    gain,
     actions: actionMix(trajectories),
     evaluations: { asked: evaluations, made, known },
     made: tokenCount(usage),
@@ -44,6 +49,20 @@ export function updateRecord(
     /** The shortest that the update's calls allowed at this call limit. */
     boundMs,
     spent,
+  }
+}
+
+/** The line of `trajectories.jsonl` of an update. */
+export function trajectoryRecord({ update, trajectories, chosen }: TrainedUpdate): TrajectoryRecord {
+  if (chosen === undefined) return { update, trajectories }
+  const alike = Map.groupBy(chosen, ({ graph }) => graphKey(graph))
+  return {
+    update,
+    trajectories,
+    chosen: [...alike.values()].map((same) => ({
+      graph: same[0]!.graph,
+      tasks: same.map(({ task }) => task),
+    })),
   }
 }
 

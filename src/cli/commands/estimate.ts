@@ -14,7 +14,13 @@ import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
-import { addTaskOptions, openTasks, type TaskSource, taskSource } from '../options/task-options.ts'
+import {
+  addTaskOptions,
+  openTasks,
+  type TaskSource,
+  taskSource,
+  usualMethod,
+} from '../options/task-options.ts'
 import { addTrainingOptions, givenSettings, type TrainingOptions } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { costText } from '../views/evaluation-table.ts'
@@ -61,7 +67,11 @@ const edges = ['low', 'expected', 'high'] as const
 
 export async function tellEstimate(source: TaskSource, options: EstimateOptions): Promise<void> {
   const { set, configuration, notes } = await openTasks(source)
-  const { settings: given, execution } = givenSettings(options, configuration)
+  const { settings: given, execution } = givenSettings(
+    options,
+    configuration,
+    usualMethod(source, configuration),
+  )
   const settings = trainingSettings.parse(given)
   const identity = identityOf(options, configuration)
   const own = typeof configuration?.model === 'object' ? configuration.model.prices : undefined

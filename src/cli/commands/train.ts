@@ -13,7 +13,7 @@ import { freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskOptions, type TaskSource, taskSource } from '../options/task-options.ts'
+import { addTaskOptions, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
 import {
   addBudgetOptions,
   addTrainingOptions,
@@ -58,11 +58,12 @@ export function trainCommand(): Command {
 Examples:
   magic train questions.jsonl                          your own questions, on the simulated model
   magic train                                          what magic.config.ts says
-  magic train synthetic --preset demo --passes 2 --name first
+  magic train synthetic --method paper --name first    by the paper's procedure instead of by values
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
 
-Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
+Your own questions are learned from by values, benchmarks by the paper's procedure; --method chooses, and so does a flag
+that only the paper's has, such as --updates. Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
 Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. \`magic resume\` continues either
 way, also after a crash.
 ${exitCodeHelp}`,
@@ -83,7 +84,11 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const folder = findRun(options.name ?? basename(usual), runs)
     await assertFree(folder, false)
     const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
-    const { settings, execution, budget } = givenSettings(options, configuration)
+    const { settings, execution, budget } = givenSettings(
+      options,
+      configuration,
+      usualMethod(source, configuration),
+    )
     await runTraining({
       ...job,
       folder: folder.path,

@@ -134,6 +134,12 @@ async function openOwn(source: TaskSource, configuration: Configuration | undefi
   return { set, notes: set.notes }
 }
 
+/** The method that these tasks are trained by unless another is asked for: a benchmark's is the paper's. */
+export function usualMethod({ tasks }: TaskSource, configuration?: Configuration): 'paper' | 'values' {
+  const named = tasks ?? configuration?.tasks
+  return isBuiltInTaskSet(named) && named !== 'synthetic' ? 'paper' : 'values'
+}
+
 /** The first of each split, as many as are wanted. */
 function shortened(set: TaskSet, { trainSize, testSize }: TaskSource): TaskSet {
   const most: Record<string, number | undefined> = { train: trainSize, test: testSize }

@@ -18,7 +18,7 @@ function settled(options: TrainingOptions, configuration?: Configuration) {
 }
 
 test('flags override the configuration, and that the preset', () => {
-  const configuration: Configuration = { file, preset: 'demo', training: { passes: 3, trajectories: 4 } }
+  const configuration: Configuration = { file, preset: 'values', training: { passes: 3, trajectories: 4 } }
   expect(settled({ trajectories: 6 }, configuration)).toMatchObject({
     hidden: 128,
     passes: 3,
@@ -28,18 +28,30 @@ test('flags override the configuration, and that the preset', () => {
 })
 
 test("a configuration that says something about rewards leaves the preset's others as they are", () => {
-  const configuration: Configuration = { file, preset: 'demo', training: { rewards: { beta: 0.1 } } }
+  const configuration: Configuration = { file, preset: 'values', training: { rewards: { beta: 0.1 } } }
   expect(settled({ set: { rewards: { gammaR: 0.2 } } }, configuration).rewards).toMatchObject({
     beta: 0.1,
     gammaR: 0.2,
-    epsilon: 0.5,
-    tokenPenalty: 3e-6,
+    epsilon: 1e-8,
   })
   expect(settled({}, { file, training: { rewards: { beta: 0.1 } } }).rewards).toMatchObject({
     beta: 0.1,
     epsilon: 1e-8,
     tokenPenalty: 0,
   })
+})
+
+test('without a preset it is that of the method: the one that is named, or meant, or usual for the tasks', () => {
+  const method = (options: TrainingOptions, usual: 'paper' | 'values') => {
+    const { method, gain } = trainingSettings.parse(givenSettings(options, undefined, usual).settings)
+    return [method, gain]
+  }
+  expect(method({}, 'values')).toEqual(['values', 10])
+  expect(method({}, 'paper')).toEqual(['paper', 1])
+  expect(method({ method: 'values' }, 'paper')).toEqual(['values', 10])
+  expect(method({ updates: 3 }, 'values')).toEqual(['paper', 1])
+  expect(method({ set: { method: 'paper' } }, 'values')).toEqual(['paper', 1])
+  expect(method({ method: 'values', set: { gain: 3 } }, 'paper')).toEqual(['values', 3])
 })
 
 /** The options that commander makes of these arguments. */

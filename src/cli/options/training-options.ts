@@ -12,6 +12,7 @@ import { settingOption } from './setting-option.ts'
 
 /** Training settings with a flag of their own; `--set` reaches all others. */
 const flagged = [
+  'method',
   'seed',
   'passes',
   'updates',
@@ -22,6 +23,21 @@ const flagged = [
   'finalRewardOnly',
   'initialisationOnly',
   'requestReuse',
+  'evaluations',
+  'pointsPer1000Tokens',
+  'maxTokensOfDirect',
+  'patience',
+] as const satisfies readonly (keyof GivenTrainingSettings)[]
+
+/** Settings that only the paper's method has: whoever gives one and names no method means that one. */
+const ofPaper = [
+  'passes',
+  'updates',
+  'trajectories',
+  'probes',
+  'learningRate',
+  'finalRewardOnly',
+  'initialisationOnly',
 ] as const satisfies readonly (keyof GivenTrainingSettings)[]
 
 export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {
@@ -62,10 +78,14 @@ export function addBudgetOptions(command: Command): Command {
   return command
 }
 
-/** The preset, then the configuration, then flags, then `--set`. */
+/**
+ * The preset, then the configuration, then flags, then `--set`. Without a preset that of the method; `usual` is the one for
+ * these tasks.
+ */
 export function givenSettings(
   { preset, set = {}, ...options }: TrainingOptions & BudgetOptions,
   configuration?: Configuration,
+  usual: GivenTrainingSettings['method'] = 'paper',
 ): {
   readonly settings: GivenTrainingSettings
   readonly execution: Settings
@@ -80,14 +100,18 @@ export function givenSettings(
     const value = options[capName(cap) as keyof BudgetOptions]
     return value === undefined ? [] : [[cap, value]]
   })
-  const { execution, budget, ...settings } = merged(
-    { execution: {}, budget: {} },
-    trainingPresets[preset ?? configuration?.preset ?? 'paper'],
+  const own = merged(
     configuration?.training ?? {},
     { execution: configuration?.execution ?? {}, budget: configuration?.budget ?? {} },
     Object.fromEntries(given.map((name) => [name, options[name]])),
     { budget: Object.fromEntries(caps) },
     set,
+  )
+  const meant = own['method'] ?? (ofPaper.some((name) => own[name] !== undefined) ? 'paper' : usual)
+  const { execution, budget, ...settings } = merged(
+    { execution: {}, budget: {} },
+    trainingPresets[preset ?? configuration?.preset ?? (meant as TrainingPreset)],
+    own,
   )
   return { settings, execution: execution as Settings, budget: budget as BudgetSettings }
 }

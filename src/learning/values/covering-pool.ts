@@ -1,0 +1,27 @@
+/**
+ * So many candidates that together serve the questions best: the one that is best for all of them first, then whichever adds
+ * most where the others are weak. `worths` has each candidate's worth on each question.
+ */
+export function coveringPool(worths: readonly Float64Array[], size: number): number[] {
+  const questions = worths[0]?.length ?? 0
+  const best = new Float64Array(questions).fill(Number.NEGATIVE_INFINITY)
+  const pool: number[] = []
+  const left = new Set(worths.keys())
+  while (pool.length < size && left.size > 0) {
+    let chosen = -1
+    let most = Number.NEGATIVE_INFINITY
+    for (const candidate of left) {
+      const worth = worths[candidate]!
+      let sum = 0
+      for (let q = 0; q < questions; q += 1) sum += Math.max(best[q]!, worth[q]!)
+      if (sum > most) {
+        most = sum
+        chosen = candidate
+      }
+    }
+    left.delete(chosen)
+    pool.push(chosen)
+    for (let q = 0; q < questions; q += 1) best[q] = Math.max(best[q]!, worths[chosen]![q]!)
+  }
+  return pool
+}

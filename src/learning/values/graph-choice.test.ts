@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+import { chooseGraphs } from './graph-choice.ts'
+import type { Look } from './value-model.ts'
+
+const single = (role: string) => AgentGraph.of([{ role, realization: 'atomic', predecessors: [] }])
+const [a, b] = [single('a'), single('b')]
+const traits = Array.from({ length: 60 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))
+
+/** `a` and `b` on all questions; `tokens` of `b`. */
+function looksWith(score: (role: string, question: number) => number, tokens = 100): Look[] {
+  return [a, b].flatMap((graph) =>
+    traits.map((_, question) => {
+      const { role } = graph.units[0]!
+      return { graph, question, score: score(role, question), tokens: role === 'a' ? 100 : tokens }
+    }),
+  )
+}
+const byKind = (role: string, question: number) => ((role === 'a') === (question % 2 === 0) ? 1 : 0)
+const rolesOf = (graphs: readonly AgentGraph[]) => graphs.map(({ units }) => units[0]!.role)
+
+test('each question gets the graph that suits it', () => {
+  const { graphs, gain } = chooseGraphs(looksWith(byKind), { tokenWorth: 0, traits: [traits] })
+  expect(rolesOf(graphs)).toEqual(traits.map((_, question) => (question % 2 === 0 ? 'a' : 'b')))
+  expect(gain).toBeGreaterThan(0.4)
+})
+
+test('where nothing tells them apart, all get the better one', () => {
+  const random = deriveRandom('noise')
+  const draws = traits.map(() => random.uniform())
+  const looks = looksWith((role, question) => (draws[question]! < (role === 'a' ? 0.8 : 0.5) ? 1 : 0))
+  const { graphs, fixed, gain } = chooseGraphs(looks, { tokenWorth: 0, traits: [traits] })
+  expect(gain).toBe(0)
+  expect(new Set(rolesOf(graphs))).toEqual(new Set(['a']))
+  expect(fixed.units[0]!.role).toBe('a')
+})
+
+test('tokens count as much as they are worth, and a limit on them holds', () => {
+  const looks = looksWith(byKind, 2000)
+  expect(new Set(rolesOf(chooseGraphs(looks, { tokenWorth: 1e-3, traits: [traits] }).graphs))).toEqual(
+    new Set(['a']),
+  )
+  const limited = chooseGraphs(looks, { tokenWorth: 0, maxTokens: 500, traits: [traits] })
+  expect(new Set(rolesOf(limited.graphs))).toEqual(new Set(['a']))
+})
+
+test('other traits are taken where they say more', () => {
+  const silent = traits.map(() => Float64Array.of())
+  const { graphs, gain } = chooseGraphs(looksWith(byKind), { tokenWorth: 0, traits: [silent, traits] })
+  expect(gain).toBeGreaterThan(0.3)
+  expect(new Set(rolesOf(graphs)).size).toBe(2)
+})
+
+test('before any graph was run on all questions, those that were seen often are chosen from', () => {
+  const few = looksWith(byKind).filter(({ question }) => question < 20)
+  const { graphs, gain } = chooseGraphs(few, { tokenWorth: 0, traits: [traits] })
+  expect(gain).toBeUndefined()
+  expect(rolesOf(graphs).slice(0, 2)).toEqual(['a', 'b'])
+})

@@ -1,0 +1,38 @@
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { splitOf, type TaskSet } from '../../tasks/task-set.ts'
+import type { TrainingQuestions } from '../training-questions.ts'
+import type { Trajectory } from '../trajectory.ts'
+import { questionTraits } from './question-traits.ts'
+import { textTraits } from './text-traits.ts'
+import type { Look } from './value-model.ts'
+
+/** Training questions with all that values go by. */
+export interface ValueQuestions extends TrainingQuestions {
+  /** Per question its traits: first those of its form alone, then with those of its text. */
+  readonly traits: readonly (readonly Float64Array[])[]
+}
+
+export function withTraits(questions: TrainingQuestions, set: TaskSet): ValueQuestions {
+  const { tasks } = splitOf(set, 'train')
+  const { of } = questionTraits(tasks, (task) => set.contractOf(task).name)
+  const byForm = tasks.map(of)
+  const byText = textTraits(questions.queries.map(({ embedding }) => embedding))
+  const both = byForm.map((form, question) => Float64Array.from([...form, ...byText[question]!]))
+  return { ...questions, traits: [byForm, both] }
+}
+
+/** The looks of each recorded update, for a training that is resumed. */
+export function roundsIn(
+  records: readonly { readonly trajectories: readonly Trajectory[] }[],
+  { queries }: TrainingQuestions,
+): Look[][] {
+  const positions = new Map(queries.map(({ id }, position) => [id, position]))
+  return records.map(({ trajectories }) =>
+    trajectories.map(({ query, transitions, terminalScore, terminalUsage }) => ({
+      graph: AgentGraph.of(transitions.at(-1)?.graph.units ?? []),
+      question: positions.get(query)!,
+      score: terminalScore,
+      tokens: terminalUsage?.tokens ?? 0,
+    })),
+  )
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
+import { graphKey } from '../../graph/graph-key.ts'
+import { assertLegalGraph, type ConstructionSpace } from '../../graph/legality.ts'
+import { valueRounds } from '../../settings/training.ts'
+import type { Look } from './value-model.ts'
+import { proposeLooks, type SearchOptions } from './value-search.ts'
+
+const space: ConstructionSpace = { roles: tinyLibrary.space, restriction: 'mixed', maxUnits: 2, maxDepth: 4 }
+const traits = Array.from({ length: 30 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))
+const options: SearchOptions = { seed: 5, evaluations: 300, tokenWorth: 1e-6, patience: 0, space, traits }
+const rounds = valueRounds.survey + valueRounds.explore + valueRounds.confirm
+
+/** Role `a` solves even questions, `b` odd ones. */
+function scored(pairs: ReturnType<typeof proposeLooks>): Look[] {
+  return pairs.map(({ graph, question }) => {
+    const right = graph.units.some(({ role }) => role === (question % 2 === 0 ? 'a' : 'b'))
+    return { graph, question, score: right ? 1 : 0, tokens: 1000 * (1 + graph.size) }
+  })
+}
+
+function search(given: Partial<SearchOptions> = {}): Look[][] {
+  const made: Look[][] = []
+  while (made.length < rounds) made.push(scored(proposeLooks(made, { ...options, ...given })))
+  return made
+}
+
+const whole = search()
+
+test('pays for no more than it may, for nothing twice, and only for legal graphs', () => {
+  const looks = whole.flat()
+  expect(looks.length).toBeLessThanOrEqual(300)
+  expect(looks.length).toBeGreaterThan(200)
+  expect(new Set(looks.map(({ graph, question }) => `${graphKey(graph)} ${question}`)).size).toBe(
+    looks.length,
+  )
+  for (const { graph } of looks) assertLegalGraph(graph, space)
+})
+
+test('goes to what is good, and ends with graphs that were run on all questions', () => {
+  const made = whole
+  const mean = (looks: readonly Look[]) => looks.reduce((sum, { score }) => sum + score, 0) / looks.length
+  expect(mean(made[valueRounds.explore]!)).toBeGreaterThan(mean(made[0]!) + 0.2)
+  const counts = Map.groupBy(made.flat(), ({ graph }) => graphKey(graph))
+  expect([...counts.values()].filter((looks) => looks.length === traits.length).length).toBeGreaterThan(1)
+})
+
+test('follows from the looks alone', () => {
+  for (const round of [0, 3, rounds - 1])
+    expect(scored(proposeLooks(whole.slice(0, round), options))).toEqual(whole[round])
+})
+
+test('with patience it stops exploring once nothing better comes', () => {
+  const made = search({ patience: 2 })
+  expect(made.flat().length).toBeLessThan(whole.flat().length)
+  const explored = made.slice(1, 1 + valueRounds.explore)
+  const last = explored.findIndex((looks) => looks.length === 0)
+  expect(last).toBeGreaterThan(1)
+  expect(explored.slice(last).every((looks) => looks.length === 0)).toBe(true)
+  expect(made.at(-1)!.length).toBeGreaterThan(0)
+})
+
+test('works with very few questions and evaluations', () => {
+  const few = traits.slice(0, 3)
+  const made: Look[][] = []
+  while (made.length < rounds)
+    made.push(scored(proposeLooks(made, { ...options, traits: few, evaluations: 12 })))
+  expect(made.flat().length).toBeLessThanOrEqual(12)
+})

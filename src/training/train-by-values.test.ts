@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { learned, modelAround, tinyModel, trainTiny } from '../../test/tiny-training.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import { finalGraphs } from '../evaluation/run-overview.ts'
+import { loadPolicy } from '../evaluation/trained-policy.ts'
+import { type Verification, verify } from '../evaluation/verify.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { trainingPresets } from '../settings/training.ts'
+import { readLines } from '../store/durable-file.ts'
+import { RunFolder } from '../store/run-folder.ts'
+import { splitOf } from '../tasks/task-set.ts'
+import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'magic-values-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+const settings = { ...trainingPresets.values, hidden: 8, maxUnits: 2, evaluations: 300 }
+const reference = join(work, 'reference')
+beforeAll(async () => void (await trainTiny(reference, { settings })))
+
+test('a training by values ends with a policy that builds what was chosen for each question', async () => {
+  const run = new RunFolder(reference)
+  const lines = readLines(run.trajectoriesFile) as TrajectoryRecord[]
+  expect(lines).toHaveLength(13)
+  const looks = lines.flatMap(({ trajectories }) => trajectories)
+  expect(looks.length).toBeLessThanOrEqual(300)
+  const { chosen } = lines.at(-1)!
+  const tasks = splitOf(tinyTaskSet, 'train').tasks
+  expect(chosen!.flatMap((one) => one.tasks).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted())
+  const policy = await loadPolicy(reference, { encoder: lexicalEncoder })
+  const organisation = policy.organisation()
+  let right = 0
+  for (const task of tasks) {
+    const key = graphKey(await organisation.graphFor(task))
+    if (finalGraphs(run, 1).some((final) => final.key === key)) right += 1
+  }
+  expect(right / tasks.length).toBeGreaterThan(0.8)
+})
+
+test('verify finds every look in the ledger', async () => {
+  const folder = new RunFolder(reference)
+  const found: Verification[] = []
+  for await (const one of verify({ folder, set: tinyTaskSet, sandbox: null })) found.push(one)
+  expect(found.filter(({ ok }) => !ok)).toEqual([])
+  expect(found.find(({ name }) => name === 'trajectories')!.detail).toMatch(
+    /^the credit of \d+ comes out again/,
+  )
+})
+
+test('a training that is stopped again and again ends with the same bits, and pays for nothing twice', async () => {
+  const folder = join(work, 'stopped')
+  let calls = 0
+  let status = ''
+  for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
+    const stop = new AbortController()
+    const limit = calls + 37
+    const model = modelAround(async (request, signal) => {
+      calls += 1
+      if (calls === limit) stop.abort(new Error('enough'))
+      return tinyModel.ask(request, signal)
+    })
+    ;({ status } = await trainTiny(folder, { settings, model, signal: stop.signal }))
+  }
+  expect(status).toBe('finished')
+  const [one, other] = [learned(folder), learned(reference)]
+  expect(one.weights.equals(other.weights)).toBe(true)
+  expect(one.moments.equals(other.moments)).toBe(true)
+  expect(one.trajectories).toBe(other.trajectories)
+  const spent = (of: string) =>
+    (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
+  expect(spent(folder)).toBe(spent(reference))
+})
+
+test('a cap ends it between evaluations, not only between rounds', async () => {
+  const folder = join(work, 'capped')
+  const result = await trainTiny(folder, { settings, budget: { calls: 60 }, concurrency: 4 })
+  expect(result.status).toBe('budget-reached')
+  expect(result.spent.calls).toBeLessThan(60 + 4 * 13)
+  expect((await trainTiny(folder, { settings, budget: {} })).status).toBe('finished')
+  expect(learned(folder).weights.equals(learned(reference).weights)).toBe(true)
+})
