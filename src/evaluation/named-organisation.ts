@@ -64,8 +64,8 @@ export function organisationsOf(
     const { encoder } = trained
     const policy = name === 'untrained' ? await loadPolicy(folder, { encoder, update: 0 }) : trained
     const about = { update: policy.update, seed }
-    if (name === 'trained' || name === 'untrained')
-      return { organisation: policy.organisation({ seed }), about }
+    if (name === 'trained') return { organisation: policy.organisation({ seed }), about }
+    if (name === 'untrained') return { organisation: untrainedOrganisation(policy, seed), about }
     if (name === 'shuffled')
       return { organisation: shuffledOrganisation(policy.organisation({ seed }), options.tasks, seed), about }
     if (name === 'most-probable')
@@ -79,4 +79,10 @@ export function organisationsOf(
     const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
     return { organisation: policy.organisation(restricted), about }
   }
+}
+
+/** What a training begins with: it draws, also where the trained policy takes the most probable choices. */
+export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organisation {
+  const { useTemperature, temperatureEnd } = policy.run.training
+  return policy.organisation(useTemperature === undefined ? { seed } : { seed, temperature: temperatureEnd })
 }

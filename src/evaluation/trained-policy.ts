@@ -91,8 +91,7 @@ function policyOrganisation(
   { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
   given: OrganisationOptions,
 ): PolicyOrganisation {
-  // The untrained policy is what a training begins with: it draws.
-  const useTemperature = update === 0 ? undefined : run.training.useTemperature
+  const { useTemperature } = run.training
   const { temperature = useTemperature ?? run.training.temperatureEnd } = given
   const isPapers = given.temperature === undefined && useTemperature === undefined
   const { name = update === 0 ? 'untrained' : 'trained' } = given

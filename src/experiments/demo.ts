@@ -1,7 +1,7 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { type ComparedOrganisation, compareOrganisations } from '../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
-import type { NamedOrganisation } from '../evaluation/named-organisation.ts'
+import { type NamedOrganisation, untrainedOrganisation } from '../evaluation/named-organisation.ts'
 import {
   chainOrganisation,
   directOrganisation,
@@ -101,7 +101,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const examined: readonly Examined[] = [
     { organisation: directOrganisation(), about: {} },
     { organisation: chainOrganisation(set.library, trained.run.training), about: {} },
-    { organisation: untrained.organisation(), about: { seed, update: 0 } },
+    { organisation: untrainedOrganisation(untrained, seed), about: { seed, update: 0 } },
     { ...searched, search },
     { organisation: trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), about: after },
     { organisation: trained.organisation({ name: 'all-group', restriction: 'all-group' }), about: after },

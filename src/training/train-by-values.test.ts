@@ -17,7 +17,7 @@ import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-values-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
-const settings = { ...trainingPresets.values, hidden: 8, maxUnits: 2, evaluations: 300 }
+const settings = { ...trainingPresets.values, hidden: 32, maxUnits: 2, evaluations: 300 }
 const reference = join(work, 'reference')
 beforeAll(async () => void (await trainTiny(reference, { settings })))
 

@@ -22,9 +22,9 @@ export interface ValueUpdateOptions {
   readonly mayGoOn: () => boolean
 }
 
-/** Passes over the questions after the last round and the one before. Before that, some questions once. */
-const passes = { last: 10, lastButOne: 2 } as const
-const someQuestions = 64
+/** Lessons that the policy gets after the last round, after the one before, and after others; whole passes, some at least. */
+const lessonsAfter = { last: 2000, lastButOne: 400, others: 64 } as const
+const leastPasses = 4
 
 /**
  * One round of learning by values: looks where the values are unsure and good graphs are likely, values from every look so
@@ -50,12 +50,10 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   const random = deriveRandom(seed, 'imitation', update)
   const lessons = queries.map(({ embedding }, index) => ({ query: embedding, graph: choice.graphs[index]! }))
   const left = updatesOf(settings, queries.length) - 1 - update
-  const some = left > 1 ? shuffled(lessons.keys(), random).slice(0, someQuestions) : [...lessons.keys()]
-  const report = imitate(
-    learner,
-    some.map((index) => lessons[index]!),
-    { passes: left === 0 ? passes.last : left === 1 ? passes.lastButOne : 1, restriction, random },
-  )
+  const wanted = left === 0 ? lessonsAfter.last : left === 1 ? lessonsAfter.lastButOne : lessonsAfter.others
+  const passes = Math.max(left === 0 ? leastPasses : 1, Math.ceil(wanted / lessons.length))
+  const some = left > 1 ? shuffled(lessons, random).slice(0, wanted) : lessons
+  const report = imitate(learner, some, { passes, restriction, random })
   const trained: TrainedUpdate = {
     ...{ update, temperature: 1, report, advantages: [], evaluations: pairs.length },
     trajectories: looks.map((look, index) =>
