@@ -20,13 +20,13 @@ beforeAll(async () => {
   await train({
     ...{ set, model, sandbox, source, encoder: lexicalEncoder },
     folder: join(runs, 'small'),
-    settings: { hidden: 16, updates: 3, probes: 1 },
+    settings: { hidden: 16, updates: 3, probes: 2 },
   })
   await job.close()
-}, 120_000)
+}, 600_000)
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
-const seconds = 120_000
+const seconds = 600_000
 
 /** The same run under another name, with other facts in its record. */
 function copyOfSmall(name: string, facts: object): void {
@@ -102,9 +102,86 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(stderr).toMatch(/Interrupted after \d of 10 questions of parallel\. Repeat the command/)
   })
 
+  test('has yardsticks: a searched graph, graphs of other questions, the most probable ones', async () => {
+    const before = await magic('show', 'small')
+    expect(before.stdout.replace(/\s+/g, ' ')).toContain(
+      'To find out whether training was worth it: `magic eval small --organisation trained,searched`',
+    )
+    const words = ['eval', 'small', '--organisation', 'searched,shuffled,most-probable', '--json']
+    const { code, stdout, stderr } = await magic(...words)
+    expect(stderr).toMatch(/searching a graph on training questions \(simulated\): done, (\d+)\/\1/)
+    expect(code).toBe(0)
+    const [searched, shuffled, likeliest] = JSON.parse(stdout).evaluations
+    expect(searched).toMatchObject({ organisation: 'searched', n: 10, search: { questions: 8 } })
+    expect(searched.search.spent.calls).toBeGreaterThan(0)
+    expect(shuffled).toMatchObject({ organisation: 'trained, shuffled', n: 10 })
+    expect(likeliest).toMatchObject({ organisation: 'trained, most-probable', n: 10 })
+    const graphsOf = (name: string) =>
+      readFileSync(join(runs, 'small/evaluations', name, 'records.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).graphKey)
+        .toSorted()
+    expect(graphsOf('test-trained-shuffled')).toEqual(graphsOf('test-trained'))
+    const shown = await magic('show', 'small')
+    expect(shown.stdout).toMatch(/^Training was (?:not )?worth it/m)
+    const { worth } = JSON.parse((await magic('show', 'small', '--json')).stdout)
+    expect(worth).toMatchObject({ questions: 10, tokens: { searched: searched.tokens.total } })
+  })
+
+  test('a search stops at a cap, is killed, and goes on where it was', async () => {
+    const model = { kind: 'simulated', seed: 0, latencyMs: 50, faults: {} }
+    copyOfSmall('sought', { source: { tasks, model } })
+    const asked = ['--organisation', 'searched,direct', '--limit', '2', '--seed', '9', '--json']
+    const words = ['eval', 'sought', ...asked]
+    const capped = await magic(...words, '--max-calls', '4')
+    expect(capped.code).toBe(3)
+    expect(JSON.parse(capped.stdout)).toMatchObject({ ended: 'cap', missing: ['searched', 'direct'] })
+    expect(JSON.parse(capped.stdout).used.calls).toBeGreaterThanOrEqual(4)
+    const killed = await interrupted([...words, '--display', 'json'], '"progress-update"', 'SIGKILL')
+    expect(killed.code).toBeNull()
+    const { code, stdout } = await magic(...words)
+    expect(code).toBe(0)
+    const [searched, direct] = JSON.parse(stdout).evaluations
+    expect([searched.n, direct.n]).toEqual([2, 2])
+    const undisturbed = JSON.parse((await magic('eval', 'small', ...asked)).stdout).evaluations[0].search
+    expect(searched.search.graph).toEqual(undisturbed.graph)
+    expect(searched.search.score).toBe(undisturbed.score)
+  })
+
+  test('takes a graph from a file, for every question', async () => {
+    const file = join(runs, 'pair.json')
+    const units = [
+      { role: 'table_interpreter', realization: 'atomic', predecessors: [] },
+      { role: 'logic_reasoner', realization: 'group', predecessors: [0] },
+    ]
+    writeFileSync(file, JSON.stringify({ units }))
+    const { code, stdout } = await magic('eval', 'small', '--organisation', `graph:${file}`, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).evaluations).toMatchObject([
+      { organisation: 'graph:pair.json', n: 10, units: { mean: 2, groups: 0.5 } },
+    ])
+    for (const [content, reason] of [
+      [
+        '{"units": [{"role": "chef", "realization": "atomic"}]}',
+        "does not fit the library. The library has no role 'chef'",
+      ],
+      ['{"units": [{"role": "logic_reasoner", "realization": "pair"}]}', 'field units[0].realization'],
+      ['{"graph": []}', 'field units'],
+    ] as const) {
+      writeFileSync(file, content)
+      const refused = await magic('eval', 'small', '--organisation', `direct,graph:${file}`)
+      expect([refused.code, refused.stdout]).toEqual([2, ''])
+      expect(refused.stderr).toContain(file)
+      expect(refused.stderr).toContain(reason)
+    }
+  })
+
   test.each([
     [['eval', 'none'], "no run 'none'. Those in"],
     [['eval', 'small', '--organisation', 'best'], "'best' is none of trained"],
+    [['eval', 'small', '--organisation', 'graph:nowhere.json'], 'nowhere.json'],
+    [['eval', 'small', '--organisation', 'shuffled', '--limit', '1'], 'at least 2 questions'],
     [['eval', 'small', '--split', 'dev'], "no split 'dev'; it has train, test"],
     [['eval', 'small', '--update', '1'], 'no checkpoint of update 1. There are 0, 2, 3'],
     [['eval', 'small', '--threshold', '2'], 'from 0 to 1'],
@@ -304,8 +381,12 @@ describe('magic compare', { timeout: seconds }, () => {
   })
 })
 
-/** Runs the command and sends it one SIGINT when it has said something. */
-function interrupted(words: readonly string[], word: string): Promise<{ code: number; stderr: string }> {
+/** Runs the command and sends it a signal when it has said something. */
+function interrupted(
+  words: readonly string[],
+  word: string,
+  signal: NodeJS.Signals = 'SIGINT',
+): Promise<{ code: number | null; stderr: string }> {
   const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
   const env = { ...process.env, NO_COLOR: '1', MAGIC_RUNS_DIR: runs }
   const child = spawn(process.execPath, [script, ...words], { env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -315,7 +396,7 @@ function interrupted(words: readonly string[], word: string): Promise<{ code: nu
     stderr += String(chunk)
     if (isSent || !stderr.includes(word)) return
     isSent = true
-    child.kill('SIGINT')
+    child.kill(signal)
   })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code: code ?? 1, stderr })))
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stderr })))
 }
