@@ -249,10 +249,31 @@ describe('sampling', () => {
     }
   })
 
+  test('without random numbers the most probable is taken at each choice', () => {
+    fc.assert(
+      fc.property(arbitraryConstruction, arbitrarySeed, (place, seed) => {
+        const own = distributionAt(place, drawLogits(place, seed))
+        const roles = place.space.roles.roles
+        const action = own.sample()
+        expect(whyIllegal(action, place.graph, place.space)).toBeUndefined()
+        const chances = [...roles.keys()].map((role) => own.roleProbability(role))
+        if (action.type === 'stop')
+          return void expect(own.stopProbability).toBeGreaterThanOrEqual(Math.max(...chances))
+        const role = place.space.roles.indexOf(action.role)
+        expect(own.roleProbability(role)).toBe(Math.max(own.stopProbability, ...chances))
+        const branch = role * 2 + (action.realization === 'atomic' ? 0 : 1)
+        expect(own.realizationProbability(branch)).toBeGreaterThanOrEqual(0.5)
+        for (let unit = 0; unit < place.graph.size; unit += 1)
+          expect(action.predecessors.includes(unit)).toBe(own.edgeProbability(branch, unit) > 0.5)
+      }),
+    )
+  })
+
   test('where nothing is a number nothing is drawn', () => {
     const logits = drawLogits(place, 3)
     logits.roles.fill(Number.NaN)
     expect(() => distributionAt(place, logits).sample(deriveRandom(1))).toThrow('not finite')
+    expect(() => distributionAt(place, logits).sample()).toThrow('not finite')
   })
 })
 
