@@ -22,7 +22,8 @@ export const conditionalTraining = {
   gain: 12,
   hidden: 128,
   learningRate: 1e-3,
-  entropyWeight: 0.05,
+  // At 0.05 one seed of four never found one kind's role again after having turned from it.
+  entropyWeight: 0.1,
   divergenceWeight: 0,
   rewards: { epsilon: 0.1 },
 } as const satisfies GivenTrainingSettings
@@ -34,7 +35,7 @@ const trajectories = 24
 
 /**
  * Trains a policy for so many updates and gives, for every fresh question, the share of right roles in the graph that it then
- * draws at temperature 1. A graph's return is its reward at every step: there are no probes, and so there is no settlement.
+ * builds in use, of the most probable choices. A graph's return is its reward at every step: there are no probes, and so there is no settlement.
  */
 export async function conditionalRightRoles(
   seed: number,
@@ -54,12 +55,12 @@ export async function conditionalRightRoles(
         right: rightRoles.get(task.metadata['family'])!,
       })),
     )
-  const build = (questions: readonly KindQuestion[], purpose: string, dropout: boolean) =>
+  const build = (questions: readonly KindQuestion[], purpose: string, isUse: boolean) =>
     constructGraphs(
       learner.policy,
       questions.map(({ query }, place) => {
-        const random = deriveRandom(seed, purpose, place)
-        return { query, random, restriction, temperature, dropout }
+        const random = isUse ? undefined : deriveRandom(seed, purpose, place)
+        return { query, random, restriction, temperature, dropout: !isUse }
       }),
     )
 
@@ -69,7 +70,7 @@ export async function conditionalRightRoles(
     if (waiting.length < trajectories)
       waiting = [...waiting, ...shuffled(train, deriveRandom(seed, 'order', update))]
     const questions = waiting.splice(0, trajectories)
-    const built = build(questions, `update ${update}`, true)
+    const built = build(questions, `update ${update}`, false)
     const returns = built.map(({ graph, steps }, place) =>
       steps.map(() => rightShare(graph, questions[place]!)),
     )
@@ -82,7 +83,7 @@ export async function conditionalRightRoles(
     )
   }
   const fresh = await questionsOf('test')
-  return build(fresh, 'fresh', false).map(({ graph }, place) => rightShare(graph, fresh[place]!))
+  return build(fresh, 'fresh', true).map(({ graph }, place) => rightShare(graph, fresh[place]!))
 }
 
 function rightShare({ units }: AgentGraph, { right }: KindQuestion): number {
