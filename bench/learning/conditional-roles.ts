@@ -17,7 +17,7 @@ interface KindQuestion {
   readonly right: string
 }
 
-/** How the policy is trained here, found by trial on seeds 0 to 9: a gain, and as many questions as graphs in an update. */
+/** How the policy is trained here, found by trial on seeds 0 to 3: a gain, and as many questions as graphs in an update. */
 export const conditionalTraining = {
   gain: 12,
   hidden: 128,
@@ -35,7 +35,7 @@ const trajectories = 24
 
 /**
  * Trains a policy for so many updates and gives, for every fresh question, the share of right roles in the graph that it then
- * builds in use, of the most probable choices. A graph's return is its reward at every step: there are no probes, and so there is no settlement.
+ * draws at temperature 1. A graph's return is its reward at every step: there are no probes, and so there is no settlement.
  */
 export async function conditionalRightRoles(
   seed: number,
@@ -55,12 +55,12 @@ export async function conditionalRightRoles(
         right: rightRoles.get(task.metadata['family'])!,
       })),
     )
-  const build = (questions: readonly KindQuestion[], purpose: string, isUse: boolean) =>
+  const build = (questions: readonly KindQuestion[], purpose: string, dropout: boolean) =>
     constructGraphs(
       learner.policy,
       questions.map(({ query }, place) => {
-        const random = isUse ? undefined : deriveRandom(seed, purpose, place)
-        return { query, random, restriction, temperature, dropout: !isUse }
+        const random = deriveRandom(seed, purpose, place)
+        return { query, random, restriction, temperature, dropout }
       }),
     )
 
@@ -70,7 +70,7 @@ export async function conditionalRightRoles(
     if (waiting.length < trajectories)
       waiting = [...waiting, ...shuffled(train, deriveRandom(seed, 'order', update))]
     const questions = waiting.splice(0, trajectories)
-    const built = build(questions, `update ${update}`, false)
+    const built = build(questions, `update ${update}`, true)
     const returns = built.map(({ graph, steps }, place) =>
       steps.map(() => rightShare(graph, questions[place]!)),
     )
@@ -83,7 +83,7 @@ export async function conditionalRightRoles(
     )
   }
   const fresh = await questionsOf('test')
-  return build(fresh, 'fresh', true).map(({ graph }, place) => rightShare(graph, fresh[place]!))
+  return build(fresh, 'fresh', false).map(({ graph }, place) => rightShare(graph, fresh[place]!))
 }
 
 function rightShare({ units }: AgentGraph, { right }: KindQuestion): number {
