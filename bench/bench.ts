@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly quick: boolean
   /** Progress, for people. */
   readonly say: (line: string) => void
+  /** For a bench that repeats itself with several seeds: which. */
+  readonly seeds?: readonly number[]
 }
 
 export type Bench = (options: BenchOptions) => Promise<BenchResult>

@@ -7,27 +7,48 @@ const benches: Record<string, () => Promise<Bench>> = {
   execution: async () => (await import('./execution.ts')).executionBench,
   scoring: async () => (await import('./scoring.ts')).scoringBench,
   ledger: async () => (await import('./ledger.ts')).ledgerBench,
+  learning: async () => (await import('./learning.ts')).learningBench,
   training: async () => (await import('./training.ts')).trainingBench,
 }
 
 function usage(problem: string): never {
-  console.error(`${problem}\nusage: npm run bench -- <${Object.keys(benches).join('|')}> [--json] [--quick]`)
+  console.error(
+    `${problem}\nusage: npm run bench -- <${Object.keys(benches).join('|')}> [--json] [--quick] [--seeds a..b]`,
+  )
   process.exit(2)
+}
+
+/** `100..109` is all of them from 100 to 109. */
+function seedsOf(text: unknown): number[] | undefined {
+  if (text === undefined) return undefined
+  const [, first, last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(String(text)) ?? []
+  if (first === undefined || Number(last) < Number(first)) usage(`--seeds is a..b, not '${text}'.`)
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index)
 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   strict: false,
-  options: { json: { type: 'boolean' }, quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  options: {
+    json: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    seeds: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
 })
 const [name] = positionals
 if (values.help) usage('Measures, and says how many times faster or slower than what.')
 if (name === undefined || positionals.length !== 1) usage('One bench is needed.')
 if (!Object.hasOwn(benches, name)) usage(`There is no bench '${name}'.`)
 
+const seeds = seedsOf(values.seeds)
 const bench = await benches[name]()
 const say = (line: string) => process.stderr.write(`${line}\n`)
-const { figures, goals, ...rest } = await bench({ quick: values.quick === true, say })
+const { figures, goals, ...rest } = await bench({
+  quick: values.quick === true,
+  seeds,
+  say,
+})
 if (values.json) console.log(JSON.stringify({ bench: name, figures, goals, ...rest }, null, 2))
 else {
   for (const [figure, value] of Object.entries(figures)) {

@@ -102,7 +102,8 @@ function policyOrganisation(
     const random = isPapers
       ? deriveRandom(seed, 'inference', task.id)
       : deriveRandom(seed, 'use', JSON.stringify(queryTexts(task, set)))
-    const job = { query, random, restriction, temperature, dropout: false }
+    const draws = temperature === 0 ? { temperature: 1 } : { temperature, random }
+    const job = { query, ...draws, restriction, dropout: false }
     return { ...job, ...constructGraphs(policy, [job])[0]! }
   }
   const built = temperature === 0 ? 'The most probable graph' : 'A graph'

@@ -50,13 +50,19 @@ export interface LossPosition {
  * L = 1/M Σ_k Σ_t [−sg(A_{k,t}) log π(a_{k,t} | s_{k,t}) + β_KL KL(s_{k,t}) − β_H H(s_{k,t})].
  *
  * `decided` lists the positions where the policy had a choice. A STOP forced by the unit limit has log-probability, KL and
- * entropy zero and is left out of it, but M still counts it: the paper averages over every recorded position.
+ * entropy zero and is left out of it, but M still counts it: the paper averages over every recorded position. `recorded` is M:
+ * of several groups that make one update, the positions of all; their losses then add up to the mean over all of them.
  */
-export function groupLoss(group: RecordedGroup, decided: readonly LossPosition[], weights: LossWeights) {
+export function groupLoss(
+  group: RecordedGroup,
+  decided: readonly LossPosition[],
+  weights: LossWeights,
+  recorded: number = recordedIn(group),
+) {
   const zeros = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
   // `divergences`: KL from the policy to the reference. `policyLoss`: the mean of −A log π.
   const report = { logProbabilities: zeros(), divergences: zeros(), entropies: zeros() }
-  const scale = 1 / group.trajectories.flat().length
+  const scale = 1 / recorded
   const sums = { policy: 0, divergence: 0, entropy: 0 }
   const regularizers = new Map<VisitedState, { divergence: number; entropy: number }>()
   for (const { trajectory, position, action, advantage, state } of decided) {
@@ -78,6 +84,10 @@ export function groupLoss(group: RecordedGroup, decided: readonly LossPosition[]
   const meanEntropy = sums.entropy * scale
   const loss = policyLoss + weights.divergence * meanDivergence - weights.entropy * meanEntropy
   return { loss, policyLoss, meanDivergence, meanEntropy, ...report }
+}
+
+export function recordedIn({ trajectories }: RecordedGroup): number {
+  return trajectories.reduce((sum, steps) => sum + steps.length, 0)
 }
 
 /** Adds the gradient of scale · [−A log π(a) + β_KL KL − β_H H] with respect to the untempered logits. */

@@ -8,14 +8,14 @@ import { numbersLike, tinyParameters, tinyPolicy } from '../../test/tiny-policy.
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { paperAdam } from '../numerics/adam.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
-import { freshAdam } from '../numerics/plain/adam.ts'
+import { adamStep, freshAdam } from '../numerics/plain/adam.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
 import { PlainNetwork, type PlainNetworkOptions } from '../policy/reference/network.ts'
 import { readCheckpoint, writeCheckpoint } from '../store/checkpoint.ts'
 import { type LossWeights, paperLossWeights, type RecordedGroup } from './loss.ts'
 import { PolicyLearner } from './policy-learner.ts'
-import { type PlainTraining, plainUpdate } from './reference/update.ts'
+import { type PlainTraining, plainLoss, plainUpdate } from './reference/update.ts'
 
 /**
  * Runs updates on both engines and says where they part. Weights of a small spread keep off the flat tails of GELU: there
@@ -114,6 +114,46 @@ describe('agrees with the plain update, one after the other', () => {
     const group = drawGroup(tinyPolicy(options), 1, { trajectories, advantages })
     expect(differences(options, [group, group])).toEqual([])
   })
+})
+
+test('groups of several queries make one update on the mean over all their positions', () => {
+  const policy = tinyPolicy(options)
+  const groups = [0, 1, 2].map((index) =>
+    drawGroup(policy, 80 + index, {
+      restriction: index === 1 ? 'all-atomic' : 'mixed',
+      temperature: 1 + index,
+    }),
+  )
+  const learner = new PolicyLearner(policy, { reference: policy.freeze(tinyParameters(options, 2)) })
+  const reports = learner.updateTogether(groups)
+
+  const parameters = tinyParameters(options)
+  const reference = new PlainNetwork(tinyParameters(options, 2), options, true)
+  const losses = groups.map((group) => plainLoss(parameters, reference, group, paperLossWeights))
+  const positions = groups.map(({ trajectories }) => trajectories.flat().length)
+  const all = positions.reduce((sum, count) => sum + count, 0)
+  const meanOfAll = (numbers: readonly number[]) =>
+    numbers.reduce((sum, number, index) => sum + (number * positions[index]!) / all, 0)
+  const gradients = new Map(
+    [...losses[0]!.gradients].map(([name, { length }]) => [
+      name,
+      Float64Array.from({ length }, (_, entry) =>
+        meanOfAll(losses.map((loss) => loss.gradients.get(name)![entry]!)),
+      ),
+    ]),
+  )
+  const data = new Map([...parameters].map(([name, tensor]) => [name, tensor.data]))
+  const [stepped] = adamStep(data, gradients, freshAdam, paperAdam)
+
+  const comparison = new Comparison()
+  const { values, weights } = tolerances.float32
+  const sum = reports.reduce((total, { loss }) => total + loss, 0)
+  comparison.number('loss', sum, meanOfAll(losses.map(({ loss }) => loss)), values)
+  for (const [index, { logProbabilities }] of reports.entries())
+    comparison.lists(`group ${index}`, logProbabilities, losses[index]!.logProbabilities, values)
+  const after = policy.parameters.read()
+  for (const [name, expected] of stepped) comparison.list(name, after.get(name)!.data, expected, weights)
+  expect(comparison.differences).toEqual([])
 })
 
 test('a forced STOP counts in the mean and sends nothing back', () => {

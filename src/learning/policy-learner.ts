@@ -20,6 +20,7 @@ import {
   type LossWeights,
   paperLossWeights,
   type RecordedGroup,
+  recordedIn,
   type UpdateReport,
 } from './loss.ts'
 
@@ -44,7 +45,12 @@ export class PolicyLearner {
 
   /** One optimizer step on the loss of a group. A loss or gradient that is not finite is refused; no weight changes. */
   update(group: RecordedGroup): UpdateReport {
-    return this.#differentiate(group, (gradients) => {
+    return this.updateTogether([group])[0]!
+  }
+
+  /** The same on the groups of several queries: their mean over all positions, in one pass. */
+  updateTogether(groups: readonly RecordedGroup[]): UpdateReport[] {
+    return this.#differentiate(groups, (gradients) => {
       if (gradients.surelyFinite() && this.#parts.others.every((tensor) => this.#isFinite(tensor))) {
         this.adam.stepWith(gradients, this.#parts)
         this.policy.parameters.markChanged()
@@ -57,7 +63,7 @@ export class PolicyLearner {
 
   /** The loss of a group, its gradients added to the parameters' buffers. With `applyGradients`, `update` in two steps. */
   accumulateGradients(group: RecordedGroup): UpdateReport {
-    return this.#differentiate(group, (gradients) => gradients.write())
+    return this.#differentiate([group], (gradients) => gradients.write())[0]!
   }
 
   applyGradients(): void {
@@ -74,50 +80,63 @@ export class PolicyLearner {
   }
 
   /** Forward pass, loss, backward pass. `use` gets the gradients while they are in memory. */
-  #differentiate(group: RecordedGroup, use: (gradients: WeightGradients) => void): UpdateReport {
+  #differentiate(
+    groups: readonly RecordedGroup[],
+    use: (gradients: WeightGradients) => void,
+  ): UpdateReport[] {
     const { network, options, workspace } = this.policy
-    const space = this.policy.space(group.restriction)
-    const positions = recordedPositions(group, space)
+    const spaces = groups.map(({ restriction }) => this.policy.space(restriction))
+    const positions = groups.flatMap((group, query) => recordedPositions(group, query, spaces[query]!))
     const decided = positions.filter(({ graph }) => graph.size !== options.dimensions.maxUnits)
     return this.policy.scratch(() => {
       const [states, stateOf] = distinctStates(decided)
-      const masks = states.map(({ graph }) => legalityMasks(graph, space))
-      const reference = this.#referenceLogits(group.query, states, masks)
+      const masks = states.map(({ graph, query }) => legalityMasks(graph, spaces[query]!))
+      const vectors = groups.map(({ query }) => query)
+      const reference = this.#referenceLogits(vectors, states, masks)
       const tape = new Tape(workspace, { recording: true })
       const tables = network.tables(tape, usedBranches(states, options.roles))
-      const queries = network.queries(tape, this.policy.placeQueries([group.query]))
+      const queries = network.queries(tape, this.policy.placeQueries(vectors))
       const logits = legalLogits(network.decide(tape, tables, queries, states), masks, workspace)
 
       const distribution = (state: number, values: Logits) =>
-        new ActionDistribution(options.roles, masks[state]!, values, group.temperature)
+        new ActionDistribution(
+          options.roles,
+          masks[state]!,
+          values,
+          groups[states[state]!.query]!.temperature,
+        )
       const visited = states.map(({ graph }, state) => ({
         policy: distribution(state, logits.values[state]!),
         reference: distribution(state, reference[state]!),
         gradient: emptyLogits(options.roles.roles.length, graph.size),
       }))
-      const report = groupLoss(
-        group,
-        decided.map((position, index) => ({ ...position, state: visited[stateOf[index]!]! })),
-        this.weights,
-      )
-      requireFinite(report.loss, 'loss')
+      const placed = decided.map((position, index) => ({ ...position, state: visited[stateOf[index]!]! }))
+      const recorded = groups.reduce((sum, group) => sum + recordedIn(group), 0)
+      const reports = groups.map((group, query) => {
+        const own = placed.filter((position) => position.query === query)
+        const report = groupLoss(group, own, this.weights, recorded)
+        requireFinite(report.loss, 'loss')
+        return report
+      })
       logits.writeGradients(visited.map(({ gradient }) => gradient))
       use(tape.propagate())
-      return report
+      return reports
     })
   }
 
   #referenceLogits(
-    query: ArrayLike<number>,
+    queries: readonly ArrayLike<number>[],
     states: readonly NetworkState[],
     masks: readonly LegalityMasks[],
   ): Logits[] {
     const { reference } = this
     return reference.scratch(() => {
       // The reference is always in evaluation mode, so to it states that differ only in their dropout are the same.
-      const [distinct, stateOf] = distinctStates(states.map(({ graph }) => ({ graph, dropoutKeep: null })))
+      const [distinct, stateOf] = distinctStates(
+        states.map(({ graph, query }) => ({ graph, query, dropoutKeep: null })),
+      )
       const distinctMasks = distinct.map((_, state) => masks[stateOf.indexOf(state)]!)
-      const batch = reference.decide(reference.prepareQueries([query], { dropout: false }), distinct)
+      const batch = reference.decide(reference.prepareQueries(queries, { dropout: false }), distinct)
       const { values } = legalLogits(batch, distinctMasks, reference.workspace)
       return stateOf.map((state) => values[state]!)
     })
@@ -129,7 +148,7 @@ export class PolicyLearner {
 }
 
 /** Every recorded step with its advantage. Refuses illegal actions and advantages that are missing or not finite. */
-function recordedPositions(group: RecordedGroup, space: ConstructionSpace) {
+function recordedPositions(group: RecordedGroup, query: number, space: ConstructionSpace) {
   return group.trajectories.flatMap((steps, trajectory) =>
     steps.map((step, position) => {
       const advantage = group.advantages[trajectory]?.[position]
@@ -139,7 +158,7 @@ function recordedPositions(group: RecordedGroup, space: ConstructionSpace) {
       requireFinite(advantage, `advantage of action ${position} of trajectory ${trajectory}`)
       const reason = whyIllegal(step.action, step.graph, space)
       if (reason !== undefined) throw new IllegalActionError(reason)
-      return { ...step, trajectory, position, advantage }
+      return { ...step, query, trajectory, position, advantage }
     }),
   )
 }
@@ -148,17 +167,16 @@ function recordedPositions(group: RecordedGroup, space: ConstructionSpace) {
  * Each state once, and the index of every given state among them. Equal graphs are one state, such as the empty graph
  * that every trajectory starts from, unless a dropout mask tells them apart.
  */
-function distinctStates(
-  states: readonly Omit<NetworkState, 'query'>[],
-): [distinct: NetworkState[], stateOf: number[]] {
+function distinctStates(states: readonly NetworkState[]): [distinct: NetworkState[], stateOf: number[]] {
   const distinct: NetworkState[] = []
   const seen = new Map<string, number>()
-  const stateOf = states.map(({ graph, dropoutKeep }) => {
-    const key = dropoutKeep === null || graph.size === 0 ? JSON.stringify(graph) : `masked ${distinct.length}`
+  const stateOf = states.map(({ graph, query, dropoutKeep }) => {
+    const isMasked = dropoutKeep !== null && graph.size > 0
+    const key = isMasked ? `masked ${distinct.length}` : `${query} ${JSON.stringify(graph)}`
     const known = seen.get(key)
     if (known !== undefined) return known
     seen.set(key, distinct.length)
-    return distinct.push({ graph, query: 0, dropoutKeep }) - 1
+    return distinct.push({ graph, query, dropoutKeep }) - 1
   })
   return [distinct, stateOf]
 }

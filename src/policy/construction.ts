@@ -10,9 +10,9 @@ import type { ConstructionPolicy } from './policy.ts'
 /** One graph to build. */
 export interface ConstructionJob {
   readonly query: ArrayLike<number>
-  readonly random: Random
+  /** Without it the most probable choice is taken at every step; dropout needs it. */
+  readonly random?: Random
   readonly restriction: Restriction
-  /** 0 takes the most probable choice at every step and draws nothing. */
   readonly temperature: number
   /** Training draws a dropout mask per decision; inference uses none. */
   readonly dropout: boolean
@@ -67,7 +67,7 @@ function constructTogether(
     }))
     for (let open = building; open.length > 0; ) {
       const states = open.map(({ job, query, graph }) => {
-        const dropoutKeep = dropout ? drawDropout(policy, graph, job.random) : null
+        const dropoutKeep = dropout ? drawDropout(policy, graph, job.random!) : null
         return { job, query, graph, dropoutKeep }
       })
       // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
@@ -97,9 +97,8 @@ function sampleActions(
   const masks = states.map(({ graph, job }) => legalityMasks(graph, policy.space(job.restriction)))
   const logits = openLogits(policy.decide(queries, states), masks, policy.workspace)
   const choices = states.map(({ job: { temperature, random } }, decision) => ({
-    // A temperature does not change which choice is the most probable.
-    distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature || 1),
-    random: temperature === 0 ? null : random,
+    distribution: new ActionDistribution(roles, masks[decision]!, logits.values[decision]!, temperature),
+    random,
     role: 0,
     branch: 0,
   }))

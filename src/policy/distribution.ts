@@ -94,33 +94,32 @@ export class ActionDistribution {
   }
 
   /**
-   * One uniform draw per choice: role, realization, then the legal predecessors in construction order. Without a source of
-   * draws, here and below, the most probable choice; the first of equals, and of an edge its absence.
+   * One uniform draw per choice: role, realization, then the legal predecessors in construction order. Without random
+   * numbers the most probable is taken at each of them.
    */
-  sample(random: Random | null): Action {
+  sample(random?: Random): Action {
     const role = this.sampleRole(random)
     if (role === this.#space.roles.length) return { type: 'stop' }
     return this.addition(this.sampleBranch(role, random), random)
   }
 
   /** A role's position, or the number of roles for STOP. */
-  sampleRole(random: Random | null): number {
+  sampleRole(random?: Random): number {
     return draw(this.#roleLevel(), 0, this.masks.roles.length, random)
   }
 
-  sampleBranch(role: number, random: Random | null): number {
+  sampleBranch(role: number, random?: Random): number {
     return draw(this.#realizationLevel(role), role * 2, role * 2 + 2, random)
   }
 
   /** The addition of a drawn branch, with its predecessors drawn. */
-  addition(branch: number, random: Random | null): Action {
+  addition(branch: number, random?: Random): Action {
     const present = this.#edgeLevel(branch)
     const predecessors: number[] = []
     for (let unit = 0; unit < this.units; unit += 1) {
       const edge = branch * this.units + unit
-      if (!this.masks.edges[edge]) continue
-      const threshold = random === null ? 0.5 : random.uniform()
-      if (threshold < Math.exp(present[edge]!)) predecessors.push(unit)
+      if (this.masks.edges[edge] && (random?.uniform() ?? 0.5) < Math.exp(present[edge]!))
+        predecessors.push(unit)
     }
     const role = this.#space.roles[branch >> 1]!.id
     return { type: 'add', role, realization: realizations[branch & 1]!, predecessors }
@@ -203,22 +202,26 @@ function logSigmoid(x: number): number {
   return Math.min(0, x) - Math.log1p(Math.exp(-Math.abs(x)))
 }
 
-/** The index whose cumulative probability first exceeds a uniform draw; masked entries have probability 0. */
-function draw(logProbabilities: Float64Array, from: number, to: number, random: Random | null): number {
-  const target = random?.uniform() ?? Infinity
+/**
+ * The index whose cumulative probability first exceeds a uniform draw, or the most probable one without random numbers;
+ * masked entries have probability 0.
+ */
+function draw(logProbabilities: Float64Array, from: number, to: number, random?: Random): number {
+  const target = random?.uniform() ?? Number.POSITIVE_INFINITY
   let cumulative = 0
   let last = from
-  let likeliest = from
+  let best = from
   for (let i = from; i < to; i += 1) {
     const probability = Math.exp(logProbabilities[i]!)
     if (probability === 0) continue
     cumulative += probability
     last = i
-    if (logProbabilities[i]! > logProbabilities[likeliest]!) likeliest = i
+    if (logProbabilities[i]! > logProbabilities[best]!) best = i
     if (target < cumulative) return i
   }
+  if (random === undefined && cumulative > 0.5) return best
   // Rounding may leave the sum just below one. NaN leaves it at zero.
-  if (cumulative > 0.5) return random === null ? likeliest : last
+  if (cumulative > 0.5) return last
   throw new RangeError(
     'The policy gives no probabilities: its weights or the query embedding are not finite.',
   )

@@ -91,11 +91,11 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   )
   const query = await taskEmbedding({ question }, encoder)
   const random = deriveRandom(seed, 'construction', question)
-  const [construction] = constructGraphs(policy, [
-    { query, random, restriction, temperature, dropout: false },
-  ])
+  const draws = temperature === 0 ? { temperature: 1 } : { temperature, random }
+  const job = { query, ...draws, restriction, dropout: false }
+  const [construction] = constructGraphs(policy, [job])
   const { graph } = construction!
-  const steps = explainSteps(policy, { query, restriction, temperature, steps: construction!.steps })
+  const steps = explainSteps(policy, { ...job, steps: construction!.steps })
   const picture = outerPicture(graph)
   const key = graphKey(graph)
   printResult(

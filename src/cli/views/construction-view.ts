@@ -32,9 +32,7 @@ export function explainSteps(
 ): ExplainedStep[] {
   const { roles } = policy.options
   return steps.map(({ graph, action }) => {
-    // Where the most probable choice is taken, the probabilities that it was chosen by are the policy's own.
-    const shown = { restriction, temperature: temperature || 1 }
-    const { distribution, masks } = policy.inspect(query, graph, shown)
+    const { distribution, masks } = policy.inspect(query, graph, { restriction, temperature })
     const common = {
       action,
       forced: distribution.stopProbability === 1,

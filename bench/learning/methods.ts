@@ -1,0 +1,115 @@
+import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
+import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
+import { type Organisation, randomOrganisation } from '../../src/evaluation/organisation.ts'
+import { graphKey } from '../../src/graph/graph-key.ts'
+import type { PolicyLearner } from '../../src/learning/policy-learner.ts'
+import { halvingRounds, successiveHalving } from '../../src/learning/successive-halving.ts'
+import { untrainedLearner } from '../../src/learning/untrained-policy.ts'
+import { updatePolicy } from '../../src/learning/update.ts'
+import { deriveRandom } from '../../src/numerics/random.ts'
+import { constructGraphs } from '../../src/policy/construction.ts'
+import { type TrainingSettings, trainingPresets, trainingSettings } from '../../src/settings/training.ts'
+import { type LearningWorld, type Purse, PurseEmpty } from './world.ts'
+
+/** A way to arrive at an organisation, given questions with answers and so many paid evaluations of graphs on them. */
+export interface LearningMethod {
+  readonly name: string
+  /** `tokenWorth`: how many times its usual price a token costs in the method's eyes; 1 by default. */
+  train(world: LearningWorld, purse: Purse, tokenWorth?: number): Promise<Organisation>
+}
+
+/** The paper's policy with the weights it begins with. */
+export const untrained: LearningMethod = {
+  name: 'untrained',
+  async train(world) {
+    const settings = trainingSettings.parse({ seed: world.seed })
+    return policyOrganisation('untrained', world, settings, await learnerOf(world, settings))
+  },
+}
+
+/** The paper's training, with as many updates as the purse pays for. */
+export const paper: LearningMethod = {
+  name: 'paper',
+  train: (world, purse) =>
+    policyGradient('paper', world, purse, trainingSettings.parse({ seed: world.seed })),
+}
+
+/** The best fixed graph that successive halving finds among random ones. */
+export const searched: LearningMethod = {
+  name: 'searched',
+  async train({ set, questions, seed }, purse) {
+    const rounds = halvingRounds(questions.queries.length, purse.limit)
+    const limits = trainingSettings.parse({})
+    const random = randomOrganisation(set.library, limits, seed)
+    const candidates = new Map<string, Awaited<ReturnType<Organisation['graphFor']>>>()
+    for (let draw = 0; candidates.size < (rounds[0]?.candidates ?? 1); draw += 1) {
+      const graph = await random.graphFor({ id: `searched ${draw}`, question: '', metadata: {} })
+      candidates.set(graphKey(graph), graph)
+    }
+    const { candidate: graph } = await successiveHalving(
+      [...candidates.values()],
+      questions.queries,
+      rounds,
+      (pairs) => Promise.all(pairs.map(([candidate, { id }]) => purse.evaluate(candidate, id))),
+    )
+    return { name: 'searched', description: 'The best fixed graph that was found.', graphFor: () => graph }
+  },
+}
+
+/** What is measured against the others. */
+export const ours: LearningMethod = {
+  name: 'ours',
+  train(world, purse, tokenWorth = 1) {
+    const { rewards, ...demo } = trainingPresets.demo
+    const priced = { ...rewards, tokenPenalty: rewards.tokenPenalty * tokenWorth }
+    const given = { ...demo, gain: 10, useTemperature: 0, rewards: priced, seed: world.seed }
+    return policyGradient('ours', world, purse, trainingSettings.parse(given))
+  },
+}
+
+function learnerOf({ set }: LearningWorld, settings: TrainingSettings): Promise<PolicyLearner> {
+  return untrainedLearner(set.library, settings, lexicalEncoder)
+}
+
+/** The temperature falls over the paper's number of updates and stays. */
+const coolingUpdates = 100
+
+/** A policy that builds only graphs that it has paid for would never end; one that learns pays for more than this per update. */
+const leastPerUpdate = 5
+
+async function policyGradient(
+  name: string,
+  world: LearningWorld,
+  { evaluate, limit }: Purse,
+  settings: TrainingSettings,
+): Promise<Organisation> {
+  const learner = await learnerOf(world, settings)
+  const { questions } = world
+  try {
+    for (let update = 0; update < limit / leastPerUpdate; update += 1)
+      await updatePolicy(learner, { settings, questions, update, updates: coolingUpdates, evaluate })
+  } catch (error) {
+    // The update that could not be paid for whole has changed nothing.
+    if (!(error instanceof PurseEmpty)) throw error
+  }
+  return policyOrganisation(name, world, settings, learner)
+}
+
+/** As a trained policy is used: sampled by the question's id as in the paper, or the most probable choices. */
+function policyOrganisation(
+  name: string,
+  { set, seed }: LearningWorld,
+  { restriction, temperatureEnd, useTemperature }: TrainingSettings,
+  { policy }: PolicyLearner,
+): Organisation {
+  return {
+    name,
+    description: 'The graph that a policy builds for each question.',
+    async graphFor(task) {
+      const query = await queryEmbedding(task, set, lexicalEncoder)
+      const random = useTemperature === 0 ? undefined : deriveRandom(seed, 'inference', task.id)
+      const temperature = useTemperature || temperatureEnd
+      return constructGraphs(policy, [{ query, random, restriction, temperature, dropout: false }])[0]!.graph
+    },
+  }
+}
