@@ -6,9 +6,17 @@ import type { PolicyLearner } from '../../src/learning/policy-learner.ts'
 import { halvingRounds, successiveHalving } from '../../src/learning/successive-halving.ts'
 import { untrainedLearner } from '../../src/learning/untrained-policy.ts'
 import { updatePolicy } from '../../src/learning/update.ts'
+import type { Look } from '../../src/learning/values/value-model.ts'
+import { withTraits } from '../../src/learning/values/value-questions.ts'
+import { updateByValues } from '../../src/learning/values/value-update.ts'
 import { deriveRandom } from '../../src/numerics/random.ts'
 import { constructGraphs } from '../../src/policy/construction.ts'
-import { type TrainingSettings, trainingPresets, trainingSettings } from '../../src/settings/training.ts'
+import {
+  type TrainingSettings,
+  trainingPresets,
+  trainingSettings,
+  updatesOf,
+} from '../../src/settings/training.ts'
 import { type LearningWorld, type Purse, PurseEmpty } from './world.ts'
 
 /** A way to arrive at an organisation, given questions with answers and so many paid evaluations of graphs on them. */
@@ -56,14 +64,36 @@ export const searched: LearningMethod = {
   },
 }
 
-/** What is measured against the others. */
+/** Learning by values, as one's own questions are trained on by default: what is measured against the others. */
 export const ours: LearningMethod = {
   name: 'ours',
-  train(world, purse, tokenWorth = 1) {
-    const { rewards, ...demo } = trainingPresets.demo
-    const priced = { ...rewards, tokenPenalty: rewards.tokenPenalty * tokenWorth }
-    const given = { ...demo, gain: 10, useTemperature: 0, rewards: priced, seed: world.seed }
-    return policyGradient('ours', world, purse, trainingSettings.parse(given))
+  async train(world, purse, tokenWorth = 1) {
+    const { set, seed } = world
+    const { values } = trainingPresets
+    const usual = trainingSettings.parse(values)
+    const settings = {
+      ...usual,
+      seed,
+      evaluations: purse.limit,
+      pointsPer1000Tokens: usual.pointsPer1000Tokens * tokenWorth,
+    }
+    const learner = await learnerOf(world, settings)
+    const questions = withTraits(world.questions, set)
+    const rounds: Look[][] = []
+    const { evaluate } = purse
+    const mayGoOn = () => true
+    while (rounds.length < updatesOf(settings, questions.queries.length)) {
+      const made = await updateByValues(learner, {
+        settings,
+        questions,
+        rounds,
+        evaluate,
+        width: 64,
+        mayGoOn,
+      })
+      rounds.push([...made!.looks])
+    }
+    return policyOrganisation('ours', world, settings, learner)
   },
 }
 

@@ -254,7 +254,7 @@ describe('sampling', () => {
       fc.property(arbitraryConstruction, arbitrarySeed, (place, seed) => {
         const own = distributionAt(place, drawLogits(place, seed))
         const roles = place.space.roles.roles
-        const action = own.sample(null)
+        const action = own.sample()
         expect(whyIllegal(action, place.graph, place.space)).toBeUndefined()
         const chances = [...roles.keys()].map((role) => own.roleProbability(role))
         if (action.type === 'stop')
@@ -273,7 +273,7 @@ describe('sampling', () => {
     const logits = drawLogits(place, 3)
     logits.roles.fill(Number.NaN)
     expect(() => distributionAt(place, logits).sample(deriveRandom(1))).toThrow('not finite')
-    expect(() => distributionAt(place, logits).sample(null)).toThrow('not finite')
+    expect(() => distributionAt(place, logits).sample()).toThrow('not finite')
   })
 })
 

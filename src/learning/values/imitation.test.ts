@@ -32,9 +32,8 @@ test('the policy learns to build each question its own graph', () => {
     policy,
     lessons.map(({ query }) => ({
       query,
-      random,
       restriction: 'mixed' as const,
-      temperature: 0,
+      temperature: 1,
       dropout: false,
     })),
   )
