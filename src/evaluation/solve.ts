@@ -11,7 +11,10 @@ import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
-  extends Pick<ExecutionOptions, 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'onEvent'> {
+  extends Pick<
+    ExecutionOptions,
+    'id' | 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
+  > {
   readonly policy: TrainedPolicy
   /** Its id fixes, with the seed, the graph that is built for it; the question itself is taken where there is none. */
   readonly task: Partial<Task> & Pick<Task, 'question'>

@@ -40,6 +40,11 @@ export class Refusal extends Problem {
   }
 }
 
+/** For a mistake of ours: what it was is for the log only. */
+export function internalError(): Refusal {
+  return new Refusal(500, 'Something went wrong in this server; its log tells what.')
+}
+
 function errorType(status: RefusedStatus): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
