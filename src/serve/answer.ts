@@ -33,7 +33,7 @@ interface AnswerOptions extends Pick<SolveOptions, 'id' | 'signal' | 'meter'> {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** How an answer came about: the extension field `magic` of a completion. The same fields as `magic ask --json`. */
+/** How an answer came about: the extension field `magic` of a completion, named as in `magic ask --json`. */
 export type Organised = ReturnType<typeof organised>
 
 export interface Answered {
@@ -79,7 +79,8 @@ function organised(
     ...{ run, update: policy.update, seed: seed ?? policy.run.training.seed, contract },
     ...{ graph: graph.toJSON(), key: graphKey(graph) },
     ...{ status, simulated: isSimulated, guess, usage, cost, durationMs: Math.round(durationMs) },
-    failures: failures.map(({ executor, status: how, reason }) => ({ executor, status: how, reason })),
+    // Without the reasons: they may repeat what a provider said about the account behind this server.
+    failures: failures.map(({ executor, status: how }) => ({ executor, status: how })),
     /** Of the execution, in logs and OpenTelemetry's spans. */
     trace: id,
   }
