@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   scoring: async () => (await import('./scoring.ts')).scoringBench,
   ledger: async () => (await import('./ledger.ts')).ledgerBench,
   training: async () => (await import('./training.ts')).trainingBench,
+  serve: async () => (await import('./serve.ts')).serveBench,
 }
 
 function usage(problem: string): never {

@@ -1,6 +1,7 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { inputFingerprint, queryEmbedding } from '../encoder/query-embedding.ts'
+import { rememberRecent } from '../encoder/recent-texts.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Restriction } from '../graph/legality.ts'
@@ -8,7 +9,8 @@ import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
+import type { Construction, ConstructionJob } from '../policy/construction.ts'
+import { constructionBatch } from '../policy/construction-batch.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { Organisation } from './organisation.ts'
@@ -77,7 +79,12 @@ export async function loadPolicy(
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const loaded = { run, folder: from, update, policy, library, encoder }
-  return { ...loaded, organisation: (given = {}) => policyOrganisation(loaded, given) }
+  const means = { ...loaded, encoder: rememberRecent(encoder), build: constructionBatch(policy) }
+  return { ...loaded, organisation: (given = {}) => policyOrganisation(means, given) }
+}
+
+interface Means extends Omit<TrainedPolicy, 'organisation'> {
+  readonly build: (job: ConstructionJob) => Promise<Construction>
 }
 
 /**
@@ -85,7 +92,7 @@ export async function loadPolicy(
  * nothing else.
  */
 function policyOrganisation(
-  { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
+  { run, update, library, encoder, build }: Means,
   given: OrganisationOptions,
 ): PolicyOrganisation {
   const { temperatureEnd: temperature } = run.training
@@ -96,7 +103,7 @@ function policyOrganisation(
     const query = await queryEmbedding(task, set, encoder)
     const random = deriveRandom(seed, 'inference', task.id)
     const job = { query, random, restriction, temperature, dropout: false }
-    return { ...job, ...constructGraphs(policy, [job])[0]! }
+    return { ...job, ...(await build(job)) }
   }
   return {
     name,
