@@ -31,7 +31,7 @@ export const serveBench: Bench = async ({ quick, say }) => {
   }
   try {
     say('a policy …')
-    const set = trainingQuestions(200)
+    const set = trainingQuestions(quick ? 64 : 200)
     const run = join(folder, 'bench')
     const settings = { updates: 1, trajectories: 2, probes: 1 }
     const model = new SimulatedModel({ tasks: knownTasks(set) })
@@ -54,23 +54,24 @@ export const serveBench: Bench = async ({ quick, say }) => {
 
     say('warming up …')
     endpoint.child.send(0)
-    const warm = await ask({ url: served, clients: 8, requestsEach: quick ? 25 : 100, spreadMs: 0 })
+    // Each question at least once.
+    const warm = await ask({ url: served, clients: 8, requestsEach: quick ? 8 : 100, spreadMs: 0 })
     const graphs = Object.fromEntries(warm.answered.map(({ question, magic }) => [question, magic!.graph]))
-    await ask({ url: bare, clients: 8, requestsEach: 25, graphs, spreadMs: 0 })
+    await ask({ url: bare, clients: 8, requestsEach: quick ? 5 : 25, graphs, spreadMs: 0 })
 
     say(`${clients} clients, ${latency} ms per call …`)
     endpoint.child.send(latency)
-    const requestsEach = quick ? 4 : 40
+    const requestsEach = quick ? 2 : 40
     const before = await memory()
     const ours = await ask({ url: served, clients, requestsEach, spreadMs: 1000 })
     const after = await memory()
     say('the same calls from a bare handler …')
     const theirs = await ask({ url: bare, clients, requestsEach, graphs, spreadMs: 1000 })
 
-    const many = quick ? 1000 : 20_000
+    const many = quick ? 256 : 20_000
     say(`${many} requests to a model that takes no time …`)
     endpoint.child.send(0)
-    await ask({ url: served, clients, requestsEach: quick ? 5 : 30, spreadMs: 0 })
+    await ask({ url: served, clients, requestsEach: quick ? 1 : 30, spreadMs: 0 })
     const small = await memory()
     const load = await ask({ url: served, clients, requestsEach: Math.ceil(many / clients), spreadMs: 0 })
     const large = await memory()

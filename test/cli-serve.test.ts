@@ -80,7 +80,7 @@ test('the day’s cap holds after a kill in the middle', async () => {
   const cap = 60_000
   const flags = ['--max-day-tokens', String(cap)]
   let used = 0
-  for (let life = 0; life < 6; life += 1) {
+  for (let life = 0; life < 3; life += 1) {
     const { child, url } = await start(flags)
     const lives = Array.from({ length: 6 }, async (_, number) => {
       const response = await ask(url, { seed: life * 6 + number }).catch(() => undefined)

@@ -18,14 +18,17 @@ process.on('disconnect', () => process.exit())
 
 const policy = await loadPolicy(folder)
 const model = openModel({ preset: 'vllm', model: 'simulated', baseURL }, {})
-/** The requests of a question in the order of its plan's nodes, as they were made when it was asked last. */
+/** The requests of each question, as they were made during the warm-up. */
 const requests = new Map<string, Map<string, ChatRequest>>()
+let isWarmingUp = true
 const recording = {
   identity: model.identity,
   ask(request: ChatRequest, signal?: AbortSignal) {
-    const { question } = JSON.parse(request.user).task as { question: string }
-    const made = requests.get(question) ?? new Map<string, ChatRequest>()
-    if (made.size < 40) requests.set(question, made.set(request.system + request.user, request))
+    if (isWarmingUp) {
+      const { question } = JSON.parse(request.user).task as { question: string }
+      const made = requests.get(question) ?? new Map<string, ChatRequest>()
+      requests.set(question, made.set(request.system + request.user, request))
+    }
     return model.ask(request, signal)
   },
 }
@@ -68,7 +71,9 @@ const bare = new Hono().post('/v1/chat/completions', async (context) => {
 })
 const plain = await listen(bare.fetch, { host: '127.0.0.1', port: 0 })
 
+/** Asked for after the warm-up and after each part. */
 process.on('message', () => {
+  isWarmingUp = false
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   process.send!({ rss, heapUsed, cpuMicros: process.cpuUsage().user + process.cpuUsage().system })

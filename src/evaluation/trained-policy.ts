@@ -79,8 +79,26 @@ export async function loadPolicy(
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const loaded = { run, folder: from, update, policy, library, encoder }
-  const means = { ...loaded, encoder: rememberRecent(encoder), build: constructionBatch(policy) }
+  const built = constructionBatch(policy)
+  const graphs = new Map<string, AgentGraph>()
+  const build = async (job: ConstructionJob): Promise<Construction> => {
+    const { graph, steps } = await built(job)
+    return { graph: sameGraph(graphs, graph), steps }
+  }
+  const means = { ...loaded, encoder: rememberRecent(encoder), build }
   return { ...loaded, organisation: (given = {}) => policyOrganisation(means, given) }
+}
+
+const rememberedGraphs = 1000
+
+/** An equal graph that was built before, if it is remembered: what it takes to run that one is known already. */
+function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGraph {
+  const key = JSON.stringify(graph)
+  const same = graphs.get(key) ?? graph
+  graphs.delete(key)
+  graphs.set(key, same)
+  if (graphs.size > rememberedGraphs) graphs.delete(graphs.keys().next().value!)
+  return same
 }
 
 interface Means extends Omit<TrainedPolicy, 'organisation'> {

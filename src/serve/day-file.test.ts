@@ -34,7 +34,7 @@ const kept = () => JSON.parse(readFileSync(path, 'utf8'))
 function calls(from: Spending, most = 1000): number {
   for (let made = 0; made < most; made += 1) {
     try {
-      from.requestMeter().reserve(request)(reply)
+      from.requestMeter()!.reserve(request)(reply)
     } catch (error) {
       expect(error).toMatchObject({ status: 429, code: 'insufficient_quota' })
       return made
@@ -60,7 +60,7 @@ test('it holds over restarts: those that were closed lose nothing, and killed on
   // Killed with two calls under way: each may have used a thousand.
   const second = spending(cap)
   expect(calls(second, 10)).toBe(10)
-  const meter = second.requestMeter()
+  const meter = second.requestMeter()!
   meter.reserve(request)
   meter.reserve(request)
   expect(kept().tokens).toBeGreaterThanOrEqual(7000)
@@ -88,14 +88,14 @@ test('midnight in UTC renews it', () => {
 
 test('a call that could not be made costs nothing', () => {
   const from = spending({ tokens: 10_000 })
-  from.requestMeter().reserve(request)({
+  from.requestMeter()!.reserve(request)({
     ok: false,
     kind: 'network',
     message: '',
     unsent: true,
     durationMs: 0,
   })
-  from.requestMeter().reserve(request)({ ok: false, kind: 'server_error', message: '', durationMs: 0 })
+  from.requestMeter()!.reserve(request)({ ok: false, kind: 'server_error', message: '', durationMs: 0 })
   from.close()
   expect(kept().tokens).toBe(0)
 })

@@ -29,8 +29,10 @@ export class Spending {
     this.#today = this.#open()
   }
 
-  /** What the calls of one request are noted by. It throws a `Refusal` at a cap. */
-  requestMeter(): Meter {
+  /** What the calls of one request are noted by, if there is any cap. It throws a `Refusal` at one. */
+  requestMeter(): Meter | undefined {
+    const caps = [...Object.values(this.#caps.request), ...Object.values(this.#caps.day)]
+    if (caps.every((cap) => cap === undefined)) return undefined
     const request = new Budget(this.#caps.request, this.#price)
     return {
       reserve: (asked) => {
