@@ -9,6 +9,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   ledger: async () => (await import('./ledger.ts')).ledgerBench,
   learning: async () => (await import('./learning.ts')).learningBench,
   training: async () => (await import('./training.ts')).trainingBench,
+  serve: async () => (await import('./serve.ts')).serveBench,
 }
 
 function usage(problem: string): never {

@@ -11,7 +11,10 @@ import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
-  extends Pick<ExecutionOptions, 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'onEvent'> {
+  extends Pick<
+    ExecutionOptions,
+    'id' | 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
+  > {
   readonly policy: TrainedPolicy
   /** Without an id it goes by its question. The id matters to the graph only where the run samples as in the paper. */
   readonly task: Partial<Task> & Pick<Task, 'question'>

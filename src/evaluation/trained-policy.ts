@@ -1,6 +1,7 @@
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { inputFingerprint, queryEmbedding, queryTexts } from '../encoder/query-embedding.ts'
+import { rememberRecent } from '../encoder/recent-texts.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Restriction } from '../graph/legality.ts'
@@ -8,7 +9,8 @@ import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
+import type { Construction, ConstructionJob } from '../policy/construction.ts'
+import { constructionBatch } from '../policy/construction-batch.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { Organisation } from './organisation.ts'
@@ -79,7 +81,30 @@ export async function loadPolicy(
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const loaded = { run, folder: from, update, policy, library, encoder }
-  return { ...loaded, organisation: (given = {}) => policyOrganisation(loaded, given) }
+  const built = constructionBatch(policy)
+  const graphs = new Map<string, AgentGraph>()
+  const build = async (job: ConstructionJob): Promise<Construction> => {
+    const { graph, steps } = await built(job)
+    return { graph: sameGraph(graphs, graph), steps }
+  }
+  const means = { ...loaded, encoder: rememberRecent(encoder), build }
+  return { ...loaded, organisation: (given = {}) => policyOrganisation(means, given) }
+}
+
+const rememberedGraphs = 1000
+
+/** An equal graph that was built before, if it is remembered: what it takes to run that one is known already. */
+function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGraph {
+  const key = JSON.stringify(graph)
+  const same = graphs.get(key) ?? graph
+  graphs.delete(key)
+  graphs.set(key, same)
+  if (graphs.size > rememberedGraphs) graphs.delete(graphs.keys().next().value!)
+  return same
+}
+
+interface Means extends Omit<TrainedPolicy, 'organisation'> {
+  readonly build: (job: ConstructionJob) => Promise<Construction>
 }
 
 /**
@@ -88,7 +113,7 @@ export async function loadPolicy(
  * graph under any id.
  */
 function policyOrganisation(
-  { run, update, policy, library, encoder }: Omit<TrainedPolicy, 'organisation'>,
+  { run, update, library, encoder, build }: Means,
   given: OrganisationOptions,
 ): PolicyOrganisation {
   const { useTemperature } = run.training
@@ -104,7 +129,7 @@ function policyOrganisation(
       : deriveRandom(seed, 'use', JSON.stringify(queryTexts(task, set)))
     const draws = temperature === 0 ? { temperature: 1 } : { temperature, random }
     const job = { query, ...draws, restriction, dropout: false }
-    return { ...job, ...constructGraphs(policy, [job])[0]! }
+    return { ...job, ...(await build(job)) }
   }
   const built = temperature === 0 ? 'The most probable graph' : 'A graph'
   return {

@@ -5,6 +5,7 @@ import { assertLegalGraph, type ConstructionSpace, type Restriction } from '../g
 import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, type ConstructionJob, constructGraphs } from './construction.ts'
+import { constructionBatch } from './construction-batch.ts'
 
 const space: ConstructionSpace = {
   roles: defineRoleSpace(
@@ -240,4 +241,14 @@ test('what cannot be built is refused, and the policy goes on working', () => {
   expect(broken({ query: [1, Number.NaN, 2] })).toThrow('not finite')
   expect(broken({ temperature: 0 })).toThrow('must be above 0')
   expect(constructGraphs(policy, [job(1)])).toEqual(good)
+})
+
+test('graphs that are asked for at the same time are the same as if built one by one', async () => {
+  const policy = tinyPolicy(options)
+  const build = constructionBatch(policy)
+  const together = await Promise.all(jobs(40).map(build))
+  expect(together).toEqual(jobs(40).map((one) => constructGraphs(policy, [one])[0]))
+  const wrong = job(0, { query: [1] })
+  await expect(build(wrong)).rejects.toThrow()
+  expect(await build(job(3))).toEqual(together[3])
 })

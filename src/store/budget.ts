@@ -17,6 +17,9 @@ export interface Spent extends TokenUsage {
   readonly minutes: number
 }
 
+/** Where spending is kept beyond a process. */
+export type Journal = Pick<CallJournal, 'earlier' | 'begin' | 'end'>
+
 export type Cap = keyof BudgetSettings
 
 /** The order in which caps are checked. */
@@ -36,14 +39,14 @@ export class Budget {
   readonly caps: BudgetSettings
   readonly price: Price | undefined
   readonly #start = performance.now()
-  readonly #journal: CallJournal | undefined
+  readonly #journal: Journal | undefined
   readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
   readonly #unknown = { attempts: 0, tokens: 0, money: 0 }
   readonly #reserved = { calls: 0, tokens: 0, cost: 0, minutes: 0 }
   #minutesBefore = 0
 
   /** With a journal, it starts from what that has recorded, and records there what is spent. */
-  constructor(caps: BudgetSettings, price: Price | undefined, journal?: CallJournal) {
+  constructor(caps: BudgetSettings, price: Price | undefined, journal?: Journal) {
     this.caps = caps
     this.price = price
     this.#journal = journal

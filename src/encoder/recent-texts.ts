@@ -1,0 +1,30 @@
+import type { FrozenTextEncoder } from './text-encoder.ts'
+
+const remembered = 256
+
+/** The same encoder with the vectors of the last texts in memory: a part of every question is the same text. */
+export function rememberRecent(encoder: FrozenTextEncoder): FrozenTextEncoder {
+  const { name, fingerprint, dims } = encoder
+  const known = new Map<string, Promise<Float32Array>>()
+  const encode = async (texts: readonly string[]): Promise<Float32Array[]> => {
+    const missing = texts.filter((text) => !known.has(text))
+    const vectors = missing.length === 0 ? undefined : encoder.encode(missing)
+    for (const [place, text] of missing.entries()) {
+      const vector = vectors!.then((all) => all[place]!)
+      // Whoever asked for it hears of a failure; the next one tries again.
+      vector.catch(() => known.delete(text))
+      known.set(text, vector)
+    }
+    const asked = texts.map((text) => {
+      const vector = known.get(text)!
+      // Last in the map is the one used last.
+      known.delete(text)
+      known.set(text, vector)
+      return vector
+    })
+    while (known.size > remembered) known.delete(known.keys().next().value!)
+    // Copies, because callers may change their vectors.
+    return (await Promise.all(asked)).map((vector) => vector.slice())
+  }
+  return { name, fingerprint, dims, encode }
+}

@@ -1,0 +1,114 @@
+import type { AskedQuestions } from '../evaluation/asked-questions.ts'
+import { type Solved, type SolveOptions, solve } from '../evaluation/solve.ts'
+import type { TrainedPolicy } from '../evaluation/trained-policy.ts'
+import type { ExecutionEvent } from '../execution/trace/events.ts'
+import type { Unit } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import type { AnswerContract } from '../library/answer-contract.ts'
+import type { Task } from '../library/task.ts'
+import { isRefusal } from '../models/failure.ts'
+import { Refusal, type RefusedStatus } from './refusal.ts'
+
+/** A run's policy with all that is needed to answer a question with it. */
+export interface ServedPolicy extends Pick<SolveOptions, 'model' | 'tools' | 'limit' | 'settings'> {
+  /** What clients call it. */
+  readonly id: string
+  readonly policy: TrainedPolicy
+  readonly questions: AskedQuestions
+  readonly isSimulated: boolean
+}
+
+export interface Question {
+  readonly task: Task
+  readonly contract?: AnswerContract
+  readonly seed?: number
+}
+
+/** What happens on the way to an answer. Events hold no text of tasks, models or tools. */
+export type Progress =
+  | ({ readonly type: 'unit-added' } & Unit)
+  | Omit<Extract<ExecutionEvent, { type: 'node-start' | 'node-end' }>, 'execution'>
+
+interface AnswerOptions extends Pick<SolveOptions, 'id' | 'signal' | 'meter'> {
+  readonly onProgress?: (progress: Progress) => void
+}
+
+/** How an answer came about: the extension field `magic` of a completion, named as in `magic ask --json`. */
+export type Organised = ReturnType<typeof organised>
+
+export interface Answered {
+  readonly content: string
+  readonly magic: Organised
+}
+
+/** Answers as `magic ask` does. Rejects with `Unanswered` where there is no valid answer. */
+export async function answer(
+  served: ServedPolicy,
+  { task: given, contract: wanted, seed }: Question,
+  { onProgress, ...options }: AnswerOptions = {},
+): Promise<Answered> {
+  const { policy, questions, model, tools, limit, settings } = served
+  const { task } = questions.taskFor(given)
+  const contract = wanted ?? questions.contractFor(task)
+  const solved = await solve({
+    ...{ policy, model, tools, limit, settings, task, contract, seed, ...options },
+    onConstruction: ({ graph }) => {
+      for (const unit of graph.units) onProgress?.({ type: 'unit-added', ...unit })
+    },
+    onEvent: onProgress && ((event) => tellNode(event, onProgress)),
+  })
+  const guess = served.isSimulated && !questions.knowsAnswer(task)
+  const magic = organised(served, solved, { contract: contract.name, seed, guess })
+  const { answer: said } = solved
+  if (solved.status !== 'answered' || said === undefined) throw new Unanswered(solved, magic)
+  return { content: typeof said === 'string' ? said : JSON.stringify(said), magic }
+}
+
+function tellNode(event: ExecutionEvent, tell: (progress: Progress) => void): void {
+  if (event.type !== 'node-start' && event.type !== 'node-end') return
+  const { execution: _, ...progress } = event
+  tell(progress)
+}
+
+function organised(
+  { id: run, policy, isSimulated }: ServedPolicy,
+  { graph, status, usage, cost, id, durationMs, failures }: Solved,
+  { contract, seed, guess }: { contract: string; seed: number | undefined; guess: boolean },
+) {
+  return {
+    ...{ run, update: policy.update, seed: seed ?? policy.run.training.seed, contract },
+    ...{ graph: graph.toJSON(), key: graphKey(graph) },
+    ...{ status, simulated: isSimulated, guess, usage, cost, durationMs: Math.round(durationMs) },
+    // Without the reasons: they may repeat what a provider said about the account behind this server.
+    failures: failures.map(({ executor, status: how }) => ({ executor, status: how })),
+    /** Of the execution, in logs and OpenTelemetry's spans. */
+    trace: id,
+  }
+}
+
+/** Asking again would cost as much and, at temperature 0, give the same. */
+export const noRetry: Readonly<Record<string, string>> = { 'x-should-retry': 'false' }
+
+/** The calls were made, but there is no valid answer. */
+export class Unanswered extends Refusal {
+  readonly magic: Organised
+
+  constructor({ status, stop }: Solved, magic: Organised) {
+    const [http, code, message] = reasonOf(status, stop)
+    // What the endpoint said is for the operator's log: it may tell about the account behind it.
+    super(http, message, { ...{ code, headers: noRetry, more: { magic }, cause: stop?.message } })
+    this.magic = magic
+  }
+}
+
+function reasonOf(
+  status: Solved['status'],
+  stop: Solved['stop'],
+): [status: RefusedStatus, code: string, message: string] {
+  if (status === 'aborted') return [503, 'cancelled', 'The request was cancelled.']
+  if (status === 'timed_out') return [504, 'timed_out', 'There was no answer in time.']
+  if (stop === undefined)
+    return [502, 'no_valid_answer', 'The organisation came to no valid answer; `magic.failures` tells where.']
+  const why = isRefusal(stop.kind) ? 'refuses further calls' : 'cannot be reached'
+  return [502, 'model_unavailable', `The model behind this server ${why} (${stop.kind}).`]
+}

@@ -1,0 +1,205 @@
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { Admission } from './admission.ts'
+import { readChatRequest } from './chat-request.ts'
+import { type Answering, complete, type Offered } from './complete.ts'
+import { type GuardOptions, guard } from './guard.ts'
+import { Metrics } from './metrics.ts'
+import { RateLimit } from './rate-limit.ts'
+import { internalError, Refusal } from './refusal.ts'
+
+export interface ServeLimits {
+  readonly bodyBytes: number
+  /** Requests per minute from one address, and from all. */
+  readonly rate: number
+  readonly rateOfAll: number
+  /** Requests that are answered at once, and that may wait. */
+  readonly running: number
+  readonly waiting: number
+}
+
+export interface AppOptions extends Pick<Answering, 'log' | 'logPrompts'> {
+  readonly policies: readonly Offered[]
+  readonly guard: Omit<GuardOptions, 'open'>
+  readonly limits: ServeLimits
+  /** When it is aborted, nothing new is taken. */
+  readonly closing: AbortSignal
+}
+
+type Env = {
+  Variables: {
+    /** What the log will tell about the request. */
+    noted: Record<string, unknown>
+    /** When its stream has ended, where it has one. */
+    ended?: Promise<void>
+  }
+}
+
+/** Paths that tell nothing and need no token, for whoever watches over the process. */
+const healthPaths = ['/healthz', '/readyz']
+
+/** An OpenAI-compatible API over trained policies, each of them a model. */
+export function serveApp(options: AppOptions): Hono<Env> {
+  const { policies, limits, closing, log } = options
+  const offered = new Map(policies.map((policy) => [policy.id, policy]))
+  const admission = new Admission(limits.running, limits.waiting)
+  const rates = { one: new RateLimit(limits.rate), all: new RateLimit(limits.rateOfAll) }
+  const metrics = new Metrics([
+    {
+      name: 'magic_requests_running',
+      help: 'Requests that are being answered.',
+      read: () => admission.running,
+    },
+    {
+      name: 'magic_requests_waiting',
+      help: 'Requests that wait for their turn.',
+      read: () => admission.waiting,
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      help: 'Memory of this process.',
+      read: () => process.memoryUsage.rss(),
+    },
+  ])
+  const answering = { admission, metrics, log, logPrompts: options.logPrompts }
+  const app = new Hono<Env>()
+
+  app.use(async (context, next) => {
+    const start = performance.now()
+    const { method, path } = context.req
+    const noted = { method, path: path.slice(0, 200), client: clientOf(context) }
+    context.set('noted', noted)
+    await next()
+    const { status } = context.res
+    const end = () => {
+      metrics.countRequest(status === 404 || status === 405 ? 'other' : routeOf(path), status)
+      if (!healthPaths.includes(path))
+        log({ event: 'request', ...noted, status, ms: Math.round(performance.now() - start) })
+    }
+    // A stream goes on after its handler has returned.
+    const ended = context.get('ended')
+    if (ended === undefined) end()
+    else ended.finally(end)
+  })
+  app.use(guard({ ...options.guard, open: healthPaths }))
+  app.use(async (context, next) => {
+    if (closing.aborted && context.req.path !== '/healthz')
+      throw new Refusal(503, 'This server is shutting down.', { ...closeConnection, code: 'shutting_down' })
+    await next()
+  })
+
+  app.get('/healthz', (context) => context.text('ok'))
+  app.get('/readyz', (context) => context.text('ok'))
+  app.get('/metrics', (context) =>
+    context.text(metrics.text, 200, { 'content-type': 'text/plain; version=0.0.4' }),
+  )
+  app.get('/v1/models', (context) => context.json({ object: 'list', data: policies.map(modelEntry) }))
+  app.get('/v1/models/:model', (context) =>
+    context.json(modelEntry(find(offered, context.req.param('model')))),
+  )
+  app.post(
+    '/v1/chat/completions',
+    async (context, next) => {
+      const client = clientOf(context)
+      const wait = rates.one.take(client) ?? rates.all.take('')
+      if (wait !== undefined)
+        throw new Refusal(429, 'Too many requests. Try again later.', {
+          ...{ code: 'rate_limit_exceeded', headers: { 'retry-after': String(wait) } },
+        })
+      if (!/^application\/json\b/i.test(context.req.header('content-type') ?? ''))
+        throw new Refusal(415, 'Send JSON, with `content-type: application/json`.', {
+          code: 'unsupported_media_type',
+        })
+      await next()
+    },
+    bodyLimit({ maxSize: limits.bodyBytes, onError: tooLarge }),
+    async (context) => {
+      const body = readChatRequest(await readBody(context))
+      const policy = find(offered, body.model)
+      policy.spending.assertLeft()
+      const { response, ended } = await complete(answering, policy, body, {
+        ...{ signal: context.req.raw.signal, noted: context.get('noted') },
+      })
+      context.set('ended', ended)
+      return response
+    },
+  )
+  for (const [path, allow] of Object.entries(methods))
+    app.all(path, () => {
+      throw new Refusal(405, `Use ${allow} here.`, { code: 'method_not_allowed', headers: { allow } })
+    })
+  app.notFound(() => new Refusal(404, 'There is no such path here.', { code: 'unknown_url' }).response)
+  app.onError((error, context) => {
+    if (error instanceof Refusal) {
+      context.get('noted')['code'] = error.code
+      if (error.cause !== undefined) log({ event: 'refused', code: error.code, cause: String(error.cause) })
+      return error.response
+    }
+    log({ event: 'error', error: error.stack ?? String(error) })
+    return internalError().response
+  })
+  return app
+}
+
+const methods = {
+  '/healthz': 'GET',
+  '/readyz': 'GET',
+  '/metrics': 'GET',
+  '/v1/models': 'GET',
+  '/v1/models/:model': 'GET',
+  '/v1/chat/completions': 'POST',
+}
+
+const closeConnection = { headers: { connection: 'close' } }
+
+function find(offered: ReadonlyMap<string, Offered>, model: string): Offered {
+  const found = offered.get(model)
+  if (found !== undefined) return found
+  throw new Refusal(
+    404,
+    `There is no model '${model.slice(0, 100)}' here. GET /v1/models lists those that there are.`,
+    {
+      ...{ code: 'model_not_found', param: 'model' },
+    },
+  )
+}
+
+function modelEntry({ id, policy, isSimulated, model }: Offered): object {
+  const created = Math.floor(Date.parse(policy.run.createdAt) / 1000) || 0
+  const { provider, model: name } = model.identity
+  return {
+    ...{ id, object: 'model', created, owned_by: 'magic' },
+    magic: {
+      update: policy.update,
+      tasks: policy.run.tasks.name,
+      model: `${provider}/${name}`,
+      simulated: isSimulated,
+    },
+  }
+}
+
+function tooLarge(): never {
+  throw new Refusal(413, 'The body is too large for this server.', {
+    ...closeConnection,
+    code: 'body_too_large',
+  })
+}
+
+async function readBody(context: Context<Env>): Promise<string> {
+  try {
+    return await context.req.text()
+  } catch {
+    throw new Refusal(408, 'The body did not arrive.', { ...closeConnection, code: 'incomplete_body' })
+  }
+}
+
+/** The address of the connection: headers such as `X-Forwarded-For` can be made up. */
+function clientOf(context: Context<Env>): string {
+  const env = context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined
+  return env?.incoming?.socket?.remoteAddress ?? 'unknown'
+}
+
+/** A label of few values, whatever is asked for. */
+function routeOf(path: string): string {
+  return path.startsWith('/v1/models/') ? '/v1/models/:model' : path
+}

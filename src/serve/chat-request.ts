@@ -1,0 +1,131 @@
+// What of OpenAI's chat completions a policy understands, and the fields of its own.
+import { z } from 'zod'
+import { contractKinds } from '../library/answer-contract.ts'
+import type { Option, Task } from '../library/task.ts'
+import { programSchema, tableSchema, testSchema } from '../tasks/own/question.ts'
+import type { Question } from './answer.ts'
+import { Refusal } from './refusal.ts'
+
+const text = z.string()
+const filled = text.refine((value) => value.trim() !== '', 'must not be blank')
+const kinds = Object.keys(contractKinds) as (keyof typeof contractKinds)[]
+
+/** The extension field `magic` of a request. Strict, so that a misspelt field does not go unnoticed. */
+export const extensionSchema = z.strictObject({
+  contract: z.enum(kinds).optional(),
+  options: z
+    .union([
+      z.array(filled).min(2).max(26).transform(lettered),
+      z.array(z.strictObject({ label: filled, text })).min(2),
+    ])
+    .optional(),
+  tables: z.array(tableSchema).optional(),
+  program: programSchema.optional(),
+  publicTests: z.array(testSchema.required()).optional(),
+  seed: z.int().nonnegative().optional(),
+})
+
+type Extension = z.output<typeof extensionSchema>
+
+const textPart = z.object({ type: z.literal('text'), text })
+const content = z.union([
+  text,
+  z.array(textPart).transform((parts) => parts.map((part) => part.text).join('')),
+])
+
+const messageSchema = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: content.nullish().transform((said) => said ?? ''),
+})
+
+export type SaidMessage = z.output<typeof messageSchema>
+
+/** Absent, or what asks for nothing. */
+const unsupported = (allowed: readonly unknown[]) =>
+  z
+    .unknown()
+    .refine((value) => value === null || allowed.includes(value), 'is not supported here: leave it out')
+    .optional()
+
+/** Sampling fields such as `temperature` are ignored: the run's own settings hold for the models behind. */
+const requestSchema = z.object({
+  model: text.min(1),
+  messages: z.array(messageSchema).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  seed: z.int().nonnegative().nullish(),
+  n: unsupported([1]),
+  tools: z.array(z.never('tools are not supported here: leave them out')).nullish(),
+  tool_choice: unsupported(['none', 'auto']),
+  logprobs: unsupported([false]),
+  response_format: z
+    .object({ type: z.literal('text', "can only be 'text' here: give `magic.contract` instead") })
+    .nullish(),
+  magic: extensionSchema.default({}),
+})
+
+export interface ChatRequestBody {
+  readonly model: string
+  readonly stream: boolean
+  readonly includeUsage: boolean
+  readonly question: Question
+}
+
+/** Reads a request's body. A `Refusal` names the field that is wrong. */
+export function readChatRequest(body: string): ChatRequestBody {
+  const { model, messages, stream, stream_options, seed, magic } = checked(requestSchema, parse(body))
+  return {
+    model,
+    stream: stream === true,
+    includeUsage: stream_options?.include_usage === true,
+    question: questionOf(messages, { ...magic, seed: magic.seed ?? seed ?? undefined }),
+  }
+}
+
+/** The last user message is the question; all others are public context, in order. */
+export function questionOf(messages: readonly SaidMessage[], extension: Extension): Question {
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const question = messages[last]?.content ?? ''
+  if (question.trim() === '')
+    throw new Refusal(400, 'There is no question: the last user message is missing or empty.', {
+      ...{ code: 'invalid_value', param: 'messages' },
+    })
+  const context = messages.flatMap(({ role, content: said }, index) =>
+    index === last || said.trim() === '' ? [] : [speaker(role) + said],
+  )
+  const { contract, seed, ...fields } = extension
+  const task: Task = {
+    ...{ id: question, question, metadata: {}, ...fields },
+    context: context.length === 0 ? undefined : context,
+  }
+  return { task, seed, contract: contract && contractKinds[contract] }
+}
+
+/** Instructions stand for themselves; of a conversation one must know who said what. */
+function speaker(role: SaidMessage['role']): string {
+  if (role === 'system' || role === 'developer') return ''
+  return `${role[0]!.toUpperCase()}${role.slice(1)}: `
+}
+
+function lettered(texts: readonly string[]): Option[] {
+  return texts.map((option, index) => ({ label: String.fromCharCode(65 + index), text: option }))
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Refusal(400, 'The body is not valid JSON.', { code: 'invalid_json' })
+  }
+}
+
+/** The first fault is enough to mend a request, and keeps a hostile one from a long reply. */
+export function checked<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const { data, error } = schema.safeParse(given)
+  if (error === undefined) return data
+  const { path, message } = error.issues[0]!
+  const param = path.join('.').slice(0, 100)
+  throw new Refusal(400, `${param === '' ? 'The body' : `'${param}'`}: ${message.slice(0, 300)}`, {
+    ...{ code: 'invalid_value', param: param === '' ? undefined : param },
+  })
+}

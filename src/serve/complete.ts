@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import type { Admission } from './admission.ts'
+import {
+  type Answered,
+  answer,
+  type Organised,
+  type Progress,
+  type ServedPolicy,
+  Unanswered,
+} from './answer.ts'
+import type { ChatRequestBody } from './chat-request.ts'
+import {
+  answerChunks,
+  type CompletionHead,
+  completion,
+  openingChunk,
+  progressChunk,
+  serverSentEvent,
+} from './completion.ts'
+import type { Metrics } from './metrics.ts'
+import { internalError, Refusal } from './refusal.ts'
+import type { Spending } from './spending.ts'
+
+/** A policy that clients may ask, within its caps. */
+export interface Offered extends ServedPolicy {
+  readonly spending: Spending
+}
+
+export interface Answering {
+  readonly admission: Admission
+  readonly metrics: Metrics
+  /** One line of the log. It holds no text of questions or answers unless `logPrompts` is on. */
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void
+  readonly logPrompts?: boolean
+}
+
+interface Asked {
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
+  /** What the log will tell about the request. */
+  readonly noted: Record<string, unknown>
+}
+
+/** Answers one request when it is its turn. `ended`: when its stream has, where it has one. */
+export async function complete(
+  server: Answering,
+  policy: Offered,
+  { question, stream, includeUsage }: ChatRequestBody,
+  { signal, noted }: Asked,
+): Promise<{ response: Response; ended?: Promise<void> }> {
+  const trace = randomUUID()
+  const head = { id: `chatcmpl-${trace}`, created: Math.floor(Date.now() / 1000), model: policy.id }
+  Object.assign(noted, { model: policy.id, trace, stream })
+  const release = await server.admission.enter(signal)
+  const start = performance.now()
+  const run = async (onProgress?: (progress: Progress) => void): Promise<Answered> => {
+    try {
+      const meter = policy.spending.requestMeter()
+      const answered = await answer(policy, question, { id: trace, signal, meter, onProgress })
+      note(server, noted, answered.magic)
+      if (server.logPrompts)
+        Object.assign(noted, { question: question.task.question, answer: answered.content })
+      return answered
+    } catch (error) {
+      if (error instanceof Unanswered) note(server, noted, error.magic)
+      throw error
+    } finally {
+      release()
+      server.metrics.countAnswer((performance.now() - start) / 1000)
+    }
+  }
+  if (!stream) return { response: Response.json(completion(head, await run())) }
+  return streamed(server, head, includeUsage, run)
+}
+
+function note({ metrics }: Answering, noted: Asked['noted'], magic: Organised): void {
+  const { run, key, usage, cost, status } = magic
+  metrics.countCalls(run, usage, cost)
+  const tokens = usage.input + usage.output
+  Object.assign(noted, { outcome: status, graph: key, calls: usage.calls, tokens, cost })
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // Some proxies would otherwise keep a stream back until it ends.
+  'x-accel-buffering': 'no',
+}
+
+/** Progress as it happens, then the answer. What goes wrong after the first byte is told in the stream. */
+function streamed(
+  { log }: Answering,
+  head: CompletionHead,
+  includeUsage: boolean,
+  run: (onProgress: (progress: Progress) => void) => Promise<Answered>,
+): { response: Response; ended: Promise<void> } {
+  const bytes = new TextEncoder()
+  let isOpen = true
+  let ended: Promise<void> | undefined
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (data: object | '[DONE]') => {
+        if (isOpen) controller.enqueue(bytes.encode(serverSentEvent(data)))
+      }
+      send(openingChunk(head))
+      ended = run((progress) => send(progressChunk(head, progress)))
+        .then((answered) => {
+          for (const chunk of answerChunks(head, answered, includeUsage)) send(chunk)
+          send('[DONE]')
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Refusal))
+            log({ event: 'error', error: (error as Error).stack ?? String(error) })
+          send((error instanceof Refusal ? error : internalError()).body)
+        })
+        .finally(() => {
+          if (isOpen) controller.close()
+        })
+    },
+    /** The client has gone; its connection's signal cancels the calls. */
+    cancel() {
+      isOpen = false
+    },
+  })
+  return { response: new Response(body, { headers: streamHeaders }), ended: ended! }
+}

@@ -1,0 +1,91 @@
+// Prometheus' text format, by hand: four kinds of numbers do not need a package.
+import type { Cost } from '../models/prices.ts'
+import type { Usage } from '../models/usage.ts'
+
+/** Upper bounds of the histogram, in seconds: from a direct answer to a graph of slow models. */
+const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+
+/** A figure that is read when somebody asks for it. */
+export interface Gauge {
+  readonly name: string
+  readonly help: string
+  readonly read: () => number
+}
+
+export class Metrics {
+  readonly #gauges: readonly Gauge[]
+  readonly #requests = new Map<string, number>()
+  readonly #tokens = new Map<string, number>()
+  readonly #calls = new Map<string, number>()
+  readonly #cost = new Map<string, number>()
+  readonly #buckets = bounds.map(() => 0)
+  #answers = 0
+  #seconds = 0
+
+  constructor(gauges: readonly Gauge[]) {
+    this.#gauges = gauges
+  }
+
+  countRequest(route: string, status: number): void {
+    increase(this.#requests, labels({ route, status: String(status) }), 1)
+  }
+
+  /** Also where there was no answer: the calls were made. */
+  countCalls(model: string, usage: Usage, cost: Cost): void {
+    increase(this.#calls, labels({ model }), usage.calls)
+    increase(this.#tokens, labels({ model, kind: 'input' }), usage.input)
+    increase(this.#tokens, labels({ model, kind: 'output' }), usage.output)
+    if (cost !== 'unpriced') increase(this.#cost, labels({ model, currency: cost.currency }), cost.amount)
+  }
+
+  countAnswer(seconds: number): void {
+    this.#answers += 1
+    this.#seconds += seconds
+    for (const [place, bound] of bounds.entries()) if (seconds <= bound) this.#buckets[place]! += 1
+  }
+
+  get text(): string {
+    const counters = [
+      ...family('magic_requests_total', 'counter', 'HTTP requests.', this.#requests),
+      ...family('magic_model_calls_total', 'counter', 'Calls of the models behind.', this.#calls),
+      ...family('magic_tokens_total', 'counter', 'Tokens that those calls used.', this.#tokens),
+      ...family('magic_cost_total', 'counter', 'Money that those calls cost.', this.#cost),
+    ]
+    const buckets = new Map(
+      bounds.map((bound, place) => [labels({ le: String(bound) }), this.#buckets[place]!]),
+    )
+    const name = 'magic_answer_seconds'
+    const histogram = [
+      ...family(name, 'histogram', 'Time from an accepted request to its answer.', buckets, '_bucket'),
+      `${name}_bucket{le="+Inf"} ${this.#answers}`,
+      `${name}_sum ${this.#seconds}`,
+      `${name}_count ${this.#answers}`,
+    ]
+    const gauges = this.#gauges.flatMap(({ name: one, help, read }) =>
+      family(one, 'gauge', help, new Map([['', read()]])),
+    )
+    return `${[...counters, ...histogram, ...gauges].join('\n')}\n`
+  }
+}
+
+function increase(counts: Map<string, number>, key: string, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by)
+}
+
+/** Names and values are ours or run names, so that there are few and none needs escaping. */
+function labels(pairs: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(pairs)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(',')}}`
+}
+
+function family(
+  name: string,
+  type: string,
+  help: string,
+  values: ReadonlyMap<string, number>,
+  suffix = '',
+): string[] {
+  const lines = [...values].map(([label, value]) => `${name}${suffix}${label} ${value}`)
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
+}

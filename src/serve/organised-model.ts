@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import { AskedQuestions } from '../evaluation/asked-questions.ts'
+import type { SolveOptions } from '../evaluation/solve.ts'
+import type { TrainedPolicy } from '../evaluation/trained-policy.ts'
+import { openToolbox } from '../execution/toolbox.ts'
+import type { Usage } from '../models/usage.ts'
+import { sandboxOfRun } from '../store/run-tools.ts'
+import { type Answered, answer, type Progress, type Question, type ServedPolicy } from './answer.ts'
+import { checked, extensionSchema, questionOf } from './chat-request.ts'
+import { Refusal } from './refusal.ts'
+
+/** Contract, tools and settings are the run's where they are not given. */
+export interface OrganisedModelOptions extends Pick<SolveOptions, 'model' | 'tools' | 'limit' | 'settings'> {
+  readonly policy: TrainedPolicy
+}
+
+/**
+ * The part of the AI SDK's `LanguageModelV4` that a policy has. It is declared here, so that this package does not need
+ * the SDK's.
+ */
+export interface OrganisedModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: 'magic'
+  readonly modelId: string
+  readonly supportedUrls: Record<string, RegExp[]>
+  doGenerate(options: OrganisedCall): Promise<OrganisedResult>
+  doStream(options: OrganisedCall): Promise<{ stream: ReadableStream<OrganisedPart> }>
+}
+
+interface OrganisedCall {
+  readonly prompt: readonly { readonly role: string; readonly content: unknown }[]
+  readonly abortSignal?: AbortSignal
+  readonly seed?: number
+  readonly tools?: readonly unknown[]
+  readonly responseFormat?: { readonly type: string }
+  readonly includeRawChunks?: boolean
+  /** `providerOptions.magic` has the same fields as the extension field `magic` of `magic serve`. */
+  readonly providerOptions?: Readonly<Record<string, unknown>>
+}
+
+interface OrganisedEnd {
+  readonly usage: ReturnType<typeof usageOf>
+  readonly finishReason: { readonly unified: 'stop'; readonly raw: undefined }
+  /** `magic` tells how the answer came about: graph, cost, trace and more. */
+  readonly providerMetadata: { readonly magic: MetadataObject }
+}
+
+interface OrganisedResult extends OrganisedEnd {
+  readonly content: { readonly type: 'text'; readonly text: string }[]
+  readonly warnings: []
+}
+
+type OrganisedPart =
+  | { type: 'stream-start'; warnings: [] }
+  | { type: 'text-start' | 'text-end'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  /** Progress: `{ type: 'unit-added' | 'node-start' | 'node-end', … }`. Only where raw chunks are asked for. */
+  | { type: 'raw'; rawValue: unknown }
+  | ({ type: 'finish' } & OrganisedEnd)
+  | { type: 'error'; error: unknown }
+
+type MetadataValue = null | string | number | boolean | MetadataObject | MetadataValue[]
+type MetadataObject = { [key: string]: MetadataValue | undefined }
+
+/**
+ * A loaded policy as a language model of the AI SDK: each prompt's last user message is a question, for which the policy
+ * builds a graph and runs it. A Next.js app needs no server for it.
+ *
+ * @example
+ * const model = organisedModel({ policy: await loadPolicy('runs/first'), model: openModel({ preset: 'deepseek' }) })
+ * const { text } = await generateText({ model, prompt: 'What is 6 times 7?' })
+ */
+export function organisedModel({
+  policy,
+  model,
+  tools,
+  limit,
+  settings,
+}: OrganisedModelOptions): OrganisedModel {
+  const { run } = policy
+  const questions = new AskedQuestions(run, undefined)
+  const isSimulated = model.identity.provider === 'simulated'
+  let opened: Promise<ServedPolicy> | undefined
+  const open = async (): Promise<ServedPolicy> => {
+    const toolbox = tools ?? openToolbox(await sandboxOfRun(run.tools))
+    return { ...{ id: run.name, policy, model, limit, settings, questions, isSimulated }, tools: toolbox }
+  }
+  const ask = async (
+    question: Question,
+    signal: AbortSignal | undefined,
+    onProgress?: (progress: Progress) => void,
+  ): Promise<Answered> => {
+    opened ??= open()
+    return answer(await opened, question, { signal, onProgress }).catch((error: unknown) => {
+      // As the SDK expects it where its caller has cancelled.
+      signal?.throwIfAborted()
+      throw error
+    })
+  }
+  return {
+    ...{ specificationVersion: 'v4', provider: 'magic', modelId: run.name, supportedUrls: {} },
+    async doGenerate(call) {
+      const answered = await ask(questionOfCall(call), call.abortSignal)
+      return { content: [{ type: 'text', text: answered.content }], ...endOf(answered), warnings: [] }
+    },
+    async doStream(call) {
+      // A prompt that cannot be read is refused at once, not in the stream.
+      const question = questionOfCall(call)
+      const left = new AbortController()
+      const signal = AbortSignal.any([
+        left.signal,
+        ...(call.abortSignal === undefined ? [] : [call.abortSignal]),
+      ])
+      const stream = new ReadableStream<OrganisedPart>({
+        async start(controller) {
+          controller.enqueue({ type: 'stream-start', warnings: [] })
+          const tell = (rawValue: Progress) => {
+            if (call.includeRawChunks && !left.signal.aborted) controller.enqueue({ type: 'raw', rawValue })
+          }
+          try {
+            const answered = await ask(question, signal, tell)
+            const id = answered.magic.trace
+            controller.enqueue({ type: 'text-start', id })
+            controller.enqueue({ type: 'text-delta', id, delta: answered.content })
+            controller.enqueue({ type: 'text-end', id })
+            controller.enqueue({ type: 'finish', ...endOf(answered) })
+          } catch (error) {
+            if (left.signal.aborted) return
+            controller.enqueue({ type: 'error', error })
+          }
+          controller.close()
+        },
+        cancel: () => left.abort(),
+      })
+      return { stream }
+    },
+  }
+}
+
+const messageSchema = z.array(
+  z.object({
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    content: z.union([z.string(), z.array(z.unknown()).transform(textOf)]),
+  }),
+)
+
+function questionOfCall({ prompt, tools, responseFormat, seed, providerOptions }: OrganisedCall): Question {
+  if (tools !== undefined && tools.length > 0) throw unsupported('tools')
+  if (responseFormat !== undefined && responseFormat.type !== 'text') throw unsupported('structured output')
+  const extension = checked(extensionSchema, providerOptions?.['magic'] ?? {})
+  return questionOf(checked(messageSchema, prompt), { ...extension, seed: extension.seed ?? seed })
+}
+
+function unsupported(what: string): Refusal {
+  return new Refusal(
+    400,
+    `A policy has no ${what} here: leave it out, or give \`providerOptions.magic.contract\`.`,
+  )
+}
+
+/** Files and tool calls of earlier turns say nothing that a policy could read. */
+function textOf(parts: readonly unknown[]): string {
+  const said = z.object({ type: z.literal('text'), text: z.string() })
+  return parts.map((part) => said.safeParse(part).data?.text ?? '').join('')
+}
+
+function endOf({ magic }: Answered): OrganisedEnd {
+  return {
+    usage: usageOf(magic.usage),
+    finishReason: { unified: 'stop', raw: undefined },
+    providerMetadata: { magic: JSON.parse(JSON.stringify(magic)) },
+  }
+}
+
+/** Summed over all calls behind the answer. */
+function usageOf({ input, cachedInput, output }: Usage) {
+  return {
+    inputTokens: {
+      total: input,
+      noCache: input - cachedInput,
+      cacheRead: cachedInput,
+      cacheWrite: undefined,
+    },
+    outputTokens: { total: output, text: undefined, reasoning: undefined },
+  }
+}

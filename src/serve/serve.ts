@@ -1,0 +1,25 @@
+import { type AppOptions, serveApp } from './app.ts'
+import { assertGuarded } from './guard.ts'
+import { type Listening, type ListenOptions, listen } from './listen.ts'
+
+export interface ServeOptions extends Omit<AppOptions, 'guard' | 'closing'>, ListenOptions {
+  readonly hosts?: readonly string[]
+  readonly token?: string
+}
+
+/** Serves policies over HTTP until it is closed. */
+export async function serve(options: ServeOptions): Promise<Listening> {
+  const { host, hosts, token, policies } = options
+  assertGuarded(host, token)
+  const closing = new AbortController()
+  const app = serveApp({ ...options, guard: { host, hosts, token }, closing: closing.signal })
+  const listening = await listen(app.fetch, options)
+  return {
+    ...listening,
+    async close(graceMs) {
+      closing.abort()
+      await listening.close(graceMs)
+      for (const { spending } of policies) spending.close()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { type ChatReply, cancelled } from '../models/chat-model.ts'
+import type { Price } from '../models/prices.ts'
+import type { Meter } from '../models/retry.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import { Budget } from '../store/budget.ts'
+import { noRetry } from './answer.ts'
+import { DayFile } from './day-file.ts'
+import { Refusal } from './refusal.ts'
+
+export interface SpendingCaps {
+  readonly request: BudgetSettings
+  readonly day: BudgetSettings
+}
+
+/** Caps on what one served policy may use. A call that could pass a cap is not made. */
+export class Spending {
+  readonly #caps: SpendingCaps
+  readonly #price: Price | undefined
+  readonly #path: string | undefined
+  readonly #now: () => Date
+  #today: { readonly day: string; readonly budget: Budget; readonly file: DayFile | undefined }
+
+  /** `path`: where the day's spending is kept; needed where the day has a cap. */
+  constructor(caps: SpendingCaps, price: Price | undefined, path?: string, now = () => new Date()) {
+    this.#caps = caps
+    this.#price = price
+    this.#path = path
+    this.#now = now
+    this.#today = this.#open()
+  }
+
+  /** What the calls of one request are noted by, if there is any cap. It throws a `Refusal` at one. */
+  requestMeter(): Meter | undefined {
+    const caps = [...Object.values(this.#caps.request), ...Object.values(this.#caps.day)]
+    if (caps.every((cap) => cap === undefined)) return undefined
+    const request = new Budget(this.#caps.request, this.#price)
+    return {
+      reserve: (asked) => {
+        const day = this.#budgetOfToday()
+        const settleRequest = request.reserve(asked)
+        const settleDay = day.reserve(asked)
+        const settle = (reply: ChatReply) => {
+          settleRequest(reply)
+          settleDay(reply)
+        }
+        const isTooDear = request.exhausted()
+        if (!isTooDear && !day.exhausted()) return settle
+        settle({ ...cancelled, unsent: true })
+        throw isTooDear ? requestCap(request) : this.#dayCap()
+      },
+    }
+  }
+
+  /** Refuses a request where nothing is left today. */
+  assertLeft(): void {
+    if (this.#budgetOfToday().reached() !== undefined) throw this.#dayCap()
+  }
+
+  close(): void {
+    this.#today.file?.close()
+  }
+
+  #budgetOfToday(): Budget {
+    if (this.#today.day !== this.#now().toISOString().slice(0, 10)) this.#today = this.#open()
+    return this.#today.budget
+  }
+
+  #open() {
+    const day = this.#now().toISOString().slice(0, 10)
+    const { day: caps } = this.#caps
+    const file = this.#path === undefined ? undefined : new DayFile(this.#path, day, caps, this.#price)
+    return { day, file, budget: new Budget(caps, this.#price, file) }
+  }
+
+  #dayCap(): Refusal {
+    const now = this.#now()
+    const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+    const seconds = String(Math.ceil((midnight - now.getTime()) / 1000))
+    return new Refusal(429, "Today's cap of this model is reached. It is renewed at midnight UTC.", {
+      ...{ code: 'insufficient_quota', headers: { ...noRetry, 'retry-after': seconds } },
+    })
+  }
+}
+
+function requestCap({ spent }: Budget): Refusal {
+  return new Refusal(400, 'The answer would take more than one request may use here.', {
+    ...{ code: 'request_cap_reached', headers: noRetry, more: { magic: { spent } } },
+  })
+}
