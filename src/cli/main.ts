@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   estimate: async () => (await import('./commands/estimate.ts')).estimateCommand(),
   eval: async () => (await import('./commands/eval.ts')).evalCommand(),
   ask: async () => (await import('./commands/ask.ts')).askCommand(),
+  export: async () => (await import('./commands/export.ts')).exportCommand(),
   show: async () => (await import('./commands/show.ts')).showCommand(),
   compare: async () => (await import('./commands/compare.ts')).compareCommand(),
   verify: async () => (await import('./commands/verify.ts')).verifyCommand(),

@@ -10,6 +10,7 @@ import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, type ConstructionJob, constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
+import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { Organisation } from './organisation.ts'
 
@@ -49,7 +50,7 @@ export interface LoadOptions {
 }
 
 /**
- * Loads a trained policy from a run's folder, or from its folder's path.
+ * Loads a trained policy from a run's folder or its path, or from an export (`magic export`).
  *
  * @example
  * const policy = await loadPolicy('runs/my-task')
@@ -59,7 +60,7 @@ export async function loadPolicy(
   folder: string | RunFolder,
   options: LoadOptions = {},
 ): Promise<TrainedPolicy> {
-  const from = typeof folder === 'string' ? new RunFolder(folder) : folder
+  const from = typeof folder === 'string' ? await folderAt(folder) : folder
   const run = from.readRecord()
   const library = from.readLibrary(run)
   const usual = run.encoder.name === lexicalEncoder.name ? 'lexical' : 'minilm'
@@ -78,6 +79,10 @@ export async function loadPolicy(
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const loaded = { run, folder: from, update, policy, library, encoder }
   return { ...loaded, organisation: (given = {}) => policyOrganisation(loaded, given) }
+}
+
+function folderAt(path: string): RunFolder | Promise<RunFolder> {
+  return isArchivedExport(path) ? unpackExport(path) : new RunFolder(path)
 }
 
 /**

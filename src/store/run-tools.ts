@@ -44,6 +44,18 @@ export function toolDifference(begun: RunTools, now: RunTools): string | undefin
   return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}, and now it would be ${now.sandbox ?? 'none'}.`
 }
 
+/** Refuses to go on with fewer tools than a run was trained with: its models would answer otherwise. */
+export function assertToolsOfRun(
+  { name, tools }: { name: string; tools?: RunTools },
+  toolbox: Pick<Toolbox, 'tools'>,
+): void {
+  const missing = (tools?.on ?? []).filter((tool) => !toolbox.tools.has(tool))
+  if (missing.length === 0) return
+  throw new Problem(
+    `The run ${name} was trained with your own ${missing.join(' and ')}; a tool's code is not in its folder. Give it to \`solve\` in code (\`tools: [${missing.join(', ')}]\`), or name a configuration that has it under \`tools\` with --config.`,
+  )
+}
+
 /** The sandbox of this machine, or why there is none. */
 export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavailable> {
   try {

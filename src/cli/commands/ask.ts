@@ -10,13 +10,13 @@ import { CallLimit } from '../../models/call-limit.ts'
 import { knownTasks } from '../../simulator/model/known-task.ts'
 import { KnownTasks } from '../../simulator/model/known-tasks.ts'
 import { askedTask } from '../../simulator/model/node-request.ts'
-import { contractFor, recordedContract } from '../../tasks/contract-for.ts'
+import { contractFor, contractOfRun } from '../../tasks/contract-for.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import { shownText } from '../display/screen.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
-import { encoderOfRun, existingRun } from '../open-run.ts'
+import { encoderOfRun, usableRun } from '../open-run.ts'
 import {
   checkpointOption,
   concurrencyOption,
@@ -36,6 +36,7 @@ import { executionCode, printExecution } from '../views/execution-summary.ts'
 import { liveNodes } from '../views/live-nodes.ts'
 
 interface AskOptions extends JobOptions {
+  readonly config?: string
   readonly options?: readonly string[]
   readonly task?: string
   readonly context?: readonly string[]
@@ -48,10 +49,11 @@ interface AskOptions extends JobOptions {
 export function askCommand(): Command {
   const command = new Command('ask')
     .description("Ask a run's policy a question: it builds a graph for it, runs it, and answers.")
-    .argument('<run>', 'name or folder of the run')
+    .argument('<run>', 'name or folder of the run, or an export of it')
     .argument('[question]', 'the question, or - to read it from standard input')
     .option('--options <texts...>', 'what there is to choose from, such as "A) Paris" "B) Rome"')
     .option('--context <texts...>', 'passages that belong to the question')
+    .option('--config <file>', "a configuration with your own tools, where the run's is not at hand")
     .option('--task <file>', 'the whole task as JSON instead, as `magic run` takes it')
     .addOption(contractOption())
     .addOption(drawSeedOption())
@@ -73,8 +75,9 @@ The answer goes to standard output, all else to standard error. The same questio
 Without --contract the answer looks as the run's tasks ask for it; where those are of several kinds, as the synthetic
 ones are, options ask for one of them, a program for code, and anything else for a number. A question that stands in
 the run's tasks word for word is taken from there, with its options and tables. The simulated model knows the
-answers of those only: at anything else it guesses, and this command says so. The run's folder is enough: where its
-questions are gone, it is asked without them.
+answers of those only: at anything else it guesses, and this command says so. The run's folder is enough, or what
+\`magic export\` makes of it: where its questions are gone, it is asked without them. Only the code of your own tools is not
+in there: name a configuration that has them with --config.
 ${exitCodeHelp}`,
     )
     .action(ask)
@@ -82,7 +85,7 @@ ${exitCodeHelp}`,
 
 async function ask(name: string, question: string | undefined, options: AskOptions): Promise<void> {
   const { seed, update, json } = options
-  const folder = existingRun(name, options.runsDir)
+  const folder = await usableRun(name, options.runsDir)
   const given = await readTask(question, options)
   const run = folder.readRecord()
   const view = liveNodes()
@@ -98,7 +101,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     ? contractKinds[options.contract]
     : set
       ? contractFor(set, task)
-      : recordedContract(Object.keys(run.executors), task)
+      : contractOfRun(folder, run, task)
   const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
   let steps: readonly ExplainedStep[] = []
   const execution = await solve({
