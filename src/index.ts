@@ -150,6 +150,7 @@ export {
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint.ts'
+export { type ExportedRun, type ExportOptions, exportRun } from './store/exported-run.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'

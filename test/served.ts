@@ -36,7 +36,7 @@ export function offered({ policy }: TinyPolicy, given: Given = {}): Offered {
   const { id = 'tiny', model = tinyModel, caps, price, dayFile } = given
   return {
     ...{ id, policy, model, isSimulated: true, tools: emptyToolbox, limit: new CallLimit(1000) },
-    questions: new AskedQuestions(policy.run, tinyTaskSet),
+    questions: new AskedQuestions(policy.folder, policy.run, tinyTaskSet),
     spending: new Spending({ request: {}, day: {}, ...caps }, price, dayFile),
   }
 }

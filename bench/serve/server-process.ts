@@ -38,7 +38,7 @@ const served = await serve({
     {
       ...{ id: 'bench', policy, isSimulated: true, tools: emptyToolbox, limit: new CallLimit(10_000) },
       model: recording,
-      questions: new AskedQuestions(policy.run, undefined),
+      questions: new AskedQuestions(policy.folder, policy.run, undefined),
       settings: { ...executionSettings.parse(policy.run.execution), traceContent: false },
       spending: new Spending({ request: {}, day: {} }, undefined),
     },

@@ -1,4 +1,5 @@
-import type { Configuration } from '../configuration/configuration.ts'
+import { type Configuration, loadConfiguration } from '../configuration/configuration.ts'
+import { isBuiltInTaskSet } from '../configuration/configuration-schema.ts'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Tool } from '../execution/tools/tool.ts'
@@ -79,24 +80,43 @@ export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): 
 
 export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
 
-/** The same for a question of the user's own. If the run's tasks cannot be opened any more, it works without them. */
-export async function reopenToAsk(run: RunRecord, options: JobOptions, say: Say): Promise<JobToAsk> {
-  if (run.source === undefined) {
-    const isNamed = options.model !== undefined || options.replay !== undefined
-    if (!isNamed && run.model.provider !== 'simulated')
-      throw new UsageError(`The run ${run.name} was begun from code. Name the model to ask with --model.`)
-    return reopen(run, {}, modelSource(options), options, say)
-  }
-  const source = sourceOf(run)
-  const opened = await openTasks(source.tasks).catch((error: unknown) => {
+/**
+ * The same for a question of the user's own. If the run's tasks cannot be opened any more, or it is an export, it works
+ * without them; `config` then names a configuration with the user's own tools.
+ */
+export async function reopenToAsk(
+  run: RunRecord,
+  { config, ...options }: JobOptions & { readonly config?: string },
+  say: Say,
+): Promise<JobToAsk> {
+  const { tasks, model } = (run.source ?? {}) as unknown as Partial<JobSource>
+  const isNamed = options.model !== undefined || options.replay !== undefined
+  if (model === undefined && !isNamed && run.model.provider !== 'simulated')
+    throw new UsageError(`The run ${run.name} was begun from code. Name the model to ask with --model.`)
+  const chosen = model === undefined ? modelSource(options) : sourceOfRun(model, options)
+  if (config !== undefined)
+    return reopen(run, { configuration: await loadConfiguration(config) }, chosen, options, say)
+  return reopen(run, tasks === undefined ? {} : await tasksIfThere(tasks, say), chosen, options, say)
+}
+
+async function tasksIfThere(source: TaskSource, say: Say): Promise<Partial<OpenedTasks>> {
+  try {
+    return await openTasks(source)
+  } catch (error) {
     const { code, message } = explain(error)
     if (code !== exitCode.usage) throw error
-    say(
-      `The run's questions cannot be opened: tools of your own are off, and the simulated model knows no answers. ${message}`,
-    )
+    say(`The run's questions cannot be opened: the simulated model knows no answers. ${message}`)
     return {}
-  })
-  return reopen(run, opened, sourceOfRun(source.model, options), options, say)
+  }
+}
+
+/** What an export tells of a run's source: the model, and tasks that are found by name. Files of this machine are not. */
+export function exportableSource({ source }: RunRecord): JsonObject | undefined {
+  if (source === undefined) return undefined
+  const { tasks, model } = source as unknown as JobSource
+  const isFoundByName =
+    isBuiltInTaskSet(tasks.tasks) && tasks.config === undefined && tasks.data === undefined
+  return { model, ...(isFoundByName && { tasks }) } as unknown as JsonObject
 }
 
 async function reopen(
@@ -145,9 +165,9 @@ async function assemble(
 }
 
 function sourceOf({ name, source }: RunRecord): JobSource {
-  if (source !== undefined) return source as unknown as JobSource
+  if (source?.['tasks'] !== undefined) return source as unknown as JobSource
   throw new UsageError(
-    `The run ${name} was begun from code, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
+    `The run ${name} was begun from code, or is an export, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
   )
 }
 

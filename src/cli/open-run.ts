@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { listRuns } from '../evaluation/run-overview.ts'
+import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'
 
@@ -16,6 +17,11 @@ export function existingRun(name: string, runsDir: string | undefined): RunFolde
       ? `There are none in ${runs} yet: \`magic train\` makes one.`
       : `Those in ${runs}: ${others.slice(0, 10).join(', ')}${others.length > 10 ? ' and more' : ''}.`
   throw new RunError(`There is no run ${name.includes('/') ? folder.path : `'${name}'`}. ${known}`)
+}
+
+/** The same for a run whose policy is only used: an export will do, too. */
+export async function usableRun(name: string, runsDir: string | undefined): Promise<RunFolder> {
+  return isArchivedExport(name) ? unpackExport(name) : existingRun(name, runsDir)
 }
 
 /** A run's folder that does not exist yet: a number is added to the name, so that earlier runs are kept. */

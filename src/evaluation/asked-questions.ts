@@ -4,8 +4,8 @@ import type { Task } from '../library/task.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { KnownTasks } from '../simulator/model/known-tasks.ts'
 import { askedTask } from '../simulator/model/node-request.ts'
-import type { RunRecord } from '../store/run-folder.ts'
-import { contractFor, recordedContract } from '../tasks/contract-for.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { contractFor, contractOfRun } from '../tasks/contract-for.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 
 interface FoundTask {
@@ -15,13 +15,15 @@ interface FoundTask {
 
 /** What a run tells about a question that somebody asks: which of its tasks it is, and what the answer looks like. */
 export class AskedQuestions {
+  readonly #folder: RunFolder
   readonly #run: RunRecord
   readonly #set: TaskSet | undefined
   readonly #byText = new Map<string, FoundTask[]>()
   #answers: KnownTasks | undefined
 
   /** `set`: the run's tasks, where they can be opened. */
-  constructor(run: RunRecord, set: TaskSet | undefined) {
+  constructor(folder: RunFolder, run: RunRecord, set: TaskSet | undefined) {
+    this.#folder = folder
     this.#run = run
     this.#set = set
     for (const [split, { tasks }] of Object.entries(set?.splits ?? {}))
@@ -43,7 +45,7 @@ export class AskedQuestions {
   /** As the run's tasks ask for it. */
   contractFor(task: Task): AnswerContract {
     if (this.#set !== undefined) return contractFor(this.#set, task)
-    return recordedContract(Object.keys(this.#run.executors), task)
+    return contractOfRun(this.#folder, this.#run, task)
   }
 
   /** Whether the simulated model can tell right from wrong here. */

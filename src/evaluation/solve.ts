@@ -1,24 +1,27 @@
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
-import { openToolbox } from '../execution/toolbox.ts'
+import { openToolbox, type Toolbox } from '../execution/toolbox.ts'
+import type { Tool } from '../execution/tools/tool.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { executionSettings } from '../settings/execution.ts'
-import { sandboxOfRun } from '../store/run-tools.ts'
-import { recordedContract } from '../tasks/contract-for.ts'
+import { assertToolsOfRun, sandboxOfRun } from '../store/run-tools.ts'
+import { contractOfRun } from '../tasks/contract-for.ts'
 import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
   extends Pick<
     ExecutionOptions,
-    'id' | 'model' | 'tools' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
+    'id' | 'model' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
   > {
   readonly policy: TrainedPolicy
   /** Without an id it goes by its question. The id matters to the graph only where the run samples as in the paper. */
   readonly task: Partial<Task> & Pick<Task, 'question'>
   readonly contract?: AnswerContract
+  /** Your own tools, beside the built-in ones that the run was trained with; or all of them. */
+  readonly tools?: Iterable<Tool> | Toolbox
   readonly seed?: number
   /** Called with the construction before the graph is run. */
   readonly onConstruction?: (construction: PolicyConstruction) => void
@@ -36,10 +39,12 @@ export interface Solved extends Execution {
  */
 export async function solve(options: SolveOptions): Promise<Solved> {
   const { policy, seed, onConstruction, task: given, ...execution } = options
-  const { library, run } = policy
+  const { folder, library, run } = policy
   const task: Task = { metadata: {}, ...given, id: given.id ?? given.question }
-  const contract = options.contract ?? recordedContract(Object.keys(run.executors), task)
-  const tools = options.tools ?? openToolbox(await sandboxOfRun(run.tools))
+  const contract = options.contract ?? contractOfRun(folder, run, task)
+  const { tools: own } = options
+  const tools = own !== undefined && 'tools' in own ? own : openToolbox(await sandboxOfRun(run.tools), own)
+  assertToolsOfRun(run, tools)
   const settings = options.settings ?? executionSettings.parse(run.execution)
   const construction = await policy.organisation({ seed }).constructionFor(task)
   onConstruction?.(construction)

@@ -12,6 +12,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import type { Construction, ConstructionJob } from '../policy/construction.ts'
 import { constructionBatch } from '../policy/construction-batch.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
+import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { Organisation } from './organisation.ts'
 
@@ -53,7 +54,7 @@ export interface LoadOptions {
 }
 
 /**
- * Loads a trained policy from a run's folder, or from its folder's path.
+ * Loads a trained policy from a run's folder or its path, or from an export (`magic export`).
  *
  * @example
  * const policy = await loadPolicy('runs/my-task')
@@ -63,7 +64,7 @@ export async function loadPolicy(
   folder: string | RunFolder,
   options: LoadOptions = {},
 ): Promise<TrainedPolicy> {
-  const from = typeof folder === 'string' ? new RunFolder(folder) : folder
+  const from = typeof folder === 'string' ? await folderAt(folder) : folder
   const run = from.readRecord()
   const library = from.readLibrary(run)
   const usual = run.encoder.name === lexicalEncoder.name ? 'lexical' : 'minilm'
@@ -105,6 +106,10 @@ function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGra
 
 interface Means extends Omit<TrainedPolicy, 'organisation'> {
   readonly build: (job: ConstructionJob) => Promise<Construction>
+}
+
+function folderAt(path: string): RunFolder | Promise<RunFolder> {
+  return isArchivedExport(path) ? unpackExport(path) : new RunFolder(path)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { pythonStrip } from '../python/text.ts'
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
@@ -142,15 +144,59 @@ export function schemaContract(options: {
     throw new Error(
       `The schema of answer contract '${name}' has no JSON Schema form: give the contract a version.`,
     )
+  return judgedBy(schema, {
+    name,
+    requirement,
+    example,
+    schema: jsonSchema ?? null,
+    version: version ?? null,
+  })
+}
+
+interface SchemaDescription {
+  readonly name: string
+  readonly requirement: string
+  readonly example: JsonValue
+  /** As JSON Schema, where the schema can say so. */
+  readonly schema: JsonObject | null
+  readonly version: string | null
+}
+
+function judgedBy(schema: StandardSchema, description: SchemaDescription): AnswerContract {
+  const { name, requirement, example, schema: jsonSchema } = description
   return {
     name,
     requirement,
     example,
-    types: typesOf(jsonSchema),
+    types: typesOf(jsonSchema ?? undefined),
     check(answer) {
       const found = checkSchema(schema, answer)
       return found === undefined ? fits : { verdict: 'outside', problem: found }
     },
-    description: { name, requirement, example, schema: jsonSchema ?? null, version: version ?? null },
+    description: { ...description },
   }
 }
+
+/**
+ * A contract from its description. Nothing where code decides that a description does not hold: a schema without a JSON
+ * Schema form, or a contract that is written by hand.
+ */
+export function describedContract(description: JsonObject): AnswerContract | undefined {
+  const builtIn = Object.values(contractKinds).find((one) => isDeepStrictEqual(one.description, description))
+  if (builtIn !== undefined) return builtIn
+  const { data } = describedSchema.safeParse(description)
+  if (data === undefined) return undefined
+  try {
+    return judgedBy(z.fromJSONSchema(data.schema), data as SchemaDescription)
+  } catch {
+    return undefined
+  }
+}
+
+const describedSchema = z.object({
+  name: z.string(),
+  requirement: z.string(),
+  example: z.json(),
+  schema: z.record(z.string(), z.json()),
+  version: z.string().nullable(),
+})

@@ -1,4 +1,3 @@
-import type { APICallError, JSONValue } from '@ai-sdk/provider'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
 import { askInTime } from './deadline.ts'
@@ -25,8 +24,10 @@ interface GenerateOptions {
   providerOptions?: ProviderOptions
 }
 
+type ProviderOptions = Record<string, Record<string, MutableJson>>
+
 /** The SDK's own JSON type is mutable, ours is not; nobody changes it. */
-type ProviderOptions = Record<string, Record<string, JSONValue>>
+type MutableJson = null | string | number | boolean | MutableJson[] | { [key: string]: MutableJson }
 
 interface GenerateResult {
   readonly content: readonly { readonly type: string }[]
@@ -110,9 +111,16 @@ function readUsage(usage: GenerateResult['usage']) {
   return { ...checkUsage(input.total, input.cacheRead, output.total), reasoning: output.reasoning ?? 0 }
 }
 
-/** The SDK's `APICallError` carries the HTTP status; anything else is a failed connection. */
+/** What the SDK's `APICallError` carries. */
+interface CallError extends Error {
+  readonly statusCode?: number
+  readonly responseBody?: string
+  readonly responseHeaders?: Readonly<Record<string, string>>
+}
+
+/** An error without an HTTP status is a failed connection. */
 function readError(error: unknown): ChatFailure {
-  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as Partial<APICallError>
+  const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as Partial<CallError>
   // The key is the SDK's, so it cannot be struck out by name.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
   // A missing key does not pass by itself: no call can succeed before a person has acted.

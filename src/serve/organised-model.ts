@@ -78,7 +78,7 @@ export function organisedModel({
   settings,
 }: OrganisedModelOptions): OrganisedModel {
   const { run } = policy
-  const questions = new AskedQuestions(run, undefined)
+  const questions = new AskedQuestions(policy.folder, run, undefined)
   const isSimulated = model.identity.provider === 'simulated'
   let opened: Promise<ServedPolicy> | undefined
   const open = async (): Promise<ServedPolicy> => {

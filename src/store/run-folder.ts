@@ -66,6 +66,15 @@ const runRecordSchema = z.object({
 /** `membership.json`, as far as anybody here needs it: the ids of every split, in order. */
 const membershipSchema = z.object({ splits: z.record(z.string(), z.array(z.string())) })
 
+const contractsSchema: z.ZodType<Record<string, JsonObject>> = z.record(z.string(), json)
+
+/** What a run's folder keeps of its task set. */
+interface RunTasks {
+  readonly membership: unknown
+  readonly library: Library
+  readonly contracts: Readonly<Record<string, JsonObject>>
+}
+
 export type Membership = z.output<typeof membershipSchema>
 
 export type RunRecord = z.output<typeof runRecordSchema>
@@ -97,6 +106,8 @@ export class RunFolder {
   readonly earlierCallsFile: string
   readonly membershipFile: string
   readonly libraryFile: string
+  /** The forms of answers, as data; runs of earlier versions have none. */
+  readonly contractsFile: string
   readonly evaluationsFolder: string
   /** What searches for a fixed graph have called. */
   readonly searchesFolder: string
@@ -112,6 +123,7 @@ export class RunFolder {
     this.earlierCallsFile = join(this.path, 'calls.log')
     this.membershipFile = join(this.path, 'membership.json')
     this.libraryFile = join(this.path, 'library.yaml')
+    this.contractsFile = join(this.path, 'contracts.json')
     this.evaluationsFolder = join(this.path, 'evaluations')
     this.searchesFolder = join(this.path, 'searches')
     this.#checkpointsFolder = join(this.path, 'checkpoints')
@@ -122,16 +134,17 @@ export class RunFolder {
   }
 
   /** Makes the folder with its record; what a run killed at its very start has left is taken over. */
-  create(record: RunRecord, tasks: { membership: unknown; library: Library }): void {
+  create(record: RunRecord, tasks: RunTasks): void {
     mkdirSync(this.#checkpointsFolder, { recursive: true })
     this.writeTasks(tasks)
     this.#writeRecord(record)
     syncFolder(resolve(this.path, '..'))
   }
 
-  writeTasks({ membership, library }: { membership: unknown; library: Library }): void {
+  writeTasks({ membership, library, contracts }: RunTasks): void {
     writeWhole(this.membershipFile, `${JSON.stringify(membership, null, 2)}\n`)
     writeWhole(this.libraryFile, toYaml(library))
+    writeWhole(this.contractsFile, `${JSON.stringify(contracts, null, 2)}\n`)
   }
 
   /** Takes over what a resume may change. */
@@ -152,6 +165,11 @@ export class RunFolder {
 
   readMembership(): Membership {
     return this.#read(this.membershipFile, membershipSchema)
+  }
+
+  /** Descriptions of the answer contracts by name; nothing where an earlier version began the run. */
+  readContracts(): Readonly<Record<string, JsonObject>> | undefined {
+    return existsSync(this.contractsFile) ? this.#read(this.contractsFile, contractsSchema) : undefined
   }
 
   /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type GivenSandbox, programTools, sandboxRemedy, type Toolbox } from '../execution/toolbox.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
+import { builtInTools } from '../library/tool-name.ts'
 import { Problem } from '../problem.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { openProgramSandbox, ProgramSandbox, sandboxAvailability } from '../sandbox/program-sandbox.ts'
@@ -42,6 +43,22 @@ export function toolDifference(begun: RunTools, now: RunTools): string | undefin
   if (further.length > 0) return `was trained without ${further.join(' and ')}. Leave it out of \`tools\`.`
   if (begun.sandbox === now.sandbox || begun.on.length === 0) return undefined
   return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}, and now it would be ${now.sandbox ?? 'none'}.`
+}
+
+/** Refuses to go on without a user's own tool that a run was trained with: its models would answer otherwise. */
+export function assertToolsOfRun(
+  { name, tools }: { name: string; tools?: RunTools },
+  toolbox: Pick<Toolbox, 'tools'>,
+): void {
+  const missing = (tools?.on ?? []).filter((tool) => !isBuiltIn(tool) && !toolbox.tools.has(tool))
+  if (missing.length === 0) return
+  throw new Problem(
+    `The run ${name} was trained with your own ${missing.join(' and ')}; a tool's code is not in its folder. Give it to \`solve\` in code (\`tools: [${missing.join(', ')}]\`), or name a configuration that has it under \`tools\` with --config.`,
+  )
+}
+
+function isBuiltIn(tool: string): boolean {
+  return (builtInTools as readonly string[]).includes(tool)
 }
 
 /** The sandbox of this machine, or why there is none. */

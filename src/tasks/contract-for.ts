@@ -1,5 +1,6 @@
-import { type AnswerContract, contractKinds } from '../library/answer-contract.ts'
+import { type AnswerContract, contractKinds, describedContract } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { type TaskSet, TaskSetError } from './task-set.ts'
 
 /**
@@ -16,16 +17,22 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
   }
 }
 
-/**
- * The same from the contracts' names, which is all that a run's record keeps of them: it cannot restore a contract that a
- * user's code defines.
- */
-export function recordedContract(names: readonly string[], task: Task): AnswerContract {
-  if (names.length !== 1) return likelyContract(task)
-  const known = Object.values(contractKinds).find(({ name }) => name === names[0])
+/** The same from a run's folder alone. */
+export function contractOfRun(folder: RunFolder, { executors }: RunRecord, task: Task): AnswerContract {
+  const names = Object.keys(executors)
+  const likely = likelyContract(task).name
+  // Without options and programs, the answer is of the one form that needs neither, if there is just one.
+  const plain = names.filter((one) => one !== contractKinds.option.name && one !== contractKinds.code.name)
+  const possible = names.includes(likely) ? [likely] : names.length === 1 ? names : plain
+  const name = possible.length === 1 ? possible[0]! : likely
+  const description = folder.readContracts()?.[name]
+  const known =
+    description === undefined
+      ? Object.values(contractKinds).find((one) => one.name === name)
+      : describedContract(description)
   if (known !== undefined) return known
   throw new TaskSetError(
-    `The run's answers have the form '${names[0]}', which its folder does not define. Name another with --contract, or give \`contract\` in code.`,
+    `The run's answers have the form '${name}', whose code is not in its folder. Name another with --contract, or give \`contract\` in code.`,
   )
 }
 

@@ -103,5 +103,9 @@ function learnerOf({ parts, record, encoder }: PreparedRun): Promise<PolicyLearn
 }
 
 function tasksOf({ parts: { set } }: PreparedRun) {
-  return { membership: membership(set), library: set.library }
+  const tasks = Object.values(set.splits).flatMap((split) => split.tasks)
+  const contracts = tasks
+    .map((task) => set.contractOf(task))
+    .map(({ name, description }) => [name, description])
+  return { membership: membership(set), library: set.library, contracts: Object.fromEntries(contracts) }
 }

@@ -11,7 +11,7 @@ import { shownText } from '../display/screen.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
-import { encoderOfRun, existingRun } from '../open-run.ts'
+import { encoderOfRun, usableRun } from '../open-run.ts'
 import {
   checkpointOption,
   concurrencyOption,
@@ -31,6 +31,7 @@ import { executionCode, printExecution } from '../views/execution-summary.ts'
 import { liveNodes } from '../views/live-nodes.ts'
 
 interface AskOptions extends JobOptions {
+  readonly config?: string
   readonly options?: readonly string[]
   readonly task?: string
   readonly context?: readonly string[]
@@ -43,10 +44,11 @@ interface AskOptions extends JobOptions {
 export function askCommand(): Command {
   const command = new Command('ask')
     .description("Ask a run's policy a question: it builds a graph for it, runs it, and answers.")
-    .argument('<run>', 'name or folder of the run')
+    .argument('<run>', 'name or folder of the run, or an export of it')
     .argument('[question]', 'the question, or - to read it from standard input')
     .option('--options <texts...>', 'what there is to choose from, such as "A) Paris" "B) Rome"')
     .option('--context <texts...>', 'passages that belong to the question')
+    .option('--config <file>', "a configuration with your own tools, where the run's is not at hand")
     .option('--task <file>', 'the whole task as JSON instead, as `magic run` takes it')
     .addOption(contractOption())
     .addOption(drawSeedOption())
@@ -68,8 +70,9 @@ The answer goes to standard output, all else to standard error. The same questio
 Without --contract the answer looks as the run's tasks ask for it; where those are of several kinds, as the synthetic
 ones are, options ask for one of them, a program for code, and anything else for a number. A question that stands in
 the run's tasks word for word is taken from there, with its options and tables. The simulated model knows the
-answers of those only: at anything else it guesses, and this command says so. The run's folder is enough: where its
-questions are gone, it is asked without them.
+answers of those only: at anything else it guesses, and this command says so. The run's folder is enough, or what
+\`magic export\` makes of it: where its questions are gone, it is asked without them. Only the code of your own tools is not
+in there: name a configuration that has them with --config.
 ${exitCodeHelp}`,
     )
     .action(ask)
@@ -77,7 +80,7 @@ ${exitCodeHelp}`,
 
 async function ask(name: string, question: string | undefined, options: AskOptions): Promise<void> {
   const { seed, update, json } = options
-  const folder = existingRun(name, options.runsDir)
+  const folder = await usableRun(name, options.runsDir)
   const given = await readTask(question, options)
   const run = folder.readRecord()
   const view = liveNodes()
@@ -88,7 +91,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
   const { set, isSimulated } = job
   const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update })
-  const questions = new AskedQuestions(run, set)
+  const questions = new AskedQuestions(folder, run, set)
   const { task, split } = questions.taskFor(given)
   const contract = options.contract ? contractKinds[options.contract] : questions.contractFor(task)
   const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`

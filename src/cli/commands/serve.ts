@@ -155,7 +155,7 @@ async function offer(
   const executionSeconds = Math.min(options.timeout, recorded.executionSeconds ?? options.timeout)
   return {
     ...{ id: run.name, policy, model: job.model, isSimulated: job.isSimulated },
-    questions: new AskedQuestions(run, job.set),
+    questions: new AskedQuestions(folder, run, job.set),
     tools: openToolbox(job.sandbox, job.tools),
     limit: new CallLimit(options.concurrency),
     // Nobody reads the trace.

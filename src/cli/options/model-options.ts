@@ -28,6 +28,7 @@ export interface ModelOptions {
 /** Flags for the model. A key is named, never given: flags end up in the shell's history. */
 export function addModelOptions(command: Command): Command {
   return command
+    .optionsGroup('Model:')
     .addOption(
       new Option(
         '--model <provider>',
@@ -45,6 +46,7 @@ export function addModelOptions(command: Command): Command {
     .option('--replay <file>', 'answer from a recording, without a key or a network')
     .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
     .option('--simulated-latency <ms>', 'time that it takes for a typical answer', wholeNumber(0))
+    .optionsGroup('')
 }
 
 /** A model and whatever was started for it. */

@@ -53,6 +53,7 @@ export function addTaskOptions(command: Command): Command {
       '[tasks]',
       `a question file (.jsonl, .csv), \`synthetic\`, or a benchmark (${benchmarkNames.join(', ')}); without it, what magic.config.ts says`,
     )
+    .optionsGroup('Tasks:')
     .option('--config <file>', 'configuration; magic.config.* of this folder by default')
     .option('--train-size <n>', 'training questions at most', wholeNumber(1))
     .option('--test-size <n>', 'held-out questions at most', wholeNumber(1))
@@ -62,6 +63,7 @@ export function addTaskOptions(command: Command): Command {
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
     .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))
     .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
+    .optionsGroup('')
 }
 
 /** A command's options as a source. Paths become absolute: a resume may start in another folder. */

@@ -49,11 +49,13 @@ export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof fla
 type Settings = Readonly<Record<string, unknown>>
 
 export function addTrainingOptions(command: Command): Command {
-  command.addOption(
-    new Option('--preset <name>', 'settings under a name; flags override them').choices(
-      Object.keys(trainingPresets),
-    ),
-  )
+  command
+    .optionsGroup('Training:')
+    .addOption(
+      new Option('--preset <name>', 'settings under a name; flags override them').choices(
+        Object.keys(trainingPresets),
+      ),
+    )
   for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
   return (
     command
@@ -62,6 +64,7 @@ export function addTrainingOptions(command: Command): Command {
         'any setting, such as rewards.beta=0.05; alone, it lists them',
         assignment,
       )
+      .optionsGroup('')
       // Commander says `true` for a flag without its value.
       .hook('preAction', () => {
         if (command.opts()['set'] === true) throw new UsageError(`Settings for --set:\n${settingLines()}`)
@@ -73,9 +76,10 @@ export function addTrainingOptions(command: Command): Command {
 export type BudgetOptions = { readonly [Cap in keyof BudgetSettings as `max${Capitalize<Cap>}`]?: number }
 
 export function addBudgetOptions(command: Command): Command {
+  command.optionsGroup('Budget:')
   for (const setting of settingsOf(budgetSettings))
     command.addOption(settingOption(setting, capName(setting.key)))
-  return command
+  return command.optionsGroup('')
 }
 
 /**

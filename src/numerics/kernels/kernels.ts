@@ -9,7 +9,8 @@ type Kernel<Count extends number> = (...values: Numbers<Count>) => void
 
 /** The exports of the WebAssembly module. */
 export interface Kernels {
-  readonly memory: WebAssembly.Memory
+  /** A `WebAssembly.Memory`, whose type is not everywhere that these declarations are read. */
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
   linear: Kernel<10>
   product: Kernel<9>
   outer: Kernel<9>

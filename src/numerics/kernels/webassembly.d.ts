@@ -9,8 +9,4 @@ declare namespace WebAssembly {
     readonly exports: Record<string, unknown>
   }
   class CompileError extends Error {}
-  interface Memory {
-    readonly buffer: ArrayBuffer
-    grow(pages: number): number
-  }
 }

@@ -1,0 +1,92 @@
+// Writes docs/api.md from the public declarations and their comments: npm run docs:api
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildTypes } from './build-types.ts'
+
+/** As the extractor writes it. */
+interface ApiItem {
+  readonly kind: string
+  readonly name?: string
+  readonly docComment?: string
+  readonly excerptTokens?: readonly { readonly text: string }[]
+  readonly fileUrlPath?: string
+  readonly members?: readonly ApiItem[]
+}
+
+const page = new URL('../docs/api.md', import.meta.url)
+
+const introduction = `# API reference
+
+Every public name of \`magic-agents\`, by the folder of \`src/\` that it comes from. Made from the sources by \`npm run docs:api\`. What is
+not here may change without notice.
+`
+
+export const apiPage = () => readFileSync(page, 'utf8')
+
+/** The page, made anew. */
+export function makeApiPage(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'magic-api-'))
+  try {
+    const model = join(folder, 'api.json')
+    buildTypes({ model })
+    const { members } = JSON.parse(readFileSync(model, 'utf8')) as ApiItem
+    return pageOf(members?.[0]?.members ?? [])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function pageOf(items: readonly ApiItem[]): string {
+  const rooms = Map.groupBy(items, roomOf)
+  const sections = [...rooms.keys()].sort().map((room) => {
+    const entries = rooms.get(room)!.toSorted((a, b) => (a.name! < b.name! ? -1 : 1))
+    return `\n## ${room}\n${entries.map(entry).join('')}`
+  })
+  return `${introduction}${sections.join('')}`
+}
+
+/** The first folder below the temporary one that the declarations were made in. */
+function roomOf({ fileUrlPath = '' }: ApiItem): string {
+  const [, ...path] = fileUrlPath.replace(/^dist\//, '').split('/')
+  return path.length > 1 ? path[0]! : 'general'
+}
+
+function entry(item: ApiItem): string {
+  const comment = commentOf(item)
+  return `\n### ${item.name}\n\n${comment === '' ? '' : `${comment}\n\n`}\`\`\`ts\n${declaration(item)}\n\`\`\`\n`
+}
+
+function declaration(item: ApiItem): string {
+  const head = excerpt(item).replace(/^export (?:declare )?/, '')
+  const members = (item.members ?? []).filter(({ kind }) => kind !== 'Constructor')
+  if (item.kind !== 'Interface' && item.kind !== 'Class') return shortened(head)
+  const lines = members.map((member) => {
+    const comment = commentOf(member).split('\n\n')[0]!.replaceAll('\n', ' ')
+    return `${comment === '' ? '' : `  // ${comment}\n`}  ${shortened(excerpt(member)).replaceAll('\n', '\n  ')}`
+  })
+  return `${head} {\n${lines.join('\n')}\n}`
+}
+
+function excerpt({ excerptTokens = [] }: ApiItem): string {
+  return excerptTokens
+    .map(({ text }) => text)
+    .join('')
+    .trim()
+}
+
+/** Types that a schema implies are long, and told in the settings' tables. */
+function shortened(text: string): string {
+  return text.length <= 600 || !text.includes('z.Zod') ? text : `${text.slice(0, text.indexOf('<') + 1)}…>`
+}
+
+function commentOf({ docComment = '' }: ApiItem): string {
+  return docComment
+    .replace(/^\/\*\*|\*\/\s*$/g, '')
+    .replace(/^ *\* ?/gm, '')
+    .replace(/@example\n([\s\S]*)$/, (_, code: string) => `\`\`\`ts\n${code.trim()}\n\`\`\``)
+    .trim()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, makeApiPage())

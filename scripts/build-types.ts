@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Where to write what. */
+interface TypesOutput {
+  /** All declarations that the public names need, in one file. */
+  readonly declarations?: string
+  /** The same with their comments as data, for the API reference. */
+  readonly model?: string
+}
+
+export function buildTypes({ declarations, model }: TypesOutput): void {
+  // Inside the project, so that packages are found from there, but not in node_modules: that would be a foreign package.
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  const folder = mkdtempSync(join(root, 'dist/declarations-'))
+  try {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const options = ['-p', 'tsconfig.build.json', '--outDir', folder]
+    execFileSync(process.execPath, [compiler, ...options], { cwd: root, stdio: 'inherit' })
+    const entry = join(folder, 'index.d.ts')
+    const silent = { default: { logLevel: ExtractorLogLevel.None } }
+    const configuration = ExtractorConfig.prepare({
+      configObject: {
+        projectFolder: root,
+        mainEntryPointFilePath: entry,
+        newlineKind: 'lf',
+        compiler: { overrideTsconfig: { compilerOptions, files: [entry] } },
+        apiReport: { enabled: false },
+        docModel: { enabled: model !== undefined, apiJsonFilePath: model },
+        dtsRollup: { enabled: declarations !== undefined, untrimmedFilePath: declarations },
+        tsdocMetadata: { enabled: false },
+        messages: { extractorMessageReporting: silent, tsdocMessageReporting: silent },
+      },
+      configObjectFullPath: undefined,
+      packageJsonFullPath: join(root, 'package.json'),
+    })
+    if (!Extractor.invoke(configuration, { localBuild: true }).succeeded)
+      throw new Error('The declarations could not be gathered.')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The extractor has a compiler of its own, which need not understand our settings. */
+const compilerOptions = {
+  target: 'es2022',
+  module: 'nodenext',
+  lib: ['es2022', 'esnext.disposable'],
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules/@types')],
+  strict: true,
+  skipLibCheck: true,
+}

@@ -1,0 +1,16 @@
+// npm run build: the package as it is published, in dist/.
+import { cpSync, globSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildCode } from './build-code.ts'
+import { buildTypes } from './build-types.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const out = join(root, 'dist')
+
+rmSync(out, { recursive: true, force: true })
+await buildCode(out)
+buildTypes({ declarations: join(out, 'index.d.ts') })
+// What the sources read at run time.
+for (const file of globSync('src/**/{*.{wasm,py,yaml},init-template/*}', { cwd: root }))
+  cpSync(join(root, file), join(root, file.replace(/^src/, 'dist')))

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { magic } from '../../../test/magic.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'magic-completion-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+beforeAll(async () => {
+  writeFileSync(join(folder, 'magic.bash'), (await magic('completion', 'bash')).stdout)
+  mkdirSync(join(folder, 'runs/first-run'), { recursive: true })
+}, 300_000)
+
+/** What bash offers after these words. */
+function offered(...words: string[]): string[] {
+  const script = `source ./magic.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _magic; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const output = execFileSync('bash', ['-c', script, 'bash', ...words], { cwd: folder, encoding: 'utf8' })
+  return output.trim().split('\n')
+}
+
+test('bash completes commands, options, subcommands and runs', () => {
+  expect(offered('magic', 'tr')).toEqual(['train'])
+  expect(offered('magic', 'train', '--max-c')).toEqual(['--max-cost', '--max-calls'])
+  expect(offered('magic', 'ask', 'fi')).toEqual(['first-run'])
+  expect(offered('magic', 'data', 'im')).toEqual(['import'])
+  expect(offered('magic', 'doctor', '--nonsense')).toEqual([''])
+})
+
+test('zsh reads the same script; fish has one of its own; another shell is refused', async () => {
+  expect((await magic('completion', 'zsh')).stdout).toMatch(
+    /bashcompinit\n_magic\(\) \{[\s\S]+complete -o default/,
+  )
+  const { stdout } = await magic('completion', 'fish')
+  expect(stdout).toMatch(/^complete -c magic -n __fish_use_subcommand -f -a train -d '.+'$/m)
+  expect(stdout).toMatch(/^complete -c magic -n '__fish_seen_subcommand_from train' -l max-cost -d '.+'$/m)
+  expect(await magic('completion', 'tcsh')).toMatchObject({ code: 2 })
+}, 300_000)
+
+test('magic alone says where to begin; help is in groups', async () => {
+  const alone = await magic()
+  expect(alone).toMatchObject({ code: 0, stderr: '' })
+  expect(alone.stdout).toContain('magic demo --quick')
+  expect((await magic('--help')).stdout).toMatch(/Begin:\n {2}demo[\s\S]+\nUse:\n {2}ask/)
+  const { stdout } = await magic('train', '--help')
+  for (const group of ['Tasks:', 'Training:', 'Budget:', 'Model:']) expect(stdout).toContain(`\n${group}\n`)
+}, 300_000)

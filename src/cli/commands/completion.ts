@@ -1,0 +1,85 @@
+import { Argument, Command } from 'commander'
+
+const shells = ['bash', 'zsh', 'fish'] as const
+
+/** `open` gives all commands: completion knows what they declare, and nothing besides. */
+export function completionCommand(open: () => Promise<readonly Command[]>): Command {
+  return new Command('completion')
+    .description('Print a script that completes commands, options and the names of runs in your shell.')
+    .addArgument(new Argument('<shell>', 'which one you use').choices(shells))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic completion bash >> ~/.bashrc
+  magic completion zsh >> ~/.zshrc
+  magic completion fish > ~/.config/fish/completions/magic.fish`,
+    )
+    .action(async (shell: (typeof shells)[number]) => {
+      process.stdout.write(scripts[shell]((await open()).map(wordsOf)))
+    })
+}
+
+interface CommandWords {
+  readonly name: string
+  readonly description: string
+  readonly options: readonly { readonly flag: string; readonly description: string }[]
+  readonly subcommands: readonly string[]
+  readonly takesRun: boolean
+}
+
+function wordsOf(command: Command): CommandWords {
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: command
+      .createHelp()
+      .visibleOptions(command)
+      .flatMap(({ long, description }) => (long == null ? [] : [{ flag: long, description }])),
+    subcommands: command.commands.map((one) => one.name()),
+    takesRun: command.registeredArguments.some((argument) => argument.name().startsWith('run')),
+  }
+}
+
+const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly CommandWords[]) => string>> = {
+  bash,
+  // Zsh reads scripts for bash when it is told to.
+  zsh: (commands) => `autoload -U +X compinit bashcompinit && compinit && bashcompinit\n${bash(commands)}`,
+  fish,
+}
+
+function bash(commands: readonly CommandWords[]): string {
+  const cases = commands.map(({ name, options, subcommands, takesRun }) => {
+    const words = [...subcommands, ...options.map(({ flag }) => flag)].join(' ')
+    return `      ${name}) words="${words}${takesRun ? ' $(ls "${MAGIC_RUNS_DIR:-runs}" 2>/dev/null)' : ''}" ;;`
+  })
+  return `_magic() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${commands.map(({ name }) => name).join(' ')} --help --version"
+  else
+    case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _magic magic
+`
+}
+
+function fish(commands: readonly CommandWords[]): string {
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const lines = commands.flatMap(({ name, description, options, subcommands, takesRun }) => {
+    const inside = `complete -c magic -n '__fish_seen_subcommand_from ${name}'`
+    return [
+      `complete -c magic -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
+      ...subcommands.map((one) => `${inside} -a ${one}`),
+      ...(takesRun
+        ? [`${inside} -a '(ls (set -q MAGIC_RUNS_DIR; and echo $MAGIC_RUNS_DIR; or echo runs) 2>/dev/null)'`]
+        : []),
+      ...options.map((option) => `${inside} -l ${option.flag.slice(2)} -d ${quoted(option.description)}`),
+    ]
+  })
+  return `${lines.join('\n')}\n`
+}
