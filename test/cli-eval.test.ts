@@ -46,6 +46,7 @@ describe('magic eval', { timeout: seconds }, () => {
     for (const name of ['trained', 'untrained', 'direct'])
       expect(stdout).toMatch(new RegExp(`^${name} +\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'))
     expect(stdout).toContain('The scores are simulated')
+    expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more;/)
     expect(stdout).not.toContain('\u001b')
     expect(stderr).toContain(join(runs, 'small', 'evaluations'))
     const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
@@ -225,6 +226,13 @@ describe('magic show', { timeout: seconds }, () => {
     ])
       expect(stdout).toContain(part)
     expect(stdout).not.toContain('\u001b')
+  })
+
+  test('a finished run that is resumed is still simulated', async () => {
+    const { code, stdout } = await magic('resume', 'small')
+    expect(code).toBe(0)
+    expect(stdout).toContain('simulated, and on the questions it learns from')
+    expect(stdout).toContain('no question was asked twice')
   })
 
   test('tells the same as data', async () => {

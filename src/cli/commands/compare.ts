@@ -54,9 +54,10 @@ Examples:
   magic compare first --base direct --list lost    the questions that a single call answers better
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
-bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
-the base's. Without --base, runs are compared with the trained policy of the first, and organisations of one run with
-the untrained policy.`,
+bootstrap; one that leaves out 0 is unlikely to be chance. detectable is the smallest difference that so many
+questions show in four evaluations of five: a smaller one needs more questions. won, lost and tied count questions;
+tokens are a multiple of the base's. Without --base, runs are compared with the trained policy of the first, and
+organisations of one run with the untrained policy.`,
     )
     .action(compare)
 }
@@ -133,12 +134,16 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
 
 function differenceTable(rows: readonly ComparedEvaluation[], base: number): ShownTable {
   return {
-    columns: ['organisation', 'difference [95 %]', 'won', 'lost', 'tied', 'tokens'],
+    columns: ['organisation', 'difference [95 %]', 'detectable', 'won', 'lost', 'tied', 'tokens'],
     rows: rows.toSpliced(base, 1).map(({ label, against }) => {
       if (against === undefined) return [label, 'no common question']
-      const { difference: mean, low, high, wins, losses, ties, tokenRatio } = against
+      const { difference: mean, low, high, detectable, wins, losses, ties, tokenRatio } = against
       const ratio = tokenRatio === undefined ? '–' : `${tokenRatio.toFixed(tokenRatio < 9.995 ? 2 : 1)}×`
-      return [label, differenceWithInterval({ mean, low, high }), `${wins}`, `${losses}`, `${ties}`, ratio]
+      const shown = `±${(detectable * 100).toFixed(1)}`
+      return [
+        ...[label, differenceWithInterval({ mean, low, high }), shown],
+        ...[`${wins}`, `${losses}`, `${ties}`, ratio],
+      ]
     }),
   }
 }

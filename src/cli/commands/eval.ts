@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
+import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
 import {
@@ -170,6 +171,7 @@ function report(
     () => ({
       ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
       ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
+      detectable: evaluated.length === 0 ? null : detectableAmong(evaluated),
       evaluations: evaluated.map(({ records: _, ...summary }) => summary),
     }),
     (screen) => {
@@ -198,12 +200,14 @@ function report(
 function runningFields(records: readonly QuestionRecord[], isSimulated: boolean): ProgressFields {
   const score = sum(records, (record) => record.score) / records.length
   const used = sum(records, ({ usage }) => usage.input + usage.output)
+  const retries = sum(records, ({ usage }) => usage.attempts - usage.calls)
   const failed = records.filter(({ status }) => status !== 'answered').length
   const cost = records.map((record) => record.cost).reduce(addCosts)
   return {
     score: { text: `score ${percent(score)}`, value: score },
     tokens: { text: `${tokens(used)} tokens`, value: used },
     cost: { text: costText(cost, isSimulated), value: cost === 'unpriced' ? null : cost.amount },
+    ...(retries > 0 && { retries: { text: counted(retries, 'retry', 'retries'), value: retries } }),
     ...(failed > 0 && { failed: { text: `${failed} failed`, value: failed } }),
   }
 }

@@ -12,6 +12,7 @@ import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { UsageError } from '../problem.ts'
+import { isSimulatedModel } from '../views/evaluation-table.ts'
 import { printTraining } from '../views/training-summary.ts'
 import { runTraining } from './train.ts'
 
@@ -91,7 +92,7 @@ function tellFinished(
   const { updates } = runOverview(folder)
   const spent = updates.at(-1)?.spent ?? new Budget({}, undefined).spent
   if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
-  const isSimulated = model.provider === 'simulated'
+  const isSimulated = isSimulatedModel(`${model.provider}/${model.model}`)
   const result = { status: 'finished', folder: folder.path, done: all, updates: all, spent } as const
   printTraining({ result, updates, isSimulated, caps: budget }, options)
 }

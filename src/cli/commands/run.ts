@@ -11,7 +11,7 @@ import { loadLibrary } from '../../library/yaml-library.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { unknownQuestion } from '../../simulator/model/respond.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphLines } from '../display/screen.ts'
@@ -29,6 +29,7 @@ import { positiveNumber } from '../options/option-values.ts'
 import { printAside, printJson } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
+import { isSimulatedModel } from '../views/evaluation-table.ts'
 import { executionCode, printExecution } from '../views/execution-summary.ts'
 import { liveNodes } from '../views/live-nodes.ts'
 
@@ -102,8 +103,16 @@ async function run(options: RunOptions): Promise<void> {
     limit: new CallLimit(options.concurrency ?? defaultConcurrency),
     onEvent: json ? () => {} : view.listen,
   })
-  if (json) printJson(execution.trace)
-  else printExecution(execution, model.identity.model === simulatedModelName)
+  const { provider, model: served } = model.identity
+  const isSimulated = isSimulatedModel(`${provider}/${served}`)
+  const guess =
+    isSimulated &&
+    execution.packets.some(({ analysis }) => analysis?.includes(unknownQuestion)) &&
+    'The simulated model does not know this question: its answer is a guess.'
+  if (json) {
+    printJson(execution.trace)
+    printAside(() => guess)
+  } else printExecution(execution, isSimulated, guess)
   process.exitCode = executionCode(execution)
 }
 

@@ -19,6 +19,7 @@ import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
+import { isSimulatedModel } from '../views/evaluation-table.ts'
 import { questionLines } from '../views/question-view.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
 import { meanScore, scoreWindow } from '../views/training-view.ts'
@@ -145,10 +146,12 @@ function listLines(
   if (listed.length === 0) return [`There are no runs in ${folder} yet. \`magic train\` makes one.`]
   const rows = listed.map((run) => {
     if (run.problem !== undefined) return [run.name, '', '', `cannot be read: ${run.problem}`]
-    const { name, tasks, done, updates, finished, trainingScore, lastUpdateAt } = run
+    const { name, tasks, model, done, updates, finished, trainingScore, lastUpdateAt } = run
     const state = finished ? 'finished' : 'unfinished'
     const ago = `${duration(Date.now() - Date.parse(lastUpdateAt))} ago`
-    return [name, tasks, `${done}/${updates}`, state, percent(trainingScore ?? Number.NaN), ago]
+    const mark = isSimulatedModel(model) ? ' (simulated)' : ''
+    const score = `${percent(trainingScore ?? Number.NaN)}${mark}`
+    return [name, tasks, `${done}/${updates}`, state, score, ago]
   })
   const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
   const legend = `Training score: the mean of the last ${scoreWindow} updates. \`magic show RUN\` tells more.`

@@ -58,7 +58,7 @@ export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
     labelled('score', `${score.toFixed(2)}${scoreReason(record)}`, screen),
     labelled(
       'took',
-      `${duration(durationMs)}, ${counted(usage.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retried attempt')}` : ''}, ${tokens}, ${costText(cost, isSimulated)}`,
+      `${duration(durationMs)}, ${counted(usage.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''}, ${tokens}, ${costText(cost, isSimulated)}`,
       screen,
     ),
     parse === 'invalid' &&

@@ -4,7 +4,13 @@ import {
   type KeptEvaluation,
   latestEvaluations,
 } from '../../evaluation/compare-evaluations.ts'
-import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../../evaluation/run-overview.ts'
+import {
+  type FinalGraph,
+  fifthOf,
+  placedUnits,
+  type RunOverview,
+  sameQuestions,
+} from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
@@ -77,8 +83,9 @@ function spentText({ updates, made, reused }: RunOverview, isSimulated: boolean)
   const spent = updates.at(-1)?.spent
   if (spent === undefined) return 'nothing yet'
   const saved = countOf(reused)
+  const retries = updates.reduce((sum, { retries = 0 }) => sum + retries, 0)
   return [
-    `${tokens(countOf(spent))} tokens in ${counted(spent.calls, 'call')}`,
+    `${tokens(countOf(spent))} tokens in ${counted(spent.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''}`,
     `${tokens(saved)} more reused (${percent(saved / (saved + countOf(made)))})`,
     costText(spent.cost, isSimulated),
     duration(spent.minutes * 60_000),
@@ -118,7 +125,12 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const rows = small.map(([name, values, shown]) => {
     return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
   })
-  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen)]
+  const same = sameQuestions(updates)
+  const compared =
+    same === undefined
+      ? 'No question was asked twice yet, so early and late scores are of different questions.'
+      : `On the ${counted(same.questions, 'question')} asked more than once: score ${fixed(same.first)} the first time, ${fixed(same.last)} the last time.`
+  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen), '', wrapText(compared, screen)]
 }
 
 function fixed(value: number): string {
