@@ -50,6 +50,7 @@ export {
 export { dot } from './graph/render/dot.ts'
 export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
+export { svg } from './graph/render/svg.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
 export { NonFiniteError } from './learning/finite.ts'

@@ -109,7 +109,6 @@ describe('magic eval', { timeout: seconds }, () => {
     [['eval', 'small', '--split', 'dev'], "no split 'dev'; it has train, test"],
     [['eval', 'small', '--update', '1'], 'no checkpoint of update 1. There are 0, 2, 3'],
     [['eval', 'small', '--threshold', '2'], 'from 0 to 1'],
-    [['eval', 'small', '--max-cost', '1'], 'no price for simulated/simulated'],
   ])('%j ends with 2 and says why', async (words, reason) => {
     const { code, stderr } = await magic(...words)
     expect(stderr).toContain(reason)

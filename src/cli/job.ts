@@ -9,6 +9,7 @@ import { exitCode } from '../problem.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
+import { isSimulatedModel } from '../simulator/model/simulator.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
 import type { EngineOptions } from '../training/train-options.ts'
@@ -21,7 +22,6 @@ import {
 } from './options/model-options.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
-import { isSimulatedModel } from './views/evaluation-table.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }

@@ -44,8 +44,9 @@ const library = z.custom<Library | string>(
 const tool = z.custom<Tool>(
   (value) =>
     has(value, { name: 'string', description: 'string', payload: 'object', run: 'function' }) &&
+    has((value as Tool).payload, { safeParse: 'function' }) &&
     identifierPattern.test((value as Tool).name),
-  'must be a tool: { name, description, payload, run }',
+  'must be a tool: { name, description, payload, run }, with a zod schema as its payload',
 )
 
 /** What `tasks` may name besides files. */

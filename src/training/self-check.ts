@@ -6,6 +6,7 @@ import { priceOf } from '../models/prices.ts'
 import { callModel } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
+import { isSimulatedModel } from '../simulator/model/simulator.ts'
 import { RunError } from '../store/run-folder.ts'
 import { describeTools } from '../store/run-tools.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
@@ -136,6 +137,7 @@ export function checkPrice(
   if (price !== undefined)
     return `${name}: ${price.input} and ${price.output} ${price.currency} per million tokens in and out (${price.asOf})`
   if (cost === undefined) return `${name} has no price: money is not counted`
+  if (isSimulatedModel(name)) return `${name} costs nothing: the cap on money cannot be reached`
   throw new RunError(
     `There is a budget in money, but no price for ${name}: give one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
   )

@@ -9,6 +9,7 @@ import {
   latestEvaluations,
   listings,
 } from '../../evaluation/compare-evaluations.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
@@ -17,7 +18,7 @@ import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
+import { evaluationTable, simulatedNote } from '../views/evaluation-table.ts'
 import { listedQuestions, listLines } from '../views/listed-questions.ts'
 
 interface CompareOptions {

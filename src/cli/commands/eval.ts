@@ -12,6 +12,7 @@ import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { addCosts } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
+import { writeWhole } from '../../store/durable-file.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
@@ -32,6 +33,7 @@ import { addReportOptions, openProgress, type ReportOptions } from '../options/r
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { startTelemetry } from '../telemetry.ts'
+import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines } from '../views/evaluation-table.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
@@ -41,6 +43,8 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly seed?: number
   readonly threshold?: number
   readonly update?: number
+  readonly junit?: string
+  readonly githubSummary: boolean
 }
 
 export function evalCommand(): Command {
@@ -56,6 +60,8 @@ export function evalCommand(): Command {
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
+    .option('--junit <file>', 'also write the questions as JUnit XML: one below the full score has failed')
+    .option('--github-summary', 'also add the table to the summary of the GitHub job', false)
     .addOption(checkpointOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
@@ -70,6 +76,7 @@ Examples:
   magic eval first --organisation trained,untrained,direct,chain --limit 100
   magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
+  magic eval first --junit scores.xml --github-summary   for CI: what its pages show
 
 Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
 all-group are the trained policy restricted to single agents or to groups. Caps hold for all organisations together.
@@ -97,6 +104,8 @@ function share(text: string): number {
 
 async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
+  // Before anything is spent.
+  if (options.githubSummary) writeGithubSummary('')
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
   const progress = openProgress(options)
@@ -146,6 +155,8 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
   const missing = names.slice(evaluated.length)
+  if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
+  if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
+import { curvesCsv, writeTensorBoard } from '../../evaluation/curves.ts'
 import { questionDetails } from '../../evaluation/question-detail.ts'
 import {
   fifthOf,
@@ -9,6 +10,11 @@ import {
   placedUnits,
   runOverview,
 } from '../../evaluation/run-overview.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { outerPicture } from '../../graph/render/picture.ts'
+import { svg } from '../../graph/render/svg.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { writeWhole } from '../../store/durable-file.ts'
 import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
@@ -19,7 +25,6 @@ import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { isSimulatedModel } from '../views/evaluation-table.ts'
 import { questionLines } from '../views/question-view.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
 import { meanScore, scoreWindow } from '../views/training-view.ts'
@@ -30,6 +35,9 @@ interface ShowOptions {
   readonly question?: string
   readonly organisation?: string
   readonly split?: string
+  readonly csv?: string
+  readonly tensorboard?: string
+  readonly svg?: string
   readonly json: boolean
 }
 
@@ -43,6 +51,9 @@ export function showCommand(): Command {
     .option('--question <id>', 'what happened with this question: answers, graphs, every request and reply')
     .option('--organisation <name>', 'with --question: only of this organisation, or `training`')
     .option('--split <name>', 'with --question: only of these questions')
+    .option('--csv <file>', 'also write the curves as CSV, a line per update')
+    .option('--tensorboard <folder>', 'also write the curves as a TensorBoard event file')
+    .option('--svg <file>', 'also draw the most common graph, or that of the question, into an SVG file')
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -53,6 +64,7 @@ Examples:
   magic show first                 one of them
   magic show first --json | jq '.updates[].score'
   magic show first --question synthetic-0-choice-1 --organisation trained
+  magic show first --csv curves.csv --tensorboard board --svg graph.svg
 
 It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
 to explore; \`magic eval\` gives the score that counts.`,
@@ -70,6 +82,9 @@ to explore; \`magic eval\` gives the score that counts.`,
         graphs: finalGraphs(folder, fifthOf(overview.updates.length)),
         evaluations: keptEvaluations(folder, overview.record.name),
       }
+      if (options.csv !== undefined) writeWhole(options.csv, curvesCsv(overview.updates))
+      if (options.tensorboard !== undefined) writeTensorBoard(options.tensorboard, overview.updates)
+      writeDrawing(options, run.graphs[0]?.graph)
       printResult(
         options,
         () => runJson(run),
@@ -81,11 +96,18 @@ to explore; \`magic eval\` gives the score that counts.`,
 async function showQuestion(folder: RunFolder, question: string, options: ShowOptions): Promise<void> {
   const { organisation, split } = options
   const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
+  writeDrawing(options, AgentGraph.of(details[0]!.record.graph.units))
   printResult(
     options,
     () => ({ question, answers: details }),
     (screen) => questionLines(details, screen),
   )
+}
+
+function writeDrawing({ svg: file }: ShowOptions, graph: AgentGraph | undefined): void {
+  if (file === undefined) return
+  if (graph === undefined) throw new UsageError('There is no graph to draw yet: the run has done no update.')
+  writeWhole(file, svg(outerPicture(graph)))
 }
 
 function runJson({ folder, overview, graphs, evaluations }: ShownRun): object {

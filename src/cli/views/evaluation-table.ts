@@ -1,7 +1,6 @@
 import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 import type { Cost } from '../../models/prices.ts'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
 import { type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'
@@ -61,9 +60,4 @@ export const simulatedNote = 'The scores are simulated: no language model was as
 
 export function costText(cost: Cost, isSimulated: boolean): string {
   return cost === 'unpriced' && isSimulated ? 'free' : money(cost)
-}
-
-/** As `provider/model`. */
-export function isSimulatedModel(name: string): boolean {
-  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
 }

@@ -1,10 +1,11 @@
 import type { QuestionDetail, Transcript } from '../../evaluation/question-detail.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { JsonValue } from '../../library/json-value.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { duration } from '../display/numbers.ts'
 import { graphLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { counted, printable } from '../display/terminal-text.ts'
-import { costText, isSimulatedModel, simulatedNote } from './evaluation-table.ts'
+import { costText, simulatedNote } from './evaluation-table.ts'
 
 /** A text may be a megabyte; a terminal is not the place to read that. */
 const longestText = 6000

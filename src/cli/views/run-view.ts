@@ -12,6 +12,7 @@ import {
   sameQuestions,
 } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
@@ -19,7 +20,7 @@ import { factLines, graphLines, type Lines, type Screen, shownText, wrapText } f
 import { movingMean, sparkline } from '../display/series.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { costText, evaluationLines, isSimulatedModel } from './evaluation-table.ts'
+import { costText, evaluationLines } from './evaluation-table.ts'
 import { runWord } from './training-summary.ts'
 
 /** Curves are means of this many updates: single ones jump between right and wrong. */

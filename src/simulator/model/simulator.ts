@@ -13,6 +13,11 @@ export const simulatorVersion = 1
 /** The name under which the simulated model answers. */
 export const simulatedModelName = 'simulated'
 
+/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
+export function isSimulatedModel(name: string): boolean {
+  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
+}
+
 export interface SimulatorSettings {
   /** The tasks whose answers it knows. Any other question gets a guess. */
   readonly tasks?: Iterable<KnownTask>
