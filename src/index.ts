@@ -148,6 +148,7 @@ export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder
 export { RunLock, RunLockedError } from './store/run-lock.ts'
 export { type BenchmarkName, benchmarkContracts, benchmarkProfiles } from './tasks/benchmarks/list.ts'
 export { type DefinedTasks, defineTasks, type TaskDefinition } from './tasks/own/define-tasks.ts'
+export type { JudgeScorer } from './tasks/own/judge-scorer.ts'
 export type { ScorerName } from './tasks/own/named-scorer.ts'
 export type { GivenScorer, ScoreFunction } from './tasks/own/own-scorer.ts'
 export { type OwnTaskSet, ownTaskSet } from './tasks/own/own-task-set.ts'

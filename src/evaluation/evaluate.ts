@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { priceOf } from '../models/prices.ts'
 import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { Budget } from '../store/budget.ts'
+import { Budget, type Spent } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
@@ -34,6 +34,8 @@ export interface EvaluateOptions
 export interface EvaluatedOrganisation extends OrganisationReport {
   readonly metric: string
   readonly model: string
+  /** By this call alone: of questions that have a record now, of those cut short, and of a judge. */
+  readonly spent: Spent
   /** The records' folder, where there is one. */
   readonly folder?: string
 }
@@ -81,11 +83,12 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       },
     })
     const whole = { ...report, metric: set.metric, model: header.model }
-    if (store === undefined) return whole
+    const { spent } = budget
+    if (store === undefined) return { ...whole, spent }
     const { records: _, ...summary } = whole
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
     sealEvaluation(store.folder)
-    return { ...whole, folder: store.folder }
+    return { ...whole, spent, folder: store.folder }
   } finally {
     await store?.close()
   }

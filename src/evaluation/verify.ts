@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { temperatureAt } from '../learning/update.ts'
-import type { JsonValue } from '../library/json-value.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { readLines } from '../store/durable-file.ts'
 import { changedEvaluations, isSealed } from '../store/evaluation-digests.ts'
+import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
@@ -151,7 +151,7 @@ async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Prom
   for await (const { key, evaluation } of ledger.entries()) {
     if (versions.get(key.task) !== key.dataVersion)
       throw new Error(`task '${key.task}' is not what was evaluated`)
-    const now = await scoreAgain(evaluation.answer, references.get(key.task), options)
+    const now = await scoreAgain(evaluation, references.get(key.task), options)
     if (now !== evaluation.score)
       throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
     count += 1
@@ -185,9 +185,10 @@ async function rescoreRecords(
   options: VerifyOptions,
 ): Promise<string> {
   const { references } = splitOf(options.set, split)
-  for (const { task, answer, score } of records) {
+  for (const record of records) {
+    const { task, score } = record
     if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
-    const now = await scoreAgain(answer, references.get(task), options)
+    const now = await scoreAgain(record, references.get(task), options)
     if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
   }
   // A question may have changed even if its score has not.
@@ -238,11 +239,13 @@ async function verifyTraces({ folder, records }: StoredEvaluation): Promise<void
 }
 
 async function scoreAgain(
-  answer: JsonValue | undefined,
+  { answer, judge, parse }: Pick<Evaluation, 'answer' | 'judge' | 'parse'>,
   reference: unknown,
   { set, sandbox }: VerifyOptions,
 ): Promise<number> {
   if (answer === undefined) return 0
+  // No model is asked here: the verdict stands that was given then.
+  if (set.scorer.judge !== undefined) return parse === 'invalid' ? 0 : (judge?.score ?? Number.NaN)
   const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
   return (await set.scorer.score(answer, reference, { pool })).score
 }

@@ -94,6 +94,7 @@ function countPrograms({ splits, scorer }: TaskSet): number {
 }
 
 async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMeans): Promise<string> {
+  if (scorer.judge !== undefined) return 'the model judges, which costs something: not tried before the run'
   const expectScore = async (task: string, answer: JsonValue, reference: unknown, expected: 0 | 1) => {
     const { score } = await scorer.score(answer, reference, means)
     if (score === expected) return

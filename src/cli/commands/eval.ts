@@ -120,22 +120,19 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const budget = givenSettings(options, job.configuration).budget
   const names = options.organisation ?? ['trained']
   const evaluated: EvaluatedOrganisation[] = []
-  // Of all organisations; what earlier commands used does not count against this one's caps.
-  const fresh: QuestionRecord[] = []
   const start = performance.now()
   for (const name of names) {
     const { organisation, about } = await open(name)
     const records: QuestionRecord[] = []
     const report = await evaluate({
       ...{ set, model, execution, sandbox, tools, concurrency, organisation, about, folder, signal },
-      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(fresh, start)) },
+      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(evaluated, start)) },
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
         progress.start(total, `${organisation.name}${remark}`, earlier.length)
       },
       onRecord: (record, { done }) => {
-        fresh.push(record)
         records.push(record)
         progress.update({ done, fields: runningFields(records, isSimulated) })
       },
@@ -157,7 +154,12 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const missing = names.slice(evaluated.length)
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
-  process.exitCode = report({ evaluated, missing, ended, used: usedBy(fresh, start) }, job, folder, options)
+  process.exitCode = report(
+    { evaluated, missing, ended, used: usedBy(evaluated, start) },
+    job,
+    folder,
+    options,
+  )
 }
 
 interface Outcome {
@@ -223,17 +225,19 @@ function runningFields(records: readonly QuestionRecord[], isSimulated: boolean)
   }
 }
 
-function usedBy(records: readonly QuestionRecord[], start: number): Required<BudgetSettings> {
+/** Of all organisations, judges included; what earlier commands used does not count against this one's caps. */
+function usedBy(evaluated: readonly EvaluatedOrganisation[], start: number): Required<BudgetSettings> {
+  const spent = evaluated.map((one) => one.spent)
   return {
-    cost: sum(records, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
-    tokens: sum(records, ({ usage }) => usage.input + usage.output),
-    calls: sum(records, ({ usage }) => usage.calls),
+    cost: sum(spent, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
+    tokens: sum(spent, ({ input, output }) => input + output),
+    calls: sum(spent, ({ calls }) => calls),
     minutes: (performance.now() - start) / 60_000,
   }
 }
 
-function sum(records: readonly QuestionRecord[], amount: (record: QuestionRecord) => number): number {
-  return records.reduce((total, record) => total + amount(record), 0)
+function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0)
 }
 
 /** What earlier organisations have left of the caps. */

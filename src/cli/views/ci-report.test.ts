@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { EvaluatedOrganisation } from '../../evaluation/evaluate.ts'
 import { organisationReport, type QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { noUsage } from '../../models/usage.ts'
+import { Budget } from '../../store/budget.ts'
 import { githubSummary, junitXml, writeGithubSummary } from './ci-report.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-ci-'))
@@ -25,7 +26,12 @@ const records = [
 ]
 const about = { organisation: 'trained', description: '', split: 'test', tasks: 3 }
 const evaluated: EvaluatedOrganisation[] = [
-  { ...organisationReport(about, records), metric: 'accuracy', model: 'simulated/simulated' },
+  {
+    ...organisationReport(about, records),
+    metric: 'accuracy',
+    model: 'simulated/simulated',
+    spent: new Budget({}, undefined).spent,
+  },
 ]
 
 test('JUnit XML has a case per question, and says why one failed', () => {

@@ -65,6 +65,7 @@ export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
     parse === 'invalid' &&
       answer !== undefined &&
       labelled('parse', 'not an answer of the form asked for', screen),
+    record.judge && labelled('judge', record.judge.reason, screen),
     failures.map(({ node, status: how, reason }) =>
       labelled('failed', `${node}: ${how}${reason === undefined ? '' : ` (${reason})`}`, screen),
     ),

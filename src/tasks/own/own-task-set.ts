@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import { type AnswerContract, contractKinds } from '../../library/answer-contract.ts'
+import { type AnswerContract, contractKinds, freeText } from '../../library/answer-contract.ts'
 import { selectRoles } from '../../library/define-library.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../../library/json-value.ts'
 import type { Library } from '../../library/library.ts'
@@ -8,6 +8,7 @@ import type { Task } from '../../library/task.ts'
 import type { DataFile } from '../sources/data-file.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
+import { type JudgeScorer, judgePrompt, judgeScorer } from './judge-scorer.ts'
 import { namedPart, namedScorer, type ScorerName, scorerContract } from './named-scorer.ts'
 import { givenPart, hiddenPart, publicTask } from './own-example.ts'
 import { type GivenProfile, ownProfile } from './own-profile.ts'
@@ -27,8 +28,8 @@ export interface OwnTaskOptions {
   /** Who may take part; the paper's roles by default. */
   readonly library?: Library
   readonly profile?: GivenProfile
-  /** Scores answers instead of the comparison by kind: by name, or a function. */
-  readonly scorer?: GivenScorer | ScorerName
+  /** Scores answers instead of the comparison by kind: by name, by a function, or by a language model. */
+  readonly scorer?: GivenScorer | ScorerName | JudgeScorer
   /** What an answer must look like, instead of the kind's contract. */
   readonly contract?: AnswerContract
   /** Of the draw into train and test, where nothing says which question belongs where. 42 by default. */
@@ -92,10 +93,14 @@ export function gatherTaskSet(
   const divided = splitQuestions(questions, seed)
   // Where contract and scorer are the user's own, no kind is needed.
   const named = typeof scorer === 'string' ? scorer : undefined
-  const isOpen = named !== undefined || (options.contract !== undefined && scorer !== undefined)
+  const judge = typeof scorer === 'object' && 'judge' in scorer ? scorer : undefined
+  const isOpen =
+    named !== undefined || judge !== undefined || (options.contract !== undefined && scorer !== undefined)
   const inferred = options.answer !== undefined || isOpen ? undefined : inferAnswerKind(questions)
   const kind = options.answer ?? inferred?.kind
-  const contract = options.contract ?? (named === undefined ? contractKinds[kind!] : scorerContract(named))
+  const contract =
+    options.contract ??
+    (named !== undefined ? scorerContract(named) : judge !== undefined ? freeText : contractKinds[kind!])
   const solutions = new Map<OwnReference, Solution>()
   const splits: Record<string, TaskSplit<OwnReference>> = {}
   for (const [split, members] of divided.splits) {
@@ -127,7 +132,7 @@ export function gatherTaskSet(
     scorer:
       scorer === undefined
         ? ownScorer(solutions)
-        : givenScorer(typeof scorer === 'string' ? namedScorer(scorer) : scorer, contract, solutions),
+        : { ...givenScorer(scoringOf(scorer), contract, solutions), judge: judge && judgePrompt(judge) },
     splits,
     selection: { questions: 'own', answer: kind ?? null, split: divided.selection } as JsonObject,
     files,
@@ -135,6 +140,11 @@ export function gatherTaskSet(
     answerKind: kind,
     notes: [inferred?.note, divided.note].filter((note) => note !== undefined),
   }
+}
+
+function scoringOf(scorer: NonNullable<OwnTaskOptions['scorer']>): GivenScorer {
+  if (typeof scorer === 'string') return namedScorer(scorer)
+  return typeof scorer === 'object' && 'judge' in scorer ? judgeScorer(scorer) : scorer
 }
 
 /** A held-out question that was learned from proves nothing. */
