@@ -20,6 +20,7 @@ export {
   shuffledOrganisation,
 } from './evaluation/organisation.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
+export { type QuestionDetail, questionDetails } from './evaluation/question-detail.ts'
 export {
   type GraphSearch,
   type SearchOptions,
@@ -58,6 +59,7 @@ export {
 export { dot } from './graph/render/dot.ts'
 export { mermaid } from './graph/render/mermaid.ts'
 export { type ExecutorLabel, expandedPicture, outerPicture, type Picture } from './graph/render/picture.ts'
+export { svg } from './graph/render/svg.ts'
 export { drawGraph } from './graph/render/terminal.ts'
 export { positionAligned } from './learning/advantages.ts'
 export { NonFiniteError } from './learning/finite.ts'
@@ -157,6 +159,8 @@ export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder
 export { RunLock, RunLockedError } from './store/run-lock.ts'
 export { type BenchmarkName, benchmarkContracts, benchmarkProfiles } from './tasks/benchmarks/list.ts'
 export { type DefinedTasks, defineTasks, type TaskDefinition } from './tasks/own/define-tasks.ts'
+export type { JudgeScorer } from './tasks/own/judge-scorer.ts'
+export type { ScorerName } from './tasks/own/named-scorer.ts'
 export type { GivenScorer, ScoreFunction } from './tasks/own/own-scorer.ts'
 export { type OwnTaskSet, ownTaskSet } from './tasks/own/own-task-set.ts'
 export type { GivenQuestion } from './tasks/own/question.ts'

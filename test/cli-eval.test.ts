@@ -46,6 +46,7 @@ describe('magic eval', { timeout: seconds }, () => {
     for (const name of ['trained', 'untrained', 'direct'])
       expect(stdout).toMatch(new RegExp(`^${name} +\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'))
     expect(stdout).toContain('The scores are simulated')
+    expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more;/)
     expect(stdout).not.toContain('\u001b')
     expect(stderr).toContain(join(runs, 'small', 'evaluations'))
     const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
@@ -185,7 +186,6 @@ describe('magic eval', { timeout: seconds }, () => {
     [['eval', 'small', '--split', 'dev'], "no split 'dev'; it has train, test"],
     [['eval', 'small', '--update', '1'], 'no checkpoint of update 1. There are 0, 2, 3'],
     [['eval', 'small', '--threshold', '2'], 'from 0 to 1'],
-    [['eval', 'small', '--max-cost', '1'], 'no price for simulated/simulated'],
   ])('%j ends with 2 and says why', async (words, reason) => {
     const { code, stderr } = await magic(...words)
     expect(stderr).toContain(reason)
@@ -304,6 +304,13 @@ describe('magic show', { timeout: seconds }, () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  test('a finished run that is resumed is still simulated', async () => {
+    const { code, stdout } = await magic('resume', 'small')
+    expect(code).toBe(0)
+    expect(stdout).toContain('simulated, and on the questions it learns from')
+    expect(stdout).toContain('no question was asked twice')
+  })
+
   test('tells the same as data', async () => {
     const shown = JSON.parse((await magic('show', 'small', '--json')).stdout)
     expect(shown).toMatchObject({ done: 3, finished: true, run: { name: 'small', format: 'magic-run-1' } })
@@ -314,6 +321,21 @@ describe('magic show', { timeout: seconds }, () => {
       ({ organisation }: { organisation: string }) => organisation === 'direct',
     )
     expect(direct.length).toBeGreaterThan(1)
+  })
+
+  test('shows what happened with one question', async () => {
+    const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
+    const { task, question, expected } = JSON.parse(records.split('\n')[0]!)
+    const { code, stdout } = await magic('show', 'small', '--question', task, '--organisation', 'trained')
+    expect(code).toBe(0)
+    for (const part of [task, question.split('\n')[0], `expected  ${expected}`, 'finalizer', 'simulated'])
+      expect(stdout).toContain(part)
+    expect(stdout).toMatch(/^ {2}request$[\s\S]*^ {2}reply$/m)
+    const { answers } = JSON.parse((await magic('show', 'small', '--question', task, '--json')).stdout)
+    expect(answers.map(({ organisation }: { organisation: string }) => organisation)).toContain('direct')
+    expect(answers[0]).toMatchObject({ record: { task, question, expected }, transcript: expect.any(Array) })
+    const unknown = await magic('show', 'small', '--question', 'none')
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("no question 'none'")])
   })
 
   test('shows a run in the middle of its work, also with half a line at its end', async () => {
@@ -346,6 +368,25 @@ describe('magic show', { timeout: seconds }, () => {
 })
 
 describe('magic compare', { timeout: seconds }, () => {
+  test('lists the questions on which two organisations disagree', async () => {
+    const compared = JSON.parse(
+      (await magic('compare', 'small', '--base', 'direct', '--list', 'both', '--json')).stdout,
+    )
+    const trained = compared.evaluations.find(({ label }: { label: string }) => label === 'trained')
+    const list = compared.listed.find(({ label }: { label: string }) => label === 'trained')
+    expect(list.questions).toHaveLength(trained.against.wins + trained.against.losses)
+    for (const { outcome, answers } of list.questions) {
+      const [own, base] = answers.map(({ record }: { record: { score: number } }) => record.score)
+      expect(outcome).toBe(own > base ? 'won' : 'lost')
+    }
+    const words = ['compare', 'small', '--base', 'direct', '--list', 'won', '--transcript']
+    const { code, stdout } = await magic(...words)
+    expect(code).toBe(0)
+    expect(stdout).toContain(`trained: ${trained.against.wins} question`)
+    if (trained.against.wins > 0) expect(stdout).toMatch(/^won: [\s\S]*^ {2}expected [\s\S]*^ {2}request$/m)
+    expect((await magic('compare', 'small', '--transcript')).code).toBe(2)
+  })
+
   test('pairs what one run keeps, question by question', async () => {
     const { code, stdout } = await magic('compare', 'small', '--base', 'direct')
     expect(code).toBe(0)

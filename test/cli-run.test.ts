@@ -39,6 +39,7 @@ describe('magic run on the simulated model', () => {
     expect(stderr).toContain('running 7 nodes')
     expect(stderr).toContain('✓ calculation_aggregator (aggregator)')
     expect(stderr).toContain('simulated')
+    expect(stderr).toContain('does not know this question: its answer is a guess')
     expect(stderr).not.toContain('\u001b')
   })
 

@@ -231,7 +231,6 @@ describe.concurrent('what cannot begin says why, spends nothing and leaves nothi
     ['a setting out of range', ['train', questions, '--set', 'maxUnits=0'], 'maxUnits'],
     ['a bad configuration', ['train', '--config', configuration], 'preset'],
     ['a bad name', ['train', questions, '--name', '../out'], 'no name of a run'],
-    ['a budget in money without a price', ['train', questions, '--max-cost', '1'], 'no price'],
     ['a folder without an encoder', ['train', questions, '--encoder', folder], 'onnx'],
     ['no such run', ['resume', 'none'], 'There is no run'],
     ['no such checkpoint', ['resume', run('whole'), '--from-update', '1'], 'it has those of 3 and 4'],

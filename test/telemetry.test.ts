@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wantedPackages } from '../src/cli/telemetry.ts'
 import { magicWith } from './magic.ts'
 
 interface Span {
@@ -53,4 +54,31 @@ test('with a collector configured, a run sends its spans by the GenAI convention
   expect(keys).toContain('gen_ai.usage.input_tokens')
   // Contents are opt-in.
   expect(JSON.stringify(spans)).not.toContain('6 times 7')
+})
+
+test('a collector that is gone neither fails the command nor keeps its answer back', async () => {
+  const task = join(folder, 'gone.json')
+  writeFileSync(task, JSON.stringify({ question: 'What is 6 times 7?' }))
+  // Nothing listens there: port 9 is nobody's.
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
+  const { code, stdout, stderr } = await magicWith(variables, 'run', '--task', task, '--contract', 'number')
+  expect(code).toBe(0)
+  expect(stdout).not.toBe('')
+  expect(stderr).toMatch(/Spans were not sent: .*ECONNREFUSED/)
+})
+
+test('the packages to install are those that this version works with', () => {
+  for (const wanted of wantedPackages()) {
+    const [, name, range] = /^(.+)@\^(.+)$/.exec(wanted)!
+    const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))
+    // A caret allows later patches of 0.x, and later minors of anything above.
+    const part = (version: string) => version.split('.').slice(0, version.startsWith('0.') ? 2 : 1)
+    expect(part(installed.version)).toEqual(part(range!))
+  }
+})
+
+test('without UTF-8 help is in ASCII', async () => {
+  const { stdout } = await magicWith({ LANG: 'C', LC_ALL: '', LC_CTYPE: '' }, 'run', '--help')
+  expect(stdout).toContain('A task is { "question": "." }')
+  expect(stdout).toMatch(/^[ -~\n]*$/)
 })

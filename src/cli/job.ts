@@ -2,12 +2,15 @@ import { type Configuration, loadConfiguration } from '../configuration/configur
 import { isBuiltInTaskSet } from '../configuration/configuration-schema.ts'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import { askedOf } from '../evaluation/evaluate-organisation.ts'
+import type { AskedIn } from '../evaluation/question-detail.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { exitCode } from '../problem.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
+import { isSimulatedModel } from '../simulator/model/simulator.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
 import type { EngineOptions } from '../training/train-options.ts'
@@ -20,7 +23,6 @@ import {
 } from './options/model-options.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
-import { isSimulatedModel } from './views/evaluation-table.ts'
 
 /** What `--encoder` may say; a path is a folder with MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
@@ -183,4 +185,15 @@ export async function openEncoder(source: EncoderSource, say: Say): Promise<Froz
 /** The tasks of a run and the configuration that they came from, for commands that ask no model. */
 export async function openTasksOfRun(folder: RunFolder): Promise<OpenedTasks> {
   return openTasks(sourceOf(folder.readRecord()).tasks)
+}
+
+/** Questions and expected answers from a run's task set, for records that lack them; nothing where it cannot be opened. */
+export function askedIn(folder: RunFolder): AskedIn {
+  let opened: Promise<OpenedTasks | undefined> | undefined
+  return async (split, id) => {
+    opened ??= openTasksOfRun(folder).catch(() => undefined)
+    const set = (await opened)?.set
+    const task = set?.splits[split]?.tasks.find((one) => one.id === id)
+    return set && task && askedOf(set, task, set.splits[split]!.references.get(id))
+  }
 }

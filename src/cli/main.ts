@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { unsettledPromises } from '../library/given-promise.ts'
 import { exitCode } from '../problem.ts'
+import { screenOf } from './display/screen.ts'
 import { printable } from './display/terminal-text.ts'
 import { exitCodeHelp } from './exit-code.ts'
 import { explain } from './problem.ts'
@@ -72,6 +73,10 @@ const program = new Command('magic')
   .version(version)
   .showHelpAfterError('(add --help for usage and examples)')
   .exitOverride()
+  .configureOutput({
+    writeOut: (text) => void process.stdout.write(screenOf(process.stdout).text(text)),
+    writeErr: (text) => void process.stderr.write(screenOf(process.stderr).text(text)),
+  })
   .addHelpText('after', exitCodeHelp)
 const named = openers.filter(([name]) => name === word)
 for (const [, open] of named.length > 0 ? named : openers) {
@@ -109,7 +114,7 @@ try {
     process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage
   else {
     const { message, code } = explain(error)
-    process.stderr.write(`magic: ${printable(message)}\n`)
+    process.stderr.write(screenOf(process.stderr).text(`magic: ${printable(message)}`))
     process.exitCode = code
   }
 } finally {

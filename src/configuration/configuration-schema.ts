@@ -10,6 +10,8 @@ import { type TrainingPreset, trainingPresets } from '../settings/training.ts'
 import { benchmarkNames } from '../tasks/benchmarks/list.ts'
 import { answerKinds } from '../tasks/own/answer-kind.ts'
 import type { DefinedTasks } from '../tasks/own/define-tasks.ts'
+import type { JudgeScorer } from '../tasks/own/judge-scorer.ts'
+import { type ScorerName, scorerNames } from '../tasks/own/named-scorer.ts'
 import { didYouMean } from '../tasks/own/nearest-name.ts'
 import type { GivenScorer } from '../tasks/own/own-scorer.ts'
 import { isQuestionFile } from '../tasks/own/question-file.ts'
@@ -29,9 +31,13 @@ const contract = z.custom<AnswerContract>(
   'must be an answer contract; schemaContract makes one from a schema',
 )
 
-const scorer = z.custom<GivenScorer>(
-  (value) => typeof value === 'function' || has(value, { score: 'function', version: 'string' }),
-  'must be a function (answer, reference) => score, or { score, version } with such a function',
+const scorer = z.custom<GivenScorer | ScorerName | JudgeScorer>(
+  (value) =>
+    typeof value === 'function' ||
+    has(value, { score: 'function', version: 'string' }) ||
+    (has(value, { judge: 'string' }) && Object.keys(value as Fields).length === 1) ||
+    (scorerNames as readonly unknown[]).includes(value),
+  `must be a function (answer, reference) => score, or { score, version } with such a function, or one of ${scorerNames.join(', ')}, or { judge: 'what makes an answer right' }`,
 )
 
 const library = z.custom<Library | string>(
@@ -44,8 +50,9 @@ const library = z.custom<Library | string>(
 const tool = z.custom<Tool>(
   (value) =>
     has(value, { name: 'string', description: 'string', payload: 'object', run: 'function' }) &&
+    has((value as Tool).payload, { safeParse: 'function' }) &&
     identifierPattern.test((value as Tool).name),
-  'must be a tool: { name, description, payload, run }',
+  'must be a tool: { name, description, payload, run }, with a zod schema as its payload',
 )
 
 /** What `tasks` may name besides files. */

@@ -211,7 +211,10 @@ describe('the fields', () => {
       'library: must be a library (defineLibrary makes one) or the path of a YAML file',
     ],
     [{ profile: { role: [] } }, "profile.role: there is no such field. Did you mean 'roles'?"],
-    [{ tools: [{ name: 'x' }] }, 'tools[0]: must be a tool: { name, description, payload, run }.'],
+    [
+      { tools: [{ name: 'x' }] },
+      'tools[0]: must be a tool: { name, description, payload, run }, with a zod schema as its payload.',
+    ],
     [{ model: 'gpt' }, "model: must be 'simulated' or settings, such as { preset: 'deepseek' }."],
     [{ model: { presett: 'openai' } }, "model.presett: there is no such field. Did you mean 'preset'?"],
     [{ model: { preset: 'acme' } }, 'model.preset: Invalid option'],

@@ -1,5 +1,5 @@
 import type { OrganisationReport, QuestionRecord } from './organisation-report.ts'
-import { pairedBootstrap } from './statistics.ts'
+import { detectableDifference, pairedBootstrap } from './statistics.ts'
 
 export type ComparedOrganisation = ReturnType<typeof compareOrganisations>[number]
 
@@ -41,6 +41,11 @@ export function compareOrganisations(
       base: baseReport.organisation,
       questions: pairs.length,
       ...pairedBootstrap(ownScores, baseScores, { seed, resamples }),
+      /** The smallest difference that so many questions can show. */
+      detectable: detectableDifference(
+        pairs.length,
+        pairs.map(({ own, other }) => own.score - other.score),
+      ),
       /** Questions with a higher, lower, equal score than the base's. */
       wins: signs.filter((sign) => sign > 0).length,
       losses: signs.filter((sign) => sign < 0).length,
@@ -50,6 +55,16 @@ export function compareOrganisations(
     }
     return { ...row, against }
   })
+}
+
+/** The smallest difference that these reports' questions can show; with several reports, of each to the first. */
+export function detectableAmong([first, ...others]: readonly OrganisationReport[]): number {
+  const scores = new Map(first!.records.map(({ task, score }) => [task, score]))
+  const each = others.map(({ records }) => {
+    const differences = records.flatMap(({ task, score }) => score - (scores.get(task) ?? score))
+    return detectableDifference(differences.length, differences)
+  })
+  return each.length === 0 ? detectableDifference(first!.n) : Math.max(...each)
 }
 
 function tokensOf(records: readonly QuestionRecord[]): number {

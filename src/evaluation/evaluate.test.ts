@@ -106,11 +106,13 @@ test('a budget of nothing gives no score, rather than zero', async () => {
 
 test('money without a price is refused before anything is asked or written', async () => {
   const folder = fresh()
-  const model = counting()
+  const counted = counting()
+  const identity = { provider: 'acme', model: 'large', options: {} }
+  const model = { identity, ask: counted.ask }
   await expect(evaluateDirect(folder, { model, budget: { cost: 1 } })).rejects.toThrow(
-    /no price for simulated/,
+    /no price for acme\/large/,
   )
-  expect(model.calls).toBe(0)
+  expect(counted.calls).toBe(0)
   expect(existsSync(folder)).toBe(false)
 })
 

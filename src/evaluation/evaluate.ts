@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { priceOf } from '../models/prices.ts'
 import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { Budget } from '../store/budget.ts'
+import { Budget, type Spent } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
@@ -37,6 +38,8 @@ export interface EvaluatedOrganisation extends OrganisationReport {
   readonly metric: string
   readonly model: string
   readonly search?: GraphSearch
+  /** By this call alone: of questions that have a record now, of those cut short, and of a judge. */
+  readonly spent: Spent
   /** The records' folder, where there is one. */
   readonly folder?: string
 }
@@ -77,19 +80,21 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       tasks,
       signal,
       done: store?.done,
+      onTrace: (trace) => store?.traces.keepTrace(trace),
       onRecord: (record, progress) => {
         store?.records.append(record)
         return onRecord?.(record, progress)
       },
     })
     const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
-    if (store === undefined) return whole
+    const { spent } = budget
+    if (store === undefined) return { ...whole, spent }
     const { records: _, ...summary } = whole
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
     sealEvaluation(store.folder)
-    return { ...whole, folder: store.folder }
+    return { ...whole, spent, folder: store.folder }
   } finally {
-    store?.close()
+    await store?.close()
   }
 }
 
@@ -140,21 +145,20 @@ async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHea
     mkdirSync(folder, { recursive: true })
     writeWhole(join(folder, 'evaluation.json'), `${JSON.stringify(header, null, 2)}\n`)
   }
+  await using opening = new AsyncDisposableStack()
   // Two at work on one evaluation would both ask all that is left.
-  const lock = await RunLock.acquire(folder)
-  try {
-    unsealEvaluation(folder)
-    const records = new LineFile(join(folder, 'records.jsonl'))
-    const done = new Map(readRecords(folder).map((record) => [record.task, record]))
-    const close = () => {
-      records.close()
-      lock.release()
-    }
-    return { folder, records, done, close }
-  } catch (error) {
-    lock.release()
-    throw error
-  }
+  opening.adopt(await RunLock.acquire(folder), (lock) => lock.release())
+  unsealEvaluation(folder)
+  const records = opening.adopt(new LineFile(join(folder, 'records.jsonl')), (file) => file.close())
+  const traces = opening.adopt(await SqliteLedger.open(tracesFile(folder)), (ledger) => ledger.close())
+  const done = new Map(readRecords(folder).map((record) => [record.task, record]))
+  const opened = opening.move()
+  return { folder, records, traces, done, close: () => opened.disposeAsync() }
+}
+
+/** Requests and replies of an evaluation's answers, in a ledger of its own: nothing is reused from it. */
+export function tracesFile(folder: string): string {
+  return join(folder, 'traces.sqlite')
 }
 
 function isComplete(folder: string): boolean {

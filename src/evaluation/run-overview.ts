@@ -46,6 +46,21 @@ export function sumTokens(counts: readonly TokenCount[]): TokenCount {
   return total
 }
 
+/**
+ * Scores of questions that were asked more than once, the first time and the last time. Updates differ in their questions,
+ * so means of early and late updates are no comparison.
+ */
+export function sameQuestions(updates: readonly Pick<UpdateRecord, 'query' | 'score'>[]) {
+  const single = updates.filter(({ query }) => query !== undefined)
+  const again = [...Map.groupBy(single, ({ query }) => query).values()].filter(({ length }) => length > 1)
+  if (again.length === 0) return undefined
+  return {
+    questions: again.length,
+    first: meanOf(again.map((asked) => asked[0]!.score)),
+    last: meanOf(again.map((asked) => asked.at(-1)!.score)),
+  }
+}
+
 /** A run of a runs folder, or why it cannot be read: one that is damaged must not hide the others. */
 export type ListedRun =
   | { readonly name: string; readonly folder: RunFolder; readonly overview: RunOverview }

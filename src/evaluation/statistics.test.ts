@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { meanInterval, pairedBootstrap } from './statistics.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { detectableDifference, meanInterval, pairedBootstrap } from './statistics.ts'
 
 const zeroOrOne = fc.array(fc.constantFrom(0, 1), { minLength: 1, maxLength: 60 })
 const unit = fc.double({ min: 0, max: 1, noNaN: true })
@@ -142,5 +143,40 @@ describe('paired bootstrap', () => {
     [[1], [1], { resamples: 0 }, 'number of resamples is 0'],
   ])('%j against %j with %j is refused', (a, b, more, problem) => {
     expect(() => pairedBootstrap(a, b, { seed, ...more })).toThrow(problem)
+  })
+})
+
+describe('the smallest difference that can be shown', () => {
+  test('without pairs rests on the number of questions alone, and halves with four times as many', () => {
+    expect(detectableDifference(100)).toBeCloseTo(2.8016 * Math.sqrt(0.003), 4)
+    expect(detectableDifference(400)).toBeCloseTo(detectableDifference(100) / 2, 12)
+    expect(detectableDifference(1)).toBe(1)
+  })
+
+  test('rests on how often pairs disagree, and is never zero', () => {
+    const agreeing = new Array(100).fill(0)
+    const disagreeing = agreeing.map((_, index) => (index % 2 === 0 ? 1 : -1))
+    expect(detectableDifference(100, agreeing)).toBeGreaterThan(0.02)
+    expect(detectableDifference(100, disagreeing)).toBeGreaterThan(detectableDifference(100, agreeing))
+  })
+
+  test('is shown in four of five evaluations', () => {
+    const n = 200
+    const random = deriveRandom(5, 'power')
+    const share = 0.3
+    const effect = detectableDifference(n)
+    // Pairs that disagree are won with the probability that gives the effect on average.
+    const won = (1 + effect / share) / 2
+    let shown = 0
+    for (let trial = 0; trial < 2000; trial += 1) {
+      const draws = Array.from({ length: n }, () =>
+        random.uniform() < share ? (random.uniform() < won ? 1 : -1) : 0,
+      ) as number[]
+      const mean = draws.reduce((a, b) => a + b, 0) / n
+      const variance = draws.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (n - 1)
+      if (mean / Math.sqrt(variance / n) > 1.96) shown += 1
+    }
+    expect(shown / 2000).toBeGreaterThan(0.76)
+    expect(shown / 2000).toBeLessThan(0.86)
   })
 })

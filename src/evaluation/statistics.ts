@@ -70,6 +70,20 @@ export function pairedBootstrap(
   }
 }
 
+/** 97.5 % and 80 % points of the standard normal distribution together: 5 % error, 80 % power. */
+const detectionFactor = z + 0.8416212335729143
+
+/**
+ * The smallest difference of two mean scores that this many questions show in four evaluations of five. `differences` are
+ * those of the pairs, where there are some. One more disagreement is assumed than there was, because pairs that all agree
+ * prove nothing. Without pairs, two organisations are taken to disagree on 30 % of the questions.
+ */
+export function detectableDifference(questions: number, differences?: ArrayLike<number>): number {
+  const squares = Array.from(differences ?? [], (one) => one ** 2)
+  const spread = differences === undefined ? 0.3 : (squares.reduce((a, b) => a + b, 0) + 1) / (questions + 1)
+  return Math.min(1, detectionFactor * Math.sqrt(spread / questions))
+}
+
 function resampledMeans(values: Float64Array, resamples: number, seed: number): Float64Array {
   const random = deriveRandom(seed, 'paired-bootstrap')
   const n = values.length

@@ -73,6 +73,7 @@ test('a run that nobody has touched is found right in everything', async () => {
     'checkpoint 2',
     'checkpoint 3',
     'settings and history',
+    'curves',
     'trajectories',
     'scores in the ledger',
     `evaluation ${storedEvaluations(new RunFolder(trained))[0]!.folder}`,
@@ -113,6 +114,51 @@ test.each(['policy.safetensors', 'optimizer.safetensors'])('a flipped byte in %s
   expect(await wrongIn(run)).toEqual({ 'checkpoint 3': expect.stringMatching(/is damaged/) })
 })
 
+test.each([
+  ['score', 0.99],
+  ['query', 'shelf-1'],
+  ['temperature', 0.3],
+  ['returns', [[1]]],
+])('a curve whose %s was changed is found, by the trajectories and by its digest', async (field, value) => {
+  const run = tampered((copy) => {
+    const lines = readLines(copy.eventsFile) as Record<string, unknown>[]
+    const changed = lines.map((line) => `${JSON.stringify({ ...line, [field]: value })}\n`)
+    writeFileSync(copy.eventsFile, changed.join(''))
+  })
+  const wrong = await wrongIn(run)
+  expect(wrong['curves']).toMatch(`events.jsonl says '${field}' of update`)
+  expect(wrong['settings and history']).toMatch(/^events.jsonl (was changed|is shorter)/)
+})
+
+test('events that are missing are found', async () => {
+  const run = tampered((copy) => edit(copy.eventsFile, (text) => text.replace(/[^\n]*\n$/, '')))
+  expect((await wrongIn(run))['curves']).toBe('events.jsonl tells of 2 of 3 updates')
+})
+
+test.each([
+  ['metric', 'pass@1'],
+  ['model', 'openai/gpt'],
+  ['score', { mean: 0.99, low: 0.9, high: 1 }],
+  ['more', 1],
+])('a report whose %s was changed is found', async (field, value) => {
+  const run = tampered((copy) => {
+    const file = join(storedEvaluations(copy)[0]!.folder, 'report.json')
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [field]: value }))
+  })
+  expect(Object.values(await wrongIn(run))[0]).toBe(
+    `report.json says '${field}' otherwise than its records do`,
+  )
+})
+
+test('a record whose answer is not that of its transcript is found', async () => {
+  const run = tampered((copy) => {
+    const file = join(storedEvaluations(copy)[0]!.folder, 'records.jsonl')
+    // Another way to write the same number: it scores the same.
+    edit(file, (text) => text.replace(/"answer":"(\d+)"/, '"answer":"$1.0"'))
+  })
+  expect(Object.values(await wrongIn(run))[0]).toMatch(/ends with another answer than its record|scored/)
+})
+
 test('a changed score of a trajectory is found, by its credit', async () => {
   const run = tampered((copy) =>
     editTrajectories(copy, ([first, ...rest]) => {
@@ -123,6 +169,7 @@ test('a changed score of a trajectory is found, by its credit', async () => {
   )
   expect(await wrongIn(run)).toEqual({
     'settings and history': 'trajectories.jsonl was changed: it does not have its digest',
+    curves: "events.jsonl says 'score' of update 0 otherwise than its trajectories do",
     trajectories: 'the credit of trajectory 0 of update 0 comes out differently',
   })
 })

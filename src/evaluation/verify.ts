@@ -3,16 +3,19 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import type { JsonValue } from '../library/json-value.ts'
+import { temperatureAt } from '../learning/update.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
+import { readLines } from '../store/durable-file.ts'
 import { changedEvaluations, isSealed } from '../store/evaluation-digests.ts'
+import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { EngineOptions } from '../training/train-options.ts'
-import { type StoredEvaluation, storedEvaluations } from './evaluate.ts'
+import { learnedFrom, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
+import { type StoredEvaluation, storedEvaluations, tracesFile } from './evaluate.ts'
 import { organisationReport } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
 
@@ -58,6 +61,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Verificati
       return 'whole, and of this run'
     })
   yield await attempt('settings and history', () => verifyHistory(folder, record))
+  yield await attempt('curves', () => verifyCurves(folder, record))
   yield* verifyLedger(record, options)
   yield* verifyEvaluations(options)
 }
@@ -89,6 +93,39 @@ function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
   return `as they were when the checkpoint of update ${newest} was written`
 }
 
+/** Makes the curves again from the trajectories, whose scores `verifyCredit` looks up in the ledger. */
+function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): string {
+  const events = readLines(folder.eventsFile) as UpdateRecord[]
+  const trajectories = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
+  for (const [position, line] of events.entries()) {
+    const learned = trajectories[position]
+    if (line.update !== position || learned?.update !== position)
+      throw new Error(
+        `events.jsonl has update ${line.update} where ${position} belongs, or no trajectories of it`,
+      )
+    const again = JSON.parse(
+      JSON.stringify({
+        // By values, an update is about many questions.
+        ...(training.method === 'paper' && {
+          query: learned.trajectories[0]!.query,
+          temperature: temperatureAt(position, updates, training),
+        }),
+        ...learnedFrom(learned.trajectories),
+      }),
+    ) as Record<string, unknown>
+    for (const [field, value] of Object.entries(again))
+      if (!isDeepStrictEqual((line as Record<string, unknown>)[field], value))
+        throw new Error(
+          `events.jsonl says '${field}' of update ${position} otherwise than its trajectories do`,
+        )
+    const spent = line.spent.calls - (events[position - 1]?.spent.calls ?? 0)
+    if (spent < 0) throw new Error(`events.jsonl counts fewer calls after update ${position} than before it`)
+  }
+  const newest = folder.checkpoints().at(-1) ?? 0
+  if (events.length < newest) throw new Error(`events.jsonl tells of ${events.length} of ${newest} updates`)
+  return `scores, returns and actions of ${events.length} updates come out again from their trajectories; losses, tokens and times rest on the digest of events.jsonl`
+}
+
 async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
   let ledger: SqliteLedger | undefined
@@ -118,7 +155,7 @@ async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Prom
   for await (const { key, evaluation } of ledger.entries()) {
     if (versions.get(key.task) !== key.dataVersion)
       throw new Error(`task '${key.task}' is not what was evaluated`)
-    const now = await scoreAgain(evaluation.answer, references.get(key.task), options)
+    const now = await scoreAgain(evaluation, references.get(key.task), options)
     if (now !== evaluation.score)
       throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
     count += 1
@@ -139,6 +176,7 @@ async function* verifyEvaluations(options: VerifyOptions): AsyncGenerator<Verifi
     yield await attempt(`evaluation ${evaluation.folder}`, async () => {
       const scored = await rescoreRecords(evaluation, options)
       verifyReport(evaluation, set)
+      await verifyTraces(evaluation)
       if (isSealed(evaluation.folder)) return scored
       return `${scored}; it is not ended, or of an earlier version: no digests`
     })
@@ -151,9 +189,10 @@ async function rescoreRecords(
   options: VerifyOptions,
 ): Promise<string> {
   const { references } = splitOf(options.set, split)
-  for (const { task, answer, score } of records) {
+  for (const record of records) {
+    const { task, score } = record
     if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
-    const now = await scoreAgain(answer, references.get(task), options)
+    const now = await scoreAgain(record, references.get(task), options)
     if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
   }
   // A question may have changed even if its score has not.
@@ -173,19 +212,44 @@ function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSe
   // In the order of the tasks, because sums of decimal fractions depend on it.
   const ordered = splitOf(set, header.split).tasks.flatMap(({ id }) => byTask.get(id) ?? [])
   const report = organisationReport(header, ordered)
-  const again = JSON.parse(JSON.stringify(report)) as Record<string, unknown>
+  const whole = { ...report, metric: set.metric, model: header.model }
+  const again = JSON.parse(JSON.stringify(whole)) as Record<string, unknown>
   // An earlier version's report may lack a field.
   for (const [field, value] of Object.entries(stored))
-    if (field in again && !isDeepStrictEqual(again[field], value))
+    if (!isDeepStrictEqual(again[field], value))
       throw new Error(`report.json says '${field}' otherwise than its records do`)
 }
 
+/** A record's answer and graph are those of its transcript. Evaluations of earlier versions have none. */
+async function verifyTraces({ folder, records }: StoredEvaluation): Promise<void> {
+  if (!existsSync(tracesFile(folder))) return
+  const ledger = await SqliteLedger.open(tracesFile(folder), { readOnly: true })
+  try {
+    for (const { task, execution, status, answer, graph, question } of records) {
+      const trace = await ledger.findTrace(execution)
+      // A record of an earlier version, in an evaluation that this one continued.
+      if (trace === undefined && question === undefined) continue
+      if (trace === undefined) throw new Error(`the transcript of '${task}' is gone`)
+      const isSame = trace.status === status && isDeepStrictEqual(trace.graph, graph)
+      // A trace without content has no answer, and one that was too long has another.
+      const said =
+        trace.answer === undefined || JSON.stringify(answer).length > 60_000 ? answer : trace.answer
+      if (!isSame || !isDeepStrictEqual(said, answer))
+        throw new Error(`the transcript of '${task}' ends with another answer than its record`)
+    }
+  } finally {
+    await ledger.close()
+  }
+}
+
 async function scoreAgain(
-  answer: JsonValue | undefined,
+  { answer, judge, parse }: Pick<Evaluation, 'answer' | 'judge' | 'parse'>,
   reference: unknown,
   { set, sandbox }: VerifyOptions,
 ): Promise<number> {
   if (answer === undefined) return 0
+  // No model is asked here: the verdict stands that was given then.
+  if (set.scorer.judge !== undefined) return parse === 'invalid' ? 0 : (judge?.score ?? Number.NaN)
   const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
   return (await set.scorer.score(answer, reference, { pool })).score
 }

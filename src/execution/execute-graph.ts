@@ -16,7 +16,7 @@ import type { Text } from './text.ts'
 import { emptyToolbox } from './toolbox.ts'
 import { announcer } from './trace/events.ts'
 import { OpenSpan } from './trace/telemetry.ts'
-import { traceOf } from './trace/trace.ts'
+import { idWithoutText, traceOf } from './trace/trace.ts'
 
 /**
  * Runs a graph on a task: groups become their workers and aggregators, every node starts as soon as all its predecessors
@@ -32,7 +32,7 @@ export async function executeGraph(options: ExecutionOptions): Promise<Execution
   const elapsed = () => performance.now() - start
   const tell = announcer(id, onEvent)
   const early = new EarlyEnd()
-  const about = { execution: id, workflow: profile.id, task: task.id, model: model.identity }
+  const about = { execution: id, workflow: profile.id, task: idWithoutText(task), model: model.identity }
   const span = OpenSpan.start({ ...about, content: settings.telemetryContent })
   // Field by field, so that tools see nothing else of a task.
   const { tables, program, publicTests } = task

@@ -8,6 +8,8 @@ export interface Score {
   readonly measures?: Readonly<Record<string, number>>
   /** Why, where the answer is a program: how its tests ended (docs/sandbox.md, "What a status means"). */
   readonly status?: string
+  /** Where a language model has judged: its verdict, which is not asked for again. */
+  readonly judge?: { readonly score: number; readonly reason: string }
 }
 
 export const invalidAnswer: Score = { score: 0, parse: 'invalid' }

@@ -44,6 +44,8 @@ const runRecordSchema = z.object({
     name: z.string(),
     title: z.string(),
     metric: z.string(),
+    /** What a language model that judges answers is told. */
+    judge: z.string().optional(),
     splits: z.record(z.string(), z.object({ tasks: z.int(), version: digest })),
   }),
   library: digest,

@@ -2,15 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomInt } from 'node:crypto'
 import type { Execution, ExecutionOptions, OtherTask } from '../execution/execution.ts'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
+import type { Memory } from '../execution/once.ts'
 import type { Toolbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import { invalidAnswer, type Score } from '../library/score.ts'
 import type { Task } from '../library/task.ts'
 import type { CallLimit } from '../models/call-limit.ts'
-import type { ChatModel } from '../models/chat-model.ts'
+import { type ChatModel, requestDigest } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
-import type { Meter } from '../models/retry.ts'
+import { stopsRun } from '../models/failure.ts'
+import { type Call, callModel, type Meter } from '../models/retry.ts'
+import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
 import { SandboxFailure } from '../sandbox/unavailable.ts'
@@ -27,6 +30,8 @@ export interface ExecutorParts {
   readonly clock?: Clock
   /** Notes every attempt to call the model. */
   readonly meter?: Meter
+  /** Where a judge's verdicts are kept, so that the same one is not paid for twice. */
+  readonly replies?: Memory<Call>
 }
 
 /** How graphs are run on the tasks of a set, and their answers scored. Runs nothing itself: `executeGraph` does. */
@@ -86,18 +91,36 @@ export class TaskExecutor {
     if (answer === undefined) return invalidAnswer
     const pool = this.parts.tools.sandbox?.pool
     const { name, scorer } = this.parts.set
-    const scored = await Promise.resolve(scorer.score(answer, reference, { pool, signal })).catch(
-      (problem: unknown) => {
-        if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
-        if (problem instanceof BrokenTask)
-          throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
-        throw problem
-      },
-    )
+    const scored = await Promise.resolve(
+      scorer.score(answer, reference, { pool, signal, ask: (request) => this.#ask(request, signal) }),
+    ).catch((problem: unknown) => {
+      if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
+      if (problem instanceof BrokenTask)
+        throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
+      throw problem
+    })
     if (scored.score >= 0 && scored.score <= 1) return scored
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,
     )
+  }
+
+  /** Asks the model for a judge's verdict. One that cannot be had is no score, not even zero. */
+  async #ask(said: { system: string; user: string }, signal?: AbortSignal): Promise<string> {
+    const { model, settings, limit, clock, meter, replies } = this.parts
+    const request = { ...said, decoding: { ...settings.decoding, temperature: 0, json: true } }
+    const attemptMs = settings.attemptSeconds * 1000
+    const make = async (until?: AbortSignal) => {
+      const call = await callModel(model, request, { limit, clock, meter, attemptMs, signal: until })
+      return { value: call, keep: call.reply.ok }
+    }
+    const digest = requestDigest(model.identity, request)
+    const { value } = await (replies === undefined ? make(signal) : replies.once(digest, make, signal))
+    const { reply } = value
+    if (reply.ok) return reply.text
+    signal?.throwIfAborted()
+    if (stopsRun(reply.kind)) throw stopError(reply)
+    throw new ModelUnreachableError(`The judge gave no verdict (${reply.kind}: ${reply.message})`)
   }
 
   /** The other questions of a task's split, in random order. */

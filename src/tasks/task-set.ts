@@ -47,6 +47,8 @@ export interface TaskScorer<R = unknown> {
   score(answer: JsonValue, reference: R, means: ScoringMeans): Score | Promise<Score>
   /** An answer that scores 1, if one is known; only the self-check and the simulated model get it. */
   solution?(reference: R): Solution | undefined
+  /** Where a language model judges: what it is told. Scoring then costs something, so that it is done once. */
+  readonly judge?: string
   /** Whether this reference's answers are programs that must be run. */
   needsSandbox?(reference: R): boolean
 }
@@ -54,6 +56,8 @@ export interface TaskScorer<R = unknown> {
 export interface ScoringMeans {
   /** Absent where programs cannot be run. */
   readonly pool?: SandboxPool
+  /** Asks the run's model, for a judge. Absent where nothing may be spent. */
+  readonly ask?: (request: { readonly system: string; readonly user: string }) => Promise<string>
   readonly signal?: AbortSignal
 }
 

@@ -12,7 +12,7 @@ import { questionSchema } from './own/question.ts'
 
 const page = readFileSync(new URL('../../docs/tasks.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block!)
+  [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, of, block]) => (of === language ? [block!] : []))
 
 /** The first column of the table under a heading. */
 function named(heading: string): string[] {

@@ -66,6 +66,7 @@ function describeRun(
       name,
       title,
       metric,
+      ...(set.scorer.judge === undefined ? {} : { judge: set.scorer.judge }),
       splits: Object.fromEntries(
         splits.map(([split, { tasks }]) => [
           split,

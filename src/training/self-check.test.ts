@@ -148,10 +148,18 @@ describe('refused before anything is spent', () => {
   })
 
   test('a budget in money for a model without a price', async () => {
-    await expect(checks({ budget: { cost: 5 }, model: untouched })).rejects.toThrow(
-      /budget in money, but no price for simulated\/simulated: give one under model.prices/,
+    const model = { ...untouched, identity: { provider: 'acme', model: 'large', options: {} } }
+    await expect(checks({ budget: { cost: 5 }, model })).rejects.toThrow(
+      /budget in money, but no price for acme\/large: give one under model.prices/,
     )
   })
+})
+
+test('the simulated model costs nothing, so a cap on money is no obstacle', async () => {
+  const found = await checks({ budget: { cost: 5 } })
+  expect(JSON.stringify(found)).toContain(
+    'simulated/simulated costs nothing: the cap on money cannot be reached',
+  )
 })
 
 describe('a model that does not answer', () => {

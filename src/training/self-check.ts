@@ -6,6 +6,7 @@ import { priceOf } from '../models/prices.ts'
 import { callModel } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
+import { isSimulatedModel } from '../simulator/model/simulator.ts'
 import { RunError } from '../store/run-folder.ts'
 import { describeTools } from '../store/run-tools.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
@@ -93,6 +94,7 @@ function countPrograms({ splits, scorer }: TaskSet): number {
 }
 
 async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMeans): Promise<string> {
+  if (scorer.judge !== undefined) return 'the model judges, which costs something: not tried before the run'
   const expectScore = async (task: string, answer: JsonValue, reference: unknown, expected: 0 | 1) => {
     const { score } = await scorer.score(answer, reference, means)
     if (score === expected) return
@@ -136,6 +138,7 @@ export function checkPrice(
   if (price !== undefined)
     return `${name}: ${price.input} and ${price.output} ${price.currency} per million tokens in and out (${price.asOf})`
   if (cost === undefined) return `${name} has no price: money is not counted`
+  if (isSimulatedModel(name)) return `${name} costs nothing: the cap on money cannot be reached`
   throw new RunError(
     `There is a budget in money, but no price for ${name}: give one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
   )

@@ -84,7 +84,11 @@ export function openEvaluator(options: {
     failPoint('after:call')
   })
   // A resumed run must see what its tools saw, and no program is run twice.
-  const executor = new TaskExecutor({ ...parts, tools: rememberTools(parts.tools, memory.observations) })
+  const executor = new TaskExecutor({
+    ...parts,
+    tools: rememberTools(parts.tools, memory.observations),
+    replies: memory.replies,
+  })
 
   const onExecution = async ({ usage, reused, cost, trace }: Execution) => {
     executions.push({ usage, reused, cost })

@@ -26,7 +26,6 @@ export function updateRecord(
   { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
 ) {
   const { loss: total, policyLoss: policy, meanDivergence: divergence, meanEntropy: entropy } = report
-  const scores = trajectories.map(({ terminalScore }) => terminalScore)
   return {
     type: 'update' as const,
     at: new Date().toISOString(),
@@ -35,15 +34,14 @@ export function updateRecord(
     query,
     temperature,
     loss: { total, policy, divergence, entropy },
-    /** Of the final graphs on the query. */
-    score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
-    returns: trajectories.map(returnsToGo),
+    ...learnedFrom(trajectories),
     advantages,
     gain,
-    actions: actionMix(trajectories),
     evaluations: { asked: evaluations, made, known },
     made: tokenCount(usage),
     reused: tokenCount(reused),
+    /** Attempts beyond the first of each call. Events of earlier versions lack it. */
+    retries: usage.attempts - usage.calls,
     cost,
     wallMs,
     /** The shortest that the update's calls allowed at this call limit. */
@@ -63,6 +61,17 @@ export function trajectoryRecord({ update, trajectories, chosen }: TrainedUpdate
       graph: same[0]!.graph,
       tasks: same.map(({ task }) => task),
     })),
+  }
+}
+
+/** What of an update's record follows from its trajectories alone: `verify` makes it again. */
+export function learnedFrom(trajectories: readonly Trajectory[]) {
+  const scores = trajectories.map(({ terminalScore }) => terminalScore)
+  return {
+    /** Of the final graphs on the query. */
+    score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
+    returns: trajectories.map(returnsToGo),
+    actions: actionMix(trajectories),
   }
 }
 

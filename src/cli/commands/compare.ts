@@ -1,12 +1,15 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import {
   baseOf,
   type ComparedEvaluation,
   compareEvaluations,
   type KeptEvaluation,
   keptEvaluations,
+  type Listing,
   latestEvaluations,
+  listings,
 } from '../../evaluation/compare-evaluations.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
@@ -15,11 +18,14 @@ import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
+import { evaluationTable, simulatedNote } from '../views/evaluation-table.ts'
+import { listedQuestions, listLines } from '../views/listed-questions.ts'
 
 interface CompareOptions {
   readonly split: string
   readonly base?: string
+  readonly list?: Listing
+  readonly transcript: boolean
   readonly runsDir?: string
   readonly json: boolean
 }
@@ -30,6 +36,13 @@ export function compareCommand(): Command {
     .argument('<runs...>', 'names or folders of runs')
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
+    .addOption(
+      new Option(
+        '--list <which>',
+        'also list questions that were won or lost against the base, with answers and graphs',
+      ).choices(listings),
+    )
+    .option('--transcript', 'with --list: every request and reply behind the answers', false)
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -39,11 +52,13 @@ Examples:
   magic compare first                              the organisations that \`magic eval first\` was asked for
   magic compare first second                       two runs, and the settings that differ
   magic compare first --base direct
+  magic compare first --base direct --list lost    the questions that a single call answers better
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
-bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
-the base's. Without --base, runs are compared with the trained policy of the first, and organisations of one run with
-the untrained policy.`,
+bootstrap; one that leaves out 0 is unlikely to be chance. detectable is the smallest difference that so many
+questions show in four evaluations of five: a smaller one needs more questions. won, lost and tied count questions;
+tokens are a multiple of the base's. Without --base, runs are compared with the trained policy of the first, and
+organisations of one run with the untrained policy.`,
     )
     .action(compare)
 }
@@ -53,7 +68,7 @@ interface ComparedRun {
   readonly evaluations: readonly KeptEvaluation[]
 }
 
-function compare(names: readonly string[], options: CompareOptions): void {
+async function compare(names: readonly string[], options: CompareOptions): Promise<void> {
   const { split } = options
   const runs = [...new Set(names)].map((name) => readRun(name, options))
   const evaluations = runs.flatMap((run) => run.evaluations)
@@ -66,6 +81,8 @@ function compare(names: readonly string[], options: CompareOptions): void {
     ),
   )
   const { metric } = runs[0]!.record.tasks
+  if (options.transcript && options.list === undefined) throw new UsageError('--transcript goes with --list.')
+  const listed = options.list && (await listedQuestions(rows, base, options.list, options.transcript))
   printResult(
     options,
     () => ({
@@ -74,6 +91,7 @@ function compare(names: readonly string[], options: CompareOptions): void {
         const { about, model } = header
         return { ...row, run, folder, about, model, simulated: isSimulatedModel(model) }
       }),
+      listed,
       settings: settings.map(({ name, values }) => ({
         name,
         values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
@@ -95,6 +113,7 @@ function compare(names: readonly string[], options: CompareOptions): void {
         rows.length > 1 && section(title, differenceTable(rows, base)),
         settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
         runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
+        listed?.map((one) => [listLines(one, screen), '']),
         labelled.some(({ isSimulated }) => isSimulated) && simulatedNote,
       ]
     },
@@ -116,12 +135,16 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
 
 function differenceTable(rows: readonly ComparedEvaluation[], base: number): ShownTable {
   return {
-    columns: ['organisation', 'difference [95 %]', 'won', 'lost', 'tied', 'tokens'],
+    columns: ['organisation', 'difference [95 %]', 'detectable', 'won', 'lost', 'tied', 'tokens'],
     rows: rows.toSpliced(base, 1).map(({ label, against }) => {
       if (against === undefined) return [label, 'no common question']
-      const { difference: mean, low, high, wins, losses, ties, tokenRatio } = against
+      const { difference: mean, low, high, detectable, wins, losses, ties, tokenRatio } = against
       const ratio = tokenRatio === undefined ? '–' : `${tokenRatio.toFixed(tokenRatio < 9.995 ? 2 : 1)}×`
-      return [label, differenceWithInterval({ mean, low, high }), `${wins}`, `${losses}`, `${ties}`, ratio]
+      const shown = `±${(detectable * 100).toFixed(1)}`
+      return [
+        ...[label, differenceWithInterval({ mean, low, high }), shown],
+        ...[`${wins}`, `${losses}`, `${ties}`, ratio],
+      ]
     }),
   }
 }

@@ -1,14 +1,16 @@
 import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
+import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
 import { type NamedOrganisation, organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
-import { addCosts, type Cost } from '../../models/prices.ts'
+import { addCosts } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
+import { writeWhole } from '../../store/durable-file.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { splitOf } from '../../tasks/task-set.ts'
 import { percent, tokens } from '../display/numbers.ts'
@@ -36,6 +38,7 @@ import { addReportOptions, openProgress, type ReportOptions } from '../options/r
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { startTelemetry } from '../telemetry.ts'
+import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
@@ -45,6 +48,8 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly seed?: number
   readonly threshold?: number
   readonly update?: number
+  readonly junit?: string
+  readonly githubSummary: boolean
 }
 
 export function evalCommand(): Command {
@@ -56,6 +61,8 @@ export function evalCommand(): Command {
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
+    .option('--junit <file>', 'also write the questions as JUnit XML: one below the full score has failed')
+    .option('--github-summary', 'also add the table to the summary of the GitHub job', false)
     .addOption(checkpointOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
@@ -72,6 +79,7 @@ Examples:
   magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
   magic eval first --organisation graph:examples/graph.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
+  magic eval first --junit scores.xml --github-summary   for CI: what its pages show
 
 Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
 all-group are the trained policy restricted to single agents or to groups; most-probable takes its most probable choice at
@@ -94,6 +102,8 @@ function share(text: string): number {
 
 async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
+  // Before anything is spent.
+  if (options.githubSummary) writeGithubSummary('')
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
   const progress = openProgress(options)
@@ -114,11 +124,9 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const fromFiles = new Map<string, NamedOrganisation>()
   for (const name of names.filter(isGraphFile)) fromFiles.set(name, await openGraphFile(name, library))
   const evaluated: EvaluatedOrganisation[] = []
-  // Of all organisations; what earlier commands used does not count against this one's caps.
-  const fresh: QuestionRecord[] = []
   let searchedFor: Spent | undefined
   const start = performance.now()
-  const used = () => usedBy(fresh, searchedFor, start)
+  const used = () => usedBy(evaluated, searchedFor, start)
   const engine = { set, model, execution, sandbox, tools, concurrency, folder, signal }
   const find = async () => {
     const label = `searching a graph on training questions${isSimulated ? ' (simulated)' : ''}`
@@ -151,7 +159,6 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
         progress.start(total, `${organisation.name}${remark}`, earlier.length)
       },
       onRecord: (record, { done }) => {
-        fresh.push(record)
         records.push(record)
         progress.update({ done, fields: runningFields(records, isSimulated) })
       },
@@ -171,6 +178,8 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
   const missing = names.slice(evaluated.length)
+  if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
+  if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
 }
 
@@ -196,6 +205,7 @@ function report(
     () => ({
       ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
       ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
+      detectable: evaluated.length === 0 ? null : detectableAmong(evaluated),
       evaluations: evaluated.map(({ records: _, ...summary }) => summary),
     }),
     (screen) => {
@@ -224,34 +234,35 @@ function report(
 function runningFields(records: readonly QuestionRecord[], isSimulated: boolean): ProgressFields {
   const score = sum(records, (record) => record.score) / records.length
   const used = sum(records, ({ usage }) => usage.input + usage.output)
+  const retries = sum(records, ({ usage }) => usage.attempts - usage.calls)
   const failed = records.filter(({ status }) => status !== 'answered').length
   const cost = records.map((record) => record.cost).reduce(addCosts)
   return {
     score: { text: `score ${percent(score)}`, value: score },
     tokens: { text: `${tokens(used)} tokens`, value: used },
     cost: { text: costText(cost, isSimulated), value: cost === 'unpriced' ? null : cost.amount },
+    ...(retries > 0 && { retries: { text: counted(retries, 'retry', 'retries'), value: retries } }),
     ...(failed > 0 && { failed: { text: `${failed} failed`, value: failed } }),
   }
 }
 
-/** What the records and a search have taken together. */
+/** By this command: of all organisations, judges included, and of a search. What earlier commands used does not count. */
 function usedBy(
-  records: readonly QuestionRecord[],
+  evaluated: readonly EvaluatedOrganisation[],
   search: Spent | undefined,
   start: number,
 ): Required<BudgetSettings> {
-  const amount = (cost: Cost) => (cost === 'unpriced' ? 0 : cost.amount)
+  const spent = [...evaluated.map((one) => one.spent), ...(search === undefined ? [] : [search])]
   return {
-    cost: sum(records, ({ cost }) => amount(cost)) + amount(search?.cost ?? 'unpriced'),
-    tokens:
-      sum(records, ({ usage }) => usage.input + usage.output) + (search ? search.input + search.output : 0),
-    calls: sum(records, ({ usage }) => usage.calls) + (search?.calls ?? 0),
+    cost: sum(spent, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
+    tokens: sum(spent, ({ input, output }) => input + output),
+    calls: sum(spent, ({ calls }) => calls),
     minutes: (performance.now() - start) / 60_000,
   }
 }
 
-function sum(records: readonly QuestionRecord[], amount: (record: QuestionRecord) => number): number {
-  return records.reduce((total, record) => total + amount(record), 0)
+function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0)
 }
 
 /** What earlier organisations have left of the caps. */

@@ -7,6 +7,7 @@ import type { Restriction } from '../../graph/legality.ts'
 import { dot } from '../../graph/render/dot.ts'
 import { mermaid } from '../../graph/render/mermaid.ts'
 import { outerPicture } from '../../graph/render/picture.ts'
+import { svg } from '../../graph/render/svg.ts'
 import { selectRoles } from '../../library/define-library.ts'
 import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
@@ -14,6 +15,7 @@ import { deriveRandom } from '../../numerics/random.ts'
 import { constructGraphs } from '../../policy/construction.ts'
 import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
+import { writeWhole } from '../../store/durable-file.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { wrapText } from '../display/screen.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
@@ -32,6 +34,7 @@ interface GraphOptions {
   readonly library?: string
   readonly maxUnits: number
   readonly maxDepth: number
+  readonly svg?: string
   readonly json: boolean
 }
 
@@ -54,6 +57,7 @@ export function graphCommand(): Command {
     .addOption(libraryOption())
     .addOption(policyOption('maxUnits'))
     .addOption(policyOption('maxDepth'))
+    .option('--svg <file>', 'also draw the graph into an SVG file')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -98,6 +102,7 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   const steps = explainSteps(policy, { ...job, steps: construction!.steps })
   const picture = outerPicture(graph)
   const key = graphKey(graph)
+  if (options.svg !== undefined) writeWhole(options.svg, svg(picture))
   printResult(
     options,
     () => ({

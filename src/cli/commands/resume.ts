@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { runOverview } from '../../evaluation/run-overview.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
@@ -91,7 +92,7 @@ function tellFinished(
   const { updates } = runOverview(folder)
   const spent = updates.at(-1)?.spent ?? new Budget({}, undefined).spent
   if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
-  const isSimulated = model.provider === 'simulated'
+  const isSimulated = isSimulatedModel(`${model.provider}/${model.model}`)
   const result = { status: 'finished', folder: folder.path, done: all, updates: all, spent } as const
   printTraining({ result, updates, isSimulated, caps: budget }, options)
 }

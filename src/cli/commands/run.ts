@@ -9,7 +9,8 @@ import { loadLibrary } from '../../library/yaml-library.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import { defaultConcurrency, executionSettings } from '../../settings/execution.ts'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { unknownQuestion } from '../../simulator/model/respond.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphLines } from '../display/screen.ts'
@@ -98,7 +99,15 @@ async function run(options: RunOptions): Promise<void> {
     limit: new CallLimit(options.concurrency ?? defaultConcurrency),
     onEvent: json ? () => {} : view.listen,
   })
-  if (json) printJson(execution.trace)
-  else printExecution(execution, model.identity.model === simulatedModelName)
+  const { provider, model: served } = model.identity
+  const isSimulated = isSimulatedModel(`${provider}/${served}`)
+  const guess =
+    isSimulated &&
+    execution.packets.some(({ analysis }) => analysis?.includes(unknownQuestion)) &&
+    'The simulated model does not know this question: its answer is a guess.'
+  if (json) {
+    printJson(execution.trace)
+    printAside(() => guess)
+  } else printExecution(execution, isSimulated, guess)
   process.exitCode = executionCode(execution)
 }

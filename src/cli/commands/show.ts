@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
+import { curvesCsv, writeTensorBoard } from '../../evaluation/curves.ts'
+import { questionDetails } from '../../evaluation/question-detail.ts'
 import {
   fifthOf,
   finalGraphs,
@@ -9,20 +11,34 @@ import {
   runOverview,
 } from '../../evaluation/run-overview.ts'
 import { worthOfTraining } from '../../evaluation/worth.ts'
-import { defaultRunsFolder } from '../../store/run-folder.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { outerPicture } from '../../graph/render/picture.ts'
+import { svg } from '../../graph/render/svg.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { writeWhole } from '../../store/durable-file.ts'
+import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
+import { askedIn } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
+import { questionLines } from '../views/question-view.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
 import { meanScore, scoreWindow } from '../views/training-view.ts'
 
 interface ShowOptions {
   readonly runsDir?: string
   readonly graphs: number
+  readonly question?: string
+  readonly organisation?: string
+  readonly split?: string
+  readonly csv?: string
+  readonly tensorboard?: string
+  readonly svg?: string
   readonly json: boolean
 }
 
@@ -33,6 +49,12 @@ export function showCommand(): Command {
     )
     .argument('[run]', 'name or folder of the run')
     .option('--graphs <n>', 'how many of the most common graphs to draw', wholeNumber(0), 3)
+    .option('--question <id>', 'what happened with this question: answers, graphs, every request and reply')
+    .option('--organisation <name>', 'with --question: only of this organisation, or `training`')
+    .option('--split <name>', 'with --question: only of these questions')
+    .option('--csv <file>', 'also write the curves as CSV, a line per update')
+    .option('--tensorboard <folder>', 'also write the curves as a TensorBoard event file')
+    .option('--svg <file>', 'also draw the most common graph, or that of the question, into an SVG file')
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -42,13 +64,18 @@ Examples:
   magic show                       the runs there are
   magic show first                 one of them
   magic show first --json | jq '.updates[].score'
+  magic show first --question synthetic-0-choice-1 --organisation trained
+  magic show first --csv curves.csv --tensorboard board --svg graph.svg
 
 It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
 to explore; \`magic eval\` gives the score that counts.`,
     )
-    .action((name: string | undefined, options: ShowOptions) => {
+    .action(async (name: string | undefined, options: ShowOptions) => {
       if (name === undefined) return showRuns(options)
       const folder = existingRun(name, options.runsDir)
+      if (options.question !== undefined) return showQuestion(folder, options.question, options)
+      if (options.organisation !== undefined || options.split !== undefined)
+        throw new UsageError('--organisation and --split go with --question ID.')
       const overview = runOverview(folder)
       const evaluations = keptEvaluations(folder, overview.record.name)
       const run: ShownRun = {
@@ -58,12 +85,32 @@ to explore; \`magic eval\` gives the score that counts.`,
         evaluations,
         worth: worthOfTraining(evaluations),
       }
+      if (options.csv !== undefined) writeWhole(options.csv, curvesCsv(overview.updates))
+      if (options.tensorboard !== undefined) writeTensorBoard(options.tensorboard, overview.updates)
+      writeDrawing(options, run.graphs[0]?.graph)
       printResult(
         options,
         () => runJson(run),
         (screen) => runLines(run, options.graphs, screen),
       )
     })
+}
+
+async function showQuestion(folder: RunFolder, question: string, options: ShowOptions): Promise<void> {
+  const { organisation, split } = options
+  const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
+  writeDrawing(options, AgentGraph.of(details[0]!.record.graph.units))
+  printResult(
+    options,
+    () => ({ question, answers: details }),
+    (screen) => questionLines(details, screen),
+  )
+}
+
+function writeDrawing({ svg: file }: ShowOptions, graph: AgentGraph | undefined): void {
+  if (file === undefined) return
+  if (graph === undefined) throw new UsageError('There is no graph to draw yet: the run has done no update.')
+  writeWhole(file, svg(outerPicture(graph)))
 }
 
 function runJson({ folder, overview, graphs, evaluations, worth }: ShownRun): object {
@@ -125,10 +172,12 @@ function listLines(
   if (listed.length === 0) return [`There are no runs in ${folder} yet. \`magic train\` makes one.`]
   const rows = listed.map((run) => {
     if (run.problem !== undefined) return [run.name, '', '', `cannot be read: ${run.problem}`]
-    const { name, tasks, done, updates, finished, trainingScore, lastUpdateAt } = run
+    const { name, tasks, model, done, updates, finished, trainingScore, lastUpdateAt } = run
     const state = finished ? 'finished' : 'unfinished'
     const ago = `${duration(Date.now() - Date.parse(lastUpdateAt))} ago`
-    return [name, tasks, `${done}/${updates}`, state, percent(trainingScore ?? Number.NaN), ago]
+    const mark = isSimulatedModel(model) ? ' (simulated)' : ''
+    const score = `${percent(trainingScore ?? Number.NaN)}${mark}`
+    return [name, tasks, `${done}/${updates}`, state, score, ago]
   })
   const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
   const legend = `Training score: the mean of the last ${scoreWindow} updates. \`magic show RUN\` tells more.`

@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import { type LiveArea, liveArea } from './live-area.ts'
 import { duration, rate } from './numbers.ts'
 import type { ProgressState } from './progress.ts'
@@ -23,7 +24,7 @@ export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): Prog
   return {
     start(given) {
       read = given
-      area = liveArea(stream, (now) => [barLine(read(), now), ...fieldLines(read(), now)], screen)
+      area = liveArea(stream, (now) => [...barLines(read(), now), ...fieldLines(read(), now)], screen)
     },
     update: () => area?.update(),
     note(text) {
@@ -46,14 +47,17 @@ export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): Prog
 }
 
 /** A heavy line upon a light one, in steps of half a character: it reads without colour too. */
-function barLine(state: ProgressState, screen: Screen): string {
+function barLines(state: ProgressState, screen: Screen): string[] {
   const share = shareDone(state)
   const length = Math.max(8, Math.min(40, screen.columns - 60))
   const halves = Math.floor(share * length * 2)
   const heavy = '━'.repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? '╸' : '')
   const light = '─'.repeat(length - heavy.length)
   const bar = `${screen.paint(share === 1 ? 'green' : 'cyan', heavy)}${screen.paint('dim', light)}`
-  return [bar, joined([state.label, ...figures(state)], '  ')].join('  ')
+  const text = joined([state.label, ...figures(state)], '  ')
+  // A figure that is cut is a wrong one: where they do not fit beside the bar, they go below it.
+  if (length + 2 + stringWidth(text) < screen.columns) return [`${bar}  ${text}`]
+  return [bar, ...`  ${wrapText(text, screen, '  ')}`.split('\n')]
 }
 
 const longestSilenceMs = 30_000

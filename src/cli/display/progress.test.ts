@@ -118,7 +118,8 @@ test('live: a resized terminal is painted anew, over lines that it may have brok
   terminal.resize(40)
   expect(terminal.lines).toEqual([
     'kept',
-    '━━━━────  train  5/10  50 %  50/s  1 s…',
+    '━━━━────',
+    '  train  5/10  50 %  50/s  1 s left',
     '  score 0.62 · tokens 1.2 M made, 0.4 M',
     '  reused · ¥0.42 of ¥5.00',
   ])
@@ -126,17 +127,18 @@ test('live: a resized terminal is painted anew, over lines that it may have brok
   expect(terminal.lines).toHaveLength(3)
 })
 
-test('live: where it is narrow the bar is short, then the line is cut', () => {
-  const lineAt = (columns: number) => {
+test('live: where it is narrow the bar is short, then the figures go below it, whole', () => {
+  const linesAt = (columns: number) => {
     const { terminal, progress } = open('live', columns)
     progress.start(120, 'train')
     vi.advanceTimersByTime(1000)
     progress.update({ done: 59 })
     vi.advanceTimersByTime(100)
-    return terminal.lines[0]!.replace(/[━─╸]+/, '▬')
+    return terminal.lines.map((line) => line.replace(/[━─╸]+/, '▬'))
   }
-  expect(lineAt(60)).toBe('▬  train  59/120  49 %  54/s  1 s left')
-  expect(lineAt(24)).toBe('▬  train  59/12…')
+  expect(linesAt(60)).toEqual(['▬  train  59/120  49 %  54/s  1 s left'])
+  expect(linesAt(40)).toEqual(['▬', '  train  59/120  49 %  54/s  1 s left'])
+  expect(linesAt(24)).toEqual(['▬', '  train  59/120  49 %', '  54/s  1 s left'])
 })
 
 test('plain: the first item, the quarters, and a sign of life every 30 seconds', () => {

@@ -12,7 +12,7 @@ export function jsonText(value: unknown): string {
   return printable(JSON.stringify(value, null, 2))
 }
 
-/** `1 call`, `2 calls`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+/** `1 call`, `2 calls`, `2 retries`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
 }

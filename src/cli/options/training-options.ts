@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import wrapAnsi from 'wrap-ansi'
 import type { Configuration } from '../../configuration/configuration.ts'
 import { type BudgetSettings, budgetSettings } from '../../settings/budget.ts'
 import { settable } from '../../settings/run-settings.ts'
@@ -69,7 +68,10 @@ export function addTrainingOptions(command: Command): Command {
       .hook('preAction', () => {
         if (command.opts()['set'] === true) throw new UsageError(`Settings for --set:\n${settingLines()}`)
       })
-      .addHelpText('after', `\nSettings for --set (docs/settings.md explains them):\n${keyLines()}`)
+      .addHelpText(
+        'after',
+        `\nSettings for --set, with their defaults and values (docs/settings.md explains them):\n${valueLines()}`,
+      )
   )
 }
 
@@ -132,7 +134,7 @@ function assignment(text: string, earlier: Settings = {}): Settings {
   const setting = settable.get(key)
   if (setting === undefined)
     throw new InvalidArgumentError(
-      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} The settings are:\n${keyLines()}`,
+      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} The settings, with their defaults and values:\n${valueLines()}`,
     )
   const nested = key
     .split('.')
@@ -162,6 +164,12 @@ function settingLines(): string {
     .join('\n')
 }
 
-function keyLines(): string {
-  return wrapAnsi([...settable.keys()].join('  '), 98).replace(/^/gm, '  ')
+function valueLines(): string {
+  const width = Math.max(...[...settable.keys()].map((key) => key.length))
+  return [...settable.values()]
+    .map((setting) => {
+      const usual = setting.default === undefined ? '' : `${setting.default}; `
+      return `  ${setting.key.padEnd(width)}  ${usual}${allowedText(setting)}`
+    })
+    .join('\n')
 }

@@ -1,10 +1,11 @@
+import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 import type { GraphSearch } from '../../evaluation/search-graph.ts'
 import type { Cost } from '../../models/prices.ts'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
 import { type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'
+import { counted } from '../display/terminal-text.ts'
 
 /** A report under the name that it has beside others. */
 export interface LabelledReport {
@@ -38,6 +39,8 @@ export function evaluationLines(rows: readonly LabelledReport[], metric: string,
     '',
     wrapText('tokens/q, calls/q: means per question. cost: of all questions together.', screen),
     'failed: without a valid answer, counted with a score of 0.',
+    retriesOf(rows) > 0 && `retries: ${counted(retriesOf(rows), 'attempt')} beyond the first of a call.`,
+    wrapText(detectableText(rows.map(({ report }) => report)), screen),
     rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
   ]
 }
@@ -49,13 +52,20 @@ export function searchText(search: GraphSearch, isSimulated: boolean): string {
   return `the best of ${graphs} graphs has ${percent(score)} on ${questions} training questions; ${tokens(spent.input + spent.output)} tokens paid, ${cost}`
 }
 
+function retriesOf(rows: readonly LabelledReport[]): number {
+  return rows.reduce((sum, { report: { usage } }) => sum + usage.attempts - usage.calls, 0)
+}
+
+/** How large a difference so many questions can show: without it a table of scores promises too much. */
+function detectableText(reports: readonly OrganisationReport[]): string {
+  const n = Math.min(...reports.map((report) => report.n))
+  const points = (detectableAmong(reports) * 100).toFixed(1)
+  const premise = reports.length > 1 ? '' : ', if two organisations disagree on 30 % of the questions'
+  return `${counted(n, 'question')} can show a difference of ${points} percentage points or more${premise}; for less, ask more questions.`
+}
+
 export const simulatedNote = 'The scores are simulated: no language model was asked.'
 
 export function costText(cost: Cost, isSimulated: boolean): string {
   return cost === 'unpriced' && isSimulated ? 'free' : money(cost)
-}
-
-/** As `provider/model`. */
-export function isSimulatedModel(name: string): boolean {
-  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
 }

@@ -11,7 +11,13 @@ import { costText } from './evaluation-table.ts'
 export function printExecution(execution: Execution, isSimulated: boolean, remark?: Lines): void {
   const { status, answer, stop, usage, cost, durationMs } = execution
   const tokens = `${usage.input} + ${usage.output} tokens`
-  const summary = `${status} in ${(durationMs / 1000).toFixed(1)} s, ${counted(usage.calls, 'call')}, ${tokens}, ${costText(cost, isSimulated)}`
+  const retries = usage.attempts - usage.calls
+  const summary = [
+    `${status} in ${(durationMs / 1000).toFixed(1)} s`,
+    counted(usage.calls, 'call') + (retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''),
+    tokens,
+    costText(cost, isSimulated),
+  ].join(', ')
   printAside((screen) => {
     const shown = (line: string) => wrapText(shownText(line), screen)
     return [

@@ -4,9 +4,16 @@ import {
   type KeptEvaluation,
   latestEvaluations,
 } from '../../evaluation/compare-evaluations.ts'
-import { type FinalGraph, fifthOf, placedUnits, type RunOverview } from '../../evaluation/run-overview.ts'
+import {
+  type FinalGraph,
+  fifthOf,
+  placedUnits,
+  type RunOverview,
+  sameQuestions,
+} from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { Worth } from '../../evaluation/worth.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
@@ -14,7 +21,7 @@ import { factLines, graphLines, type Lines, type Screen, shownText, wrapText } f
 import { movingMean, sparkline } from '../display/series.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { costText, evaluationLines, isSimulatedModel } from './evaluation-table.ts'
+import { costText, evaluationLines } from './evaluation-table.ts'
 import { runWord } from './training-summary.ts'
 import { worthSentence } from './worth-sentence.ts'
 
@@ -89,8 +96,9 @@ function spentText({ updates, made, reused }: RunOverview, isSimulated: boolean)
   const spent = updates.at(-1)?.spent
   if (spent === undefined) return 'nothing yet'
   const saved = countOf(reused)
+  const retries = updates.reduce((sum, { retries = 0 }) => sum + retries, 0)
   return [
-    `${tokens(countOf(spent))} tokens in ${counted(spent.calls, 'call')}`,
+    `${tokens(countOf(spent))} tokens in ${counted(spent.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''}`,
     `${tokens(saved)} more reused (${percent(saved / (saved + countOf(made)))})`,
     costText(spent.cost, isSimulated),
     duration(spent.minutes * 60_000),
@@ -130,7 +138,12 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const rows = small.map(([name, values, shown]) => {
     return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
   })
-  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen)]
+  const same = sameQuestions(updates)
+  const compared =
+    same === undefined
+      ? 'No question was asked twice yet, so early and late scores are of different questions.'
+      : `On the ${counted(same.questions, 'question')} asked more than once: score ${fixed(same.first)} the first time, ${fixed(same.last)} the last time.`
+  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen), '', wrapText(compared, screen)]
 }
 
 function fixed(value: number): string {

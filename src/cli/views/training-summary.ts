@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { sumTokens } from '../../evaluation/run-overview.ts'
+import { sameQuestions, sumTokens } from '../../evaluation/run-overview.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
@@ -7,7 +7,6 @@ import type { TrainingResult } from '../../training/train-options.ts'
 import type { UpdateRecord } from '../../training/update-record.ts'
 import { duration, money, tokens } from '../display/numbers.ts'
 import { factLines, type Screen, shownText } from '../display/screen.ts'
-import { movingMean, sparkline } from '../display/series.ts'
 import { counted } from '../display/terminal-text.ts'
 import { printResult } from '../print.ts'
 import { meanScore, moneyText, scoreWindow } from './training-view.ts'
@@ -30,14 +29,19 @@ export function printTraining(training: FinishedTraining, options: { readonly js
 /** The end of a training as data. */
 function trainingJson({ result, updates, isSimulated }: FinishedTraining): object {
   const { folder, ...rest } = result
-  const { first, last } = scoresOf(updates)
+  const same = sameQuestions(updates)
   const { calls, input, output } = sumTokens(updates.map(({ reused }) => reused))
   return {
     run: runWord(folder),
     folder,
     simulated: isSimulated,
     ...rest,
-    score: { first: first ?? null, last: last ?? null },
+    score: {
+      /** On the same questions, when each was asked first and last. */
+      ...{ first: same?.first ?? null, last: same?.last ?? null, questions: same?.questions ?? 0 },
+      recent: meanScore(updates.slice(-scoreWindow)) ?? null,
+    },
+    retries: retriesOf(updates),
     reused: { calls, tokens: input + output },
   }
 }
@@ -49,6 +53,7 @@ function trainingText(training: FinishedTraining, screen: Screen): string {
   const { input, output } = sumTokens(updates.map(({ reused }) => reused))
   const used = [
     counted(spent.calls, 'call'),
+    ...(retriesOf(updates) > 0 ? [counted(retriesOf(updates), 'retry', 'retries')] : []),
     `${tokens(spent.input + spent.output)} tokens`,
     `${tokens(input + output)} more reused`,
     moneyText(spent, caps, isSimulated),
@@ -76,19 +81,17 @@ function unknownText({ unknown, unknownAtMost }: Spent): string {
   return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
 }
 
-function scoresOf(updates: readonly UpdateRecord[]) {
-  return { first: meanScore(updates.slice(0, scoreWindow)), last: meanScore(updates.slice(-scoreWindow)) }
+function retriesOf(updates: readonly UpdateRecord[]): number {
+  return updates.reduce((sum, { retries = 0 }) => sum + retries, 0)
 }
 
 function scoreText(updates: readonly UpdateRecord[]): string {
-  const { first, last } = scoresOf(updates)
-  if (first === undefined || last === undefined) return 'none: no update was done'
-  // Where they overlap, the two would seem to be compared.
-  if (updates.length < first.n + last.n)
-    return `${last.mean.toFixed(3)} (mean of the last ${counted(last.n, 'update')})`
-  const scores = updates.map(({ score }) => score)
-  const curve = sparkline(movingMean(scores, last.n), 16)
-  return `${curve}  ${first.mean.toFixed(3)} → ${last.mean.toFixed(3)} (means of the first and last ${last.n} updates)`
+  const recent = meanScore(updates.slice(-scoreWindow))
+  if (recent === undefined) return 'none: no update was done'
+  const same = sameQuestions(updates)
+  if (same === undefined)
+    return `${recent.mean.toFixed(3)} (mean of the last ${counted(recent.n, 'update')}; no question was asked twice, so there is nothing to compare it with)`
+  return `${same.first.toFixed(3)} → ${same.last.toFixed(3)} on the same ${counted(same.questions, 'question')}, the first and the last time that each was asked`
 }
 
 function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {

@@ -1,5 +1,7 @@
+import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { ProgramInterface, ProgramTest, Table } from '../../library/task.ts'
+import { Problem } from '../../problem.ts'
 import { BrokenTask } from '../../sandbox/program/program-message.ts'
 import type { ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxFailure } from '../../sandbox/unavailable.ts'
@@ -48,10 +50,31 @@ export async function useTool<Payload>(
     return toolError('bad_payload', `${z.prettifyError(checked.error)}\n${tool.description}`)
   }
   try {
-    return await tool.run(checked.data, context, signal)
+    const observation: unknown = await tool.run(checked.data, context, signal)
+    if (isObservation(observation)) return observation
+    throw new ToolShapeError(tool.name, observation)
   } catch (problem) {
     if (problem instanceof BrokenTask) return toolError('failed', problem.message)
     if (problem instanceof SandboxFailure) return toolError('unavailable', problem.reason)
     throw problem
+  }
+}
+
+const reasons: readonly unknown[] = ['bad_payload', 'failed', 'unavailable'] satisfies ToolErrorReason[]
+
+function isObservation(value: unknown): value is ToolObservation {
+  if (typeof value !== 'object' || value === null) return false
+  const { status, result, reason, message } = value as Readonly<Record<string, unknown>>
+  if (status === 'ok') return typeof result === 'object' && result !== null && !Array.isArray(result)
+  return status === 'error' && reasons.includes(reason) && typeof message === 'string'
+}
+
+/** A tool of the user's that gives something else than it must: a model would be told nonsense. */
+export class ToolShapeError extends Problem {
+  constructor(tool: string, given: unknown) {
+    const shown = inspect(given, { depth: 1, breakLength: Number.POSITIVE_INFINITY }).slice(0, 200)
+    super(
+      `The tool '${tool}' returned ${shown}. Return { status: 'ok', result: { … } }, with an object as result, or { status: 'error', reason: 'bad_payload' | 'failed' | 'unavailable', message: '…' } (docs/execution.md, "Tools of your own").`,
+    )
   }
 }

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Table } from '../../library/task.ts'
 import { builtInTools } from '../../library/tool-name.ts'
+import { Problem } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import type { Reference } from '../../tasks/scoring/reference.ts'
 import { cellNumber } from './table-reader.ts'
-import { type ToolContext, useTool } from './tool.ts'
+import { type ToolContext, type ToolObservation, useTool } from './tool.ts'
 import { tools } from './tools.ts'
 
 const sandbox = new ProgramSandbox(new SandboxPool({ concurrency: 2 }))
@@ -374,3 +376,33 @@ test.each([
   ['1e3', undefined],
   ['9'.repeat(41), undefined],
 ])('the cell %j shows the number %s', (cell, number) => expect(cellNumber(cell)).toBe(number))
+
+describe('a tool of the user', () => {
+  const returning = (given: unknown) => ({
+    ...{ name: 'mine', description: 'Mine.', payload: z.object({}) },
+    run: async () => given as ToolObservation,
+  })
+
+  test.each([
+    [{ status: 'ok', result: { value: 1 } }],
+    [{ status: 'error', reason: 'failed', message: 'no' }],
+  ])('may return %j', async (given) => {
+    expect(await useTool(returning(given), {}, {})).toBe(given)
+  })
+
+  test.each([
+    [42],
+    ['text'],
+    [null],
+    [undefined],
+    [{ value: 1 }],
+    [{ status: 'ok' }],
+    [{ status: 'ok', result: [1] }],
+    [{ status: 'error', reason: 'odd', message: 'no' }],
+    [{ status: 'error', reason: 'failed' }],
+  ])('that returns %j is refused at once, with what it must return', async (given) => {
+    const used = useTool(returning(given), {}, {})
+    await expect(used).rejects.toThrow(/^The tool 'mine' returned .*\. Return \{ status: 'ok', result:/)
+    await expect(used).rejects.toBeInstanceOf(Problem)
+  })
+})

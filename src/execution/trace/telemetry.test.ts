@@ -71,7 +71,7 @@ const graph = AgentGraph.of([
   { role: 'a', realization: 'atomic', predecessors: [0] },
 ])
 
-async function run(settings = {}) {
+async function run(settings = {}, id = 't') {
   const model = new ScriptedModel(({ executor, message }) => {
     if (executor.part === 'finalizer') return final('SECRET words', 'yes')
     if (executor.id === 'a') return failed('rejected')
@@ -80,7 +80,7 @@ async function run(settings = {}) {
   })
   return executeGraph({
     graph,
-    task: { id: 't', question: 'SECRET question', metadata: {} },
+    task: { id, question: 'SECRET question', metadata: {} },
     library: tinyLibrary,
     profile: tinyProfile,
     contract: freeText,
@@ -152,6 +152,13 @@ describe('spans', () => {
     expect(spans[6]!.attributes).toMatchObject({ 'error.type': 'rejected' })
     expect(spans[5]!.attributes).toMatchObject({ 'error.type': 'model_failure', 'gen_ai.agent.id': 'u1' })
     expect(JSON.stringify(spans)).not.toMatch(/SECRET|2\+3/)
+  })
+
+  test('a question without an id of its own is called by a digest', async () => {
+    const { spans } = recordSpans()
+    const { trace } = await run({ traceContent: false }, 'SECRET question')
+    expect(spans[0]!.attributes['magic.task.id']).toMatch(/^sha256:[0-9a-f]{16}$/)
+    expect(JSON.stringify([spans, trace])).not.toContain('SECRET')
   })
 
   test('hold content only when asked to', async () => {

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import type { JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
 import type { ChatReply } from '../../models/chat-model.ts'
 import type { Execution, ExecutionOptions } from '../execution.ts'
 import { boundedText, boundedValue } from '../length-budget.ts'
@@ -42,7 +44,7 @@ export function traceOf(
     status,
     answer: answer === undefined || !content ? undefined : tracedValue(answer),
     stop: stop && `${stop.kind}: ${stop.message}`,
-    task: task.id,
+    task: content ? task.id : idWithoutText(task),
     graph: graph.toJSON(),
     /** Fingerprint. */
     library: library.fingerprint,
@@ -55,6 +57,11 @@ export function traceOf(
     reused,
     cost,
   }
+}
+
+/** A task's id, for places that hold no text of tasks: a question asked without an id is named by itself. */
+export function idWithoutText({ id, question }: Task): string {
+  return id === question ? `sha256:${hash('sha256', question, 'hex').slice(0, 16)}` : id
 }
 
 function traceNode(run: NodeRun, keep: Keep, content: boolean) {

@@ -10,7 +10,8 @@ import { anybody, prepares, profileOf } from './role-profile.ts'
 import { chooseTool, didWork, payloadFor, readTrial } from './tool-use.ts'
 import { answerUnknown } from './unknown-question.ts'
 
-const notKnown =
+/** The analysis of an answer to a question that it does not know. */
+export const unknownQuestion =
   'The simulated model does not know this question; its answer is a guess in the required form.'
 
 /** The protocol text that answers a node's request. The same for the same seed and request. */
@@ -24,7 +25,8 @@ export function respond(request: AskedNode, tasks: KnownTasks, seed: number): st
   )
   const draws = { answer: random.uniform(), abstention: random.uniform(), tool: random.uniform() }
   const question = tasks.find(task)
-  if (question === undefined) return contentText(request, notKnown, answerUnknown(request, draws.answer))
+  if (question === undefined)
+    return contentText(request, unknownQuestion, answerUnknown(request, draws.answer))
 
   const trial = readTrial(request)
   const mayUseTool = trial === undefined && !request.again && !request.concise

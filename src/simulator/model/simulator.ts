@@ -1,6 +1,9 @@
+import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
 import { type Clock, systemClock } from '../../models/clock.ts'
 import type { TokenUsage } from '../../models/usage.ts'
+import { readJudgeRequest } from '../../tasks/own/judge-scorer.ts'
+import { comparable } from '../../tasks/scoring/exact-match.ts'
 import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
 import type { KnownTask } from './known-task.ts'
 import { KnownTasks } from './known-tasks.ts'
@@ -12,6 +15,11 @@ export const simulatorVersion = 2
 
 /** The name under which the simulated model answers. */
 export const simulatedModelName = 'simulated'
+
+/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
+export function isSimulatedModel(name: string): boolean {
+  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
+}
 
 export interface SimulatorSettings {
   /** The tasks whose answers it knows. Any other question gets a guess. */
@@ -68,8 +76,14 @@ export class SimulatedModel implements ChatModel {
 
   /** `seed` overrides the model's own for this request. */
   complete({ system, user, decoding }: ChatRequest, seed: number = this.seed): SimulatedCompletion {
-    const request = readNodeRequest(user)
-    const whole = request === undefined ? smallTalk(decoding.json) : respond(request, this.tasks, seed)
+    const judged = readJudgeRequest(user)
+    const request = judged === undefined ? readNodeRequest(user) : undefined
+    const whole =
+      judged !== undefined
+        ? verdict(judged)
+        : request === undefined
+          ? smallTalk(decoding.json)
+          : respond(request, this.tasks, seed)
     const isCut = tokensOf(whole) > decoding.maxOutputTokens
     const text = isCut ? cutTo(whole, decoding.maxOutputTokens) : whole
     const usage = usageOf(system, user, text)
@@ -82,4 +96,11 @@ export class SimulatedModel implements ChatModel {
 function smallTalk(json: boolean): string {
   const analysis = 'This is the simulated model. It answers requests of the analysis-answer-v2 protocol only.'
   return json ? JSON.stringify({ analysis, answer: null }) : analysis
+}
+
+/** A judge that only compares: right is what contains the expected answer. */
+function verdict({ expected, answer }: { readonly expected: JsonValue; readonly answer: JsonValue }): string {
+  const text = (value: JsonValue) => comparable(typeof value === 'string' ? value : JSON.stringify(value))
+  const isRight = text(answer).includes(text(expected))
+  return JSON.stringify({ reason: 'The simulated judge only compares texts.', score: isRight ? 1 : 0 })
 }

@@ -28,12 +28,13 @@ export interface Evaluation extends Kept, Omit<Score, 'status'> {
 }
 
 export function evaluationOf(execution: Execution, scored: Score): Evaluation {
-  const { score, parse, measures, status: program } = scored
+  const { score, parse, measures, judge, status: program } = scored
   const { id, status, answer, failures, usage, reused, cost, durationMs } = execution
   return {
     score,
     parse,
     measures,
+    judge,
     program,
     status,
     ...(answer === undefined ? {} : { answer }),

@@ -4,6 +4,7 @@ import { awaitGiven } from '../../library/given-promise.ts'
 import { canonicalJson, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import type { ProgramTest } from '../../library/task.ts'
+import { Problem } from '../../problem.ts'
 import type { Reference } from '../scoring/reference.ts'
 import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from '../task-set.ts'
@@ -65,7 +66,7 @@ export function givenScorer(
         const problem = `The scorer gave a promise that never settles, for the question '${given.question.slice(0, 80)}'.`
         return checkedScore(await awaitGiven(score(answer, given, means), problem))
       } catch (error) {
-        if (error instanceof TaskSetError || means.signal?.aborted) throw error
+        if (error instanceof Problem || means.signal?.aborted) throw error
         throw new TaskSetError(
           `The scorer failed on the question '${given.question.slice(0, 80)}': ${(error as Error)?.message ?? error}. ` +
             'A wrong answer must score 0, not throw.',
@@ -84,7 +85,7 @@ export function fitsContract(answer: JsonValue, { types, check }: AnswerContract
 function checkedScore(result: unknown): Score {
   if (typeof result === 'boolean') return matched(result)
   const given = typeof result === 'object' && result !== null ? result : { score: result }
-  const { score, parse = 'ok', measures } = given as Partial<Score>
+  const { score, parse = 'ok', measures, judge } = given as Partial<Score>
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) {
     const said = typeof result === 'object' ? JSON.stringify(result)?.slice(0, 80) : result
     throw new TaskSetError(
@@ -93,5 +94,5 @@ function checkedScore(result: unknown): Score {
   }
   if (parse !== 'ok' && parse !== 'invalid')
     throw new TaskSetError(`The scorer gave the parse '${parse}'; it is 'ok' or 'invalid'.`)
-  return { score, parse, measures }
+  return { score, parse, measures, judge }
 }

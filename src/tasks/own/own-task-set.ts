@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import { type AnswerContract, contractKinds } from '../../library/answer-contract.ts'
+import { type AnswerContract, contractKinds, freeText } from '../../library/answer-contract.ts'
 import { selectRoles } from '../../library/define-library.ts'
 import { canonicalJson, type JsonObject, type JsonValue } from '../../library/json-value.ts'
 import type { Library } from '../../library/library.ts'
@@ -8,6 +8,8 @@ import type { Task } from '../../library/task.ts'
 import type { DataFile } from '../sources/data-file.ts'
 import { type Solution, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { type AnswerKind, inferAnswerKind } from './answer-kind.ts'
+import { type JudgeScorer, judgePrompt, judgeScorer } from './judge-scorer.ts'
+import { namedPart, namedScorer, type ScorerName, scorerContract } from './named-scorer.ts'
 import { givenPart, hiddenPart, publicTask } from './own-example.ts'
 import { type GivenProfile, ownProfile } from './own-profile.ts'
 import { type GivenScorer, givenScorer, type OwnReference, ownScorer } from './own-scorer.ts'
@@ -26,8 +28,8 @@ export interface OwnTaskOptions {
   /** Who may take part; the paper's roles by default. */
   readonly library?: Library
   readonly profile?: GivenProfile
-  /** Scores answers instead of the comparison by kind. */
-  readonly scorer?: GivenScorer
+  /** Scores answers instead of the comparison by kind: by name, by a function, or by a language model. */
+  readonly scorer?: GivenScorer | ScorerName | JudgeScorer
   /** What an answer must look like, instead of the kind's contract. */
   readonly contract?: AnswerContract
   /** Of the draw into train and test, where nothing says which question belongs where. 42 by default. */
@@ -90,10 +92,15 @@ export function gatherTaskSet(
     throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
   const divided = splitQuestions(questions, seed)
   // Where contract and scorer are the user's own, no kind is needed.
-  const isOpen = options.contract !== undefined && scorer !== undefined
+  const named = typeof scorer === 'string' ? scorer : undefined
+  const judge = typeof scorer === 'object' && 'judge' in scorer ? scorer : undefined
+  const isOpen =
+    named !== undefined || judge !== undefined || (options.contract !== undefined && scorer !== undefined)
   const inferred = options.answer !== undefined || isOpen ? undefined : inferAnswerKind(questions)
   const kind = options.answer ?? inferred?.kind
-  const contract = options.contract ?? contractKinds[kind!]
+  const contract =
+    options.contract ??
+    (named !== undefined ? scorerContract(named) : judge !== undefined ? freeText : contractKinds[kind!])
   const solutions = new Map<OwnReference, Solution>()
   const splits: Record<string, TaskSplit<OwnReference>> = {}
   for (const [split, members] of divided.splits) {
@@ -101,7 +108,11 @@ export function gatherTaskSet(
     const tasks = members.map((member) => {
       const task = publicTask(member, member.id)
       const { reference, solution } =
-        scorer === undefined ? hiddenPart(member, task, kind!, tolerance) : givenPart(member, contract)
+        scorer === undefined
+          ? hiddenPart(member, task, kind!, tolerance)
+          : typeof scorer === 'string'
+            ? namedPart(member, task, scorer)
+            : givenPart(member, contract)
       references.set(task.id, reference)
       if (solution !== undefined) solutions.set(reference, solution)
       return task
@@ -114,10 +125,14 @@ export function gatherTaskSet(
   return {
     name,
     title: name,
-    metric: scorer !== undefined ? 'mean score' : kind === 'code' ? 'pass@1' : 'accuracy',
+    metric:
+      scorer !== undefined && named === undefined ? 'mean score' : kind === 'code' ? 'pass@1' : 'accuracy',
     library: selectRoles(library, profile.roles),
     profile,
-    scorer: scorer === undefined ? ownScorer(solutions) : givenScorer(scorer, contract, solutions),
+    scorer:
+      scorer === undefined
+        ? ownScorer(solutions)
+        : { ...givenScorer(scoringOf(scorer), contract, solutions), judge: judge && judgePrompt(judge) },
     splits,
     selection: { questions: 'own', answer: kind ?? null, split: divided.selection } as JsonObject,
     files,
@@ -125,6 +140,11 @@ export function gatherTaskSet(
     answerKind: kind,
     notes: [inferred?.note, divided.note].filter((note) => note !== undefined),
   }
+}
+
+function scoringOf(scorer: NonNullable<OwnTaskOptions['scorer']>): GivenScorer {
+  if (typeof scorer === 'string') return namedScorer(scorer)
+  return typeof scorer === 'object' && 'judge' in scorer ? judgeScorer(scorer) : scorer
 }
 
 /** A held-out question that was learned from proves nothing. */

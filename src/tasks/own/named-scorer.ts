@@ -1,0 +1,141 @@
+import { RE2JS } from 're2js'
+import { z } from 'zod'
+import { type AnswerContract, freeText } from '../../library/answer-contract.ts'
+import type { JsonObject, JsonValue } from '../../library/json-value.ts'
+import type { Task } from '../../library/task.ts'
+import { comparable } from '../scoring/exact-match.ts'
+import { DataError } from '../sources/data-error.ts'
+import type { Solution } from '../task-set.ts'
+import type { GivenScorer, OwnReference } from './own-scorer.ts'
+import type { PlacedQuestion } from './question.ts'
+
+/** Ways to score that need no code: what a question's `answer` says, and when a model's answer meets it. */
+interface NamedScorer {
+  readonly contract: AnswerContract
+  /** Of an answer that fits the contract. Throws where the question's own answer cannot be used. */
+  meets(answer: JsonValue, expected: JsonValue): boolean
+  /** An answer that surely meets it, where one follows. */
+  solution?(expected: JsonValue): JsonValue
+}
+
+/** A text of a model may be megabytes long; what is looked for stands in the beginning, or nowhere. */
+const longestSearched = 100_000
+
+const anyJson: AnswerContract = {
+  name: 'json',
+  requirement: 'The answer is a JSON value of the form that the question asks for.',
+  example: { name: 'Ada', year: 1815 },
+  types: ['string', 'number', 'boolean', 'array', 'object'],
+  check: () => ({ verdict: 'fits' }),
+  description: { name: 'json' },
+}
+
+const namedScorers = {
+  contains: {
+    contract: freeText,
+    meets: (answer, expected) => {
+      const said = comparable((answer as string).slice(0, longestSearched))
+      return textsIn(expected).some((text) => said.includes(comparable(text)))
+    },
+    solution: (expected) => textsIn(expected)[0]!,
+  },
+  regex: {
+    contract: freeText,
+    // RE2 takes time in proportion to the text, whatever the pattern: a hostile answer cannot hang it.
+    meets: (answer, expected) =>
+      patternIn(expected)
+        .matcher((answer as string).slice(0, longestSearched))
+        .find(),
+  },
+  'json-schema': {
+    contract: anyJson,
+    meets: (answer, expected) => schemaIn(expected).safeParse(answer).success,
+  },
+} as const satisfies Readonly<Record<string, NamedScorer>>
+
+export type ScorerName = keyof typeof namedScorers
+
+export const scorerNames = Object.keys(namedScorers) as ScorerName[]
+
+export function scorerContract(name: ScorerName): AnswerContract {
+  return namedScorers[name].contract
+}
+
+export function namedScorer(name: ScorerName): GivenScorer {
+  const { meets } = namedScorers[name]
+  return { version: `${name}-1`, score: (answer, { answer: expected }) => meets(answer, expected) }
+}
+
+/** The hidden part of a question for a named scorer, or a `DataError` that says what is wrong with it. */
+export function namedPart(
+  { question, at }: PlacedQuestion,
+  task: Task,
+  name: ScorerName,
+): { readonly reference: OwnReference; readonly solution?: Solution } {
+  const { answer, wrong, metadata = {} } = question
+  const { meets, solution }: NamedScorer = namedScorers[name]
+  if (answer === undefined) throw new DataError(`is missing, and the scorer is '${name}'.`, at, 'answer')
+  const isMet = (value: JsonValue) => {
+    try {
+      return meets(value, answer)
+    } catch (error) {
+      throw new DataError(`${(error as Error).message}; the scorer is '${name}'.`, at, 'answer')
+    }
+  }
+  isMet('')
+  const right = question.solution ?? solution?.(answer)
+  if (right !== undefined && !isMet(right))
+    throw new DataError(`does not score 1 by the scorer '${name}'.`, at, 'solution')
+  const index = wrong?.findIndex(isMet) ?? -1
+  if (index !== -1) throw new DataError('is a right answer. Remove it.', at, `wrong[${index}]`)
+  const reference: OwnReference = { kind: 'given', answer, question: task.question, metadata }
+  return { reference, solution: right === undefined ? undefined : { answer: right, wrong } }
+}
+
+function textsIn(expected: JsonValue): string[] {
+  const texts = Array.isArray(expected) ? expected : [expected]
+  if (texts.length > 0 && texts.every((text) => typeof text === 'string' && text.trim() !== ''))
+    return texts as string[]
+  throw new Error('must be a text that an answer contains, or a list of such texts')
+}
+
+const patterns = new Map<string, RE2JS>()
+
+function patternIn(expected: JsonValue): RE2JS {
+  if (typeof expected !== 'string' || expected === '') throw new Error('must be a regular expression')
+  const known = patterns.get(expected)
+  if (known !== undefined) return known
+  try {
+    const made = RE2JS.compile(expected)
+    patterns.set(expected, made)
+    return made
+  } catch (error) {
+    throw new Error(
+      `is no regular expression of RE2, which has no look-around and no back references (${(error as Error).message})`,
+    )
+  }
+}
+
+const schemas = new WeakMap<object, z.ZodType>()
+
+function schemaIn(expected: JsonValue): z.ZodType {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
+    throw new Error('must be a JSON Schema, an object')
+  const known = schemas.get(expected)
+  if (known !== undefined) return known
+  refusePatterns(expected)
+  const made = z.fromJSONSchema(expected as Parameters<typeof z.fromJSONSchema>[0])
+  schemas.set(expected, made)
+  return made
+}
+
+/** Patterns would be run by an engine that a hostile answer can hang. */
+function refusePatterns(schema: JsonValue): void {
+  if (typeof schema !== 'object' || schema === null) return
+  for (const [key, value] of Object.entries(schema as JsonObject)) {
+    const isPattern = (key === 'pattern' && typeof value === 'string') || key === 'patternProperties'
+    if (isPattern)
+      throw new Error(`has '${key}', which is not supported here: use enum or const, or the scorer 'regex'`)
+    refusePatterns(value as JsonValue)
+  }
+}
