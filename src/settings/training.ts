@@ -68,7 +68,7 @@ export const trainingSettings = z.strictObject({
   pointsPer1000Tokens: z
     .number()
     .min(0)
-    .default(0.5)
+    .default(1)
     .describe('By values: points of score, of 100, that 1,000 more tokens per question must bring.'),
   maxTokensOfDirect: above0
     .optional()
