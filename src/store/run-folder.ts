@@ -15,7 +15,7 @@ import type { Library } from '../library/library.ts'
 import { loadLibrary, toYaml } from '../library/yaml-library.ts'
 import { Problem } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { trainingSettings } from '../settings/training.ts'
+import { recordedTrainingSettings } from '../settings/training.ts'
 import {
   type Checkpoint,
   type CheckpointIdentity,
@@ -55,7 +55,7 @@ const runRecordSchema = z.object({
   /** Per answer contract. */
   executors: z.record(z.string(), digest),
   execution: json,
-  training: trainingSettings,
+  training: recordedTrainingSettings,
   budget: budgetSettings,
   concurrency: z.int().positive(),
   arithmetic: z.enum(['fused', 'separate']),
