@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { executorFingerprint } from '../execution/executor-fingerprint.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import type { JsonValue } from '../library/json-value.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { changedEvaluations, isSealed } from '../store/evaluation-digests.ts'
@@ -13,7 +12,7 @@ import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { type StoredEvaluation, storedEvaluations } from './evaluate.ts'
-import { organisationReport } from './organisation-report.ts'
+import { organisationReport, type QuestionRecord } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
 
 /** One thing that a run's numbers rest on. */
@@ -117,7 +116,7 @@ async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Prom
   for await (const { key, evaluation } of ledger.entries()) {
     if (versions.get(key.task) !== key.dataVersion)
       throw new Error(`task '${key.task}' is not what was evaluated`)
-    const now = await scoreAgain(evaluation.answer, references.get(key.task), options)
+    const now = await scoreAgain(evaluation, references.get(key.task), options)
     if (now !== evaluation.score)
       throw new Error(`an answer to '${key.task}' scored ${evaluation.score} and now scores ${now}`)
     count += 1
@@ -150,9 +149,10 @@ async function rescoreRecords(
   options: VerifyOptions,
 ): Promise<string> {
   const { references } = splitOf(options.set, split)
-  for (const { task, answer, score } of records) {
+  for (const record of records) {
+    const { task, score } = record
     if (!references.has(task)) throw new Error(`there is no task '${task}' any more`)
-    const now = await scoreAgain(answer, references.get(task), options)
+    const now = await scoreAgain(record, references.get(task), options)
     if (now !== score) throw new Error(`the answer to '${task}' scored ${score} and now scores ${now}`)
   }
   // A question may have changed even if its score has not.
@@ -180,13 +180,13 @@ function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSe
 }
 
 async function scoreAgain(
-  answer: JsonValue | undefined,
+  { answer, failures }: Pick<QuestionRecord, 'answer' | 'failures'>,
   reference: unknown,
   { set, sandbox }: VerifyOptions,
 ): Promise<number> {
   if (answer === undefined) return 0
   const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
-  return (await set.scorer.score(answer, reference, { pool })).score
+  return (await set.scorer.score(answer, reference, { pool, failures: failures.length })).score
 }
 
 async function attempt(name: string, look: () => string | Promise<string>): Promise<Verification> {

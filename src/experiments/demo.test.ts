@@ -43,7 +43,7 @@ async function smallDemo(
 test('trains through HTTP, examines six organisations, and comes out the same each time', async () => {
   const { result, heard } = await smallDemo('first', new AbortController().signal)
   expect(result.training).toMatchObject({ status: 'finished', done: 8, updates: 8 })
-  const names = ['direct', 'chain', 'untrained', 'all-atomic', 'all-group', 'trained']
+  const names = ['direct', 'chain', 'untrained', 'atomic-at-use', 'group-at-use', 'trained']
   expect(heard.filter((one) => names.includes(one))).toEqual(names)
   const { reports, rows, example } = result.comparison!
   expect(reports.map(({ organisation, n, complete }) => [organisation, n, complete])).toEqual(

@@ -75,8 +75,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     [directOrganisation(), {}],
     [chainOrganisation(set.library, trained.run.training), {}],
     [untrained.organisation(), { seed, update: 0 }],
-    [trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), after],
-    [trained.organisation({ name: 'all-group', restriction: 'all-group' }), after],
+    [trained.organisation({ name: 'atomic-at-use', restriction: 'all-atomic' }), after],
+    [trained.organisation({ name: 'group-at-use', restriction: 'all-group' }), after],
     [trained.organisation(), after],
   ]
   const reports: EvaluatedOrganisation[] = []

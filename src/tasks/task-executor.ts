@@ -79,21 +79,21 @@ export class TaskExecutor {
 
   /** The score of an execution's answer; without one it is zero. Throws if the scorer breaks its contract. */
   async score(
-    { answer, trace }: Pick<Execution, 'answer' | 'trace'>,
+    { answer, trace, failures }: Pick<Execution, 'answer' | 'trace' | 'failures'>,
     reference: unknown,
     signal?: AbortSignal,
   ): Promise<Score> {
     if (answer === undefined) return invalidAnswer
     const pool = this.parts.tools.sandbox?.pool
     const { name, scorer } = this.parts.set
-    const scored = await Promise.resolve(scorer.score(answer, reference, { pool, signal })).catch(
-      (problem: unknown) => {
-        if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
-        if (problem instanceof BrokenTask)
-          throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
-        throw problem
-      },
-    )
+    const scored = await Promise.resolve(
+      scorer.score(answer, reference, { pool, signal, failures: failures.length }),
+    ).catch((problem: unknown) => {
+      if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
+      if (problem instanceof BrokenTask)
+        throw new TaskSetError(`Task '${trace.task}' of '${name}' cannot be scored. ${problem.message}`)
+      throw problem
+    })
     if (scored.score >= 0 && scored.score <= 1) return scored
     throw new TaskSetError(
       `The scorer of '${name}' gave ${scored.score} for the answer ${JSON.stringify(answer).slice(0, 200)}; a score is from 0 to 1.`,

@@ -55,6 +55,8 @@ export interface ScoringMeans {
   /** Absent where programs cannot be run. */
   readonly pool?: SandboxPool
   readonly signal?: AbortSignal
+  /** Nodes of the execution that ended without a valid packet. */
+  readonly failures?: number
 }
 
 export interface Solution {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
 import {
@@ -12,6 +12,7 @@ import { addCosts } from '../../models/prices.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
+import type { TransportRule } from '../../training/training-evaluator.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -40,6 +41,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly seed?: number
   readonly threshold?: number
   readonly update?: number
+  readonly transportFailures: TransportRule
 }
 
 export function evalCommand(): Command {
@@ -55,6 +57,14 @@ export function evalCommand(): Command {
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
+    .addOption(
+      new Option(
+        '--transport-failures <rule>',
+        'where the model cannot be reached for an answer: stop, or score 0 as the paper does',
+      )
+        .choices(['stop', 'zero'])
+        .default('stop'),
+    )
     .addOption(checkpointOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
@@ -67,11 +77,12 @@ export function evalCommand(): Command {
 Examples:
   magic eval first
   magic eval first --organisation trained,untrained,direct,chain --limit 100
-  magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
+  magic eval first --organisation atomic-at-use group-at-use --seed 7 --json > scores.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
 
-Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
-all-group are the trained policy restricted to single agents or to groups. Caps hold for all organisations together.
+Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0.
+atomic-at-use and group-at-use are the trained policy held to single agents or to groups; a policy that was trained
+so is a run of its own (\`magic train --restriction\`). Caps hold for all organisations together.
 Records are kept with the run: repeat the command to continue after a cap or Ctrl-C; \`magic compare\` puts them side
 by side.
 ${exitCodeHelp}`,
@@ -118,7 +129,12 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     const records: QuestionRecord[] = []
     const report = await evaluate({
       ...{ set, model, execution, sandbox, tools, concurrency, organisation, about, folder, signal },
-      ...{ split: options.split, tasks: options.limit, budget: left(budget, usedBy(fresh, start)) },
+      ...{
+        split: options.split,
+        tasks: options.limit,
+        transportFailures: options.transportFailures,
+        budget: left(budget, usedBy(fresh, start)),
+      },
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`

@@ -9,7 +9,7 @@ import { type BenchmarkName, benchmarkNames, benchmarks } from '../benchmarks/li
 import type { Reference } from '../scoring/reference.ts'
 import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { defaultDataFolder } from '../sources/data-folder.ts'
-import { type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
+import { type TaskScorer, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
 import { Pool } from './pool.ts'
 import { choosePlan, describeDeviation, type PoolDraw, q1Draws, requireFiles } from './q1.ts'
 import { type Parts, type Q1Splits, type Study, studySeeds } from './study.ts'
@@ -56,13 +56,26 @@ export async function benchmarkTaskSet(
     metric,
     library: selectRoles(paperLibrary, profile.roles),
     profile,
-    scorer: d1?.scorer ?? referenceScorer(),
+    scorer: study === 'd1' ? failuresCountAsWrong(d1?.scorer ?? referenceScorer()) : referenceScorer(),
     contractOf: () => contract,
     splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },
     selection: deviation === undefined ? selection : { ...selection, deviation },
     files: taken
       .flatMap(({ examples }) => examples.files)
       .map((file) => ({ ...file, path: relative(data, file.path) })),
+  }
+}
+
+/** D1's rule: a right answer of an execution in which a node failed is worth nothing. What it was worth stays a measure. */
+function failuresCountAsWrong(scorer: TaskScorer<Reference>): TaskScorer<Reference> {
+  return {
+    ...scorer,
+    version: `${scorer.version}, failures count as wrong`,
+    async score(answer, reference, means) {
+      const scored = await scorer.score(answer, reference, means)
+      const measures = { ...scored.measures, beforeFailures: scored.score }
+      return { ...scored, score: (means.failures ?? 0) > 0 ? 0 : scored.score, measures }
+    },
   }
 }
 
