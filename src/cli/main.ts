@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   train: async () => (await import('./commands/train.ts')).trainCommand(),
   resume: async () => (await import('./commands/resume.ts')).resumeCommand(),
   estimate: async () => (await import('./commands/estimate.ts')).estimateCommand(),
+  experiment: async () => (await import('./commands/experiment.ts')).experimentCommand(),
   eval: async () => (await import('./commands/eval.ts')).evalCommand(),
   ask: async () => (await import('./commands/ask.ts')).askCommand(),
   show: async () => (await import('./commands/show.ts')).showCommand(),

@@ -160,10 +160,17 @@ export class RunFolder {
     )
   }
 
-  /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
-  async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+  /**
+   * Keeps the newest checkpoints, and those of the updates in `kept`. The one before the last is there for when the last is
+   * damaged.
+   */
+  async writeCheckpoint(checkpoint: Checkpoint, kept: ReadonlySet<number> = new Set()): Promise<void> {
     await writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
-    this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
+    this.#remove(
+      this.checkpoints()
+        .slice(0, -keptCheckpoints)
+        .filter((update) => !kept.has(update)),
+    )
   }
 
   /** For a run that goes on from an earlier one: what it goes on to is made again. */

@@ -30,6 +30,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly name?: string
   readonly encoder?: EncoderSource
   readonly dryRun: boolean
+  readonly ledger?: string
 }
 
 export function trainCommand(): Command {
@@ -38,6 +39,9 @@ export function trainCommand(): Command {
   )
   addTaskOptions(command)
     .option('--name <run>', 'name of the run; by default the task set and the time')
+    .option('--ledger <file>', "begin with the evaluations of another run's ledger.sqlite", (path) =>
+      resolve(path),
+    )
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -89,6 +93,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       folder: folder.path,
       settings,
       budget,
+      ledger: options.ledger,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.

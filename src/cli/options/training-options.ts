@@ -39,6 +39,10 @@ export function addTrainingOptions(command: Command): Command {
     ),
   )
   for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
+  return addSetOption(command)
+}
+
+export function addSetOption(command: Command): Command {
   return (
     command
       .option(
