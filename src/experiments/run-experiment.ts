@@ -94,9 +94,10 @@ async function describe(name: ExperimentName, lab: Laboratory, options: StudyOpt
       : []),
     ...opened.flatMap(({ set: { title, selection } }) => [
       ...(typeof selection['deviation'] === 'string' ? [`${title}: ${selection['deviation']}`] : []),
-      ...(selection['shortenedTo'] === undefined
-        ? []
-        : [`${title}: only the first questions, ${JSON.stringify(selection['shortenedTo'])}.`]),
+      ...(['train', 'test'] as const).flatMap((part) => {
+        const { selected = 0, used = 0 } = (selection[part] ?? {}) as { selected?: number; used?: number }
+        return used < selected ? [`${title}: only the first ${used} of ${selected} ${part} questions.`] : []
+      }),
     ]),
     ...Object.entries(options.training).map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
     ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),

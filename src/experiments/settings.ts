@@ -54,8 +54,10 @@ export const q3 = {
   tasks: ['mmlu_pro', 'tatqa'],
   paperModel: qwen,
   seed: 23,
-  // The paper reuses graph–question pairs only. Cycles go on until the budget is spent.
-  training: { requestReuse: false, passes: 1000 },
+  // The paper reuses graph–question pairs only.
+  training: { requestReuse: false },
+  /** A route cycles through the questions until its budget is spent; more often than this it never does. */
+  passes: 1000,
   /** In the currency of the model's price, CNY in the paper. */
   budget: 10,
   /** Where the model has no price. */

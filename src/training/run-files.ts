@@ -37,7 +37,7 @@ export async function openRunFiles(
   journal.sync()
 
   const evidence = evidenceOf(folder, [events, trajectories, journal])
-  const writeCheckpoint = (state: Checkpoint) => 
+  const writeCheckpoint = (state: Checkpoint) =>
     folder.writeCheckpoint({ ...state, restsOn: evidence() }, kept)
   let written: Promise<void> = Promise.resolve()
   const opened = opening.move()

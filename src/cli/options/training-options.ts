@@ -70,6 +70,8 @@ export function addBudgetOptions(command: Command): Command {
 export function givenSettings(
   { preset, set = {}, ...options }: TrainingOptions & BudgetOptions,
   configuration?: Configuration,
+  /** Such as those of a study. */
+  usual: GivenTrainingSettings = {},
 ): {
   readonly settings: GivenTrainingSettings
   readonly execution: Settings
@@ -86,6 +88,7 @@ export function givenSettings(
   })
   const { execution, budget, ...settings } = merged(
     { execution: {}, budget: {} },
+    usual,
     trainingPresets[preset ?? configuration?.preset ?? 'paper'],
     configuration?.training ?? {},
     { execution: configuration?.execution ?? {}, budget: configuration?.budget ?? {} },

@@ -75,7 +75,7 @@ async function compare(
     { length: settings.stages },
     (_, index) => ((index + 1) * routeBudget) / settings.stages,
   )
-  const given = { ...settings.training, ...training, seed }
+  const given = { ...settings.training, passes: settings.passes, ...training, seed }
   const digest = await checkInitialWeights(set, encoder, [given])
   const rl = await rlRoute(lab, `${set.name}-${seed}-rl`, opened, given, { stages, unit })
   const sft = await sftRoute(lab, `${set.name}-${seed}-search-then-sft`, opened, given, { stages, unit })
