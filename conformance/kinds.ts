@@ -8,6 +8,7 @@ export const kinds = {
   scoring: async () => (await import('./scoring.ts')).runScoringCases,
   code: async () => (await import('./code.ts')).runCodeCases,
   encoder: async () => (await import('./encoder.ts')).runEncoderCases,
+  experiments: async () => (await import('./experiments.ts')).runExperimentCases,
 } satisfies Record<string, () => Promise<KindRunner>>
 
 export type Kind = keyof typeof kinds

@@ -55,14 +55,14 @@ describe('magic eval', { timeout: seconds }, () => {
 
   test('restricts the trained policy, and tells all of it as data', async () => {
     const { code, stdout } = await magic(
-      ...['eval', 'small', '--organisation', 'all-atomic', 'all-group', '--limit', '4', '--json'],
+      ...['eval', 'small', '--organisation', 'atomic-at-use', 'group-at-use', '--limit', '4', '--json'],
     )
     expect(code).toBe(0)
     const { evaluations, simulated, metric, ended } = JSON.parse(stdout)
     expect({ simulated, metric, ended }).toEqual({ simulated: true, metric: 'accuracy', ended: 'done' })
     expect(evaluations).toMatchObject([
-      { organisation: 'trained, all-atomic', n: 4, complete: true, units: { groups: 0 } },
-      { organisation: 'trained, all-group', n: 4, complete: true, units: { groups: 1 } },
+      { organisation: 'trained, atomic-at-use', n: 4, complete: true, units: { groups: 0 } },
+      { organisation: 'trained, group-at-use', n: 4, complete: true, units: { groups: 1 } },
     ])
     expect(evaluations[1].calls).toBeGreaterThan(evaluations[0].calls)
   })
@@ -298,7 +298,7 @@ describe('magic show', { timeout: seconds }, () => {
       'first 1 update',
       'finalizer',
       'Evaluations on test questions',
-      'trained, all-group',
+      'trained, group-at-use',
     ])
       expect(stdout).toContain(part)
     expect(stdout).not.toContain('\u001b')

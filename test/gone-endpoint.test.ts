@@ -210,10 +210,10 @@ describe('training', { timeout: seconds }, () => {
 describe('evaluation', { timeout: seconds }, () => {
   const evaluate = (name: string) => {
     cpSync(place('whole'), place(name), { recursive: true })
-    return magic('eval', name, '--split', 'train', '--organisation', 'all-group', '--concurrency', '2')
+    return magic('eval', name, '--split', 'train', '--organisation', 'group-at-use', '--concurrency', '2')
   }
   const scored = (name: string) => {
-    const file = join(place(name), 'evaluations', 'train-trained-all-group', 'records.jsonl')
+    const file = join(place(name), 'evaluations', 'train-trained-group-at-use', 'records.jsonl')
     const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
     const records = lines.map((line) => JSON.parse(line) as { task: string; score: number })
     return new Map(records.map(({ task, score }) => [task, score]))

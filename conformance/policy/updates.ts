@@ -21,26 +21,31 @@ import {
   type Tolerances,
 } from './tolerance.ts'
 
+const adamFields = {
+  lr: z.number(),
+  adam_beta1: z.number(),
+  adam_beta2: z.number(),
+  adam_eps: z.number(),
+}
+
+export const goldenAdam = z.object(adamFields).transform(adamOf)
+
+function adamOf(hyper: { lr: number; adam_beta1: number; adam_beta2: number; adam_eps: number }) {
+  return {
+    learningRate: hyper.lr,
+    beta1: hyper.adam_beta1,
+    beta2: hyper.adam_beta2,
+    epsilon: hyper.adam_eps,
+  }
+}
+
 const goldenHyper = z
-  .object({
-    beta_kl: z.number(),
-    beta_h: z.number(),
-    lr: z.number(),
-    adam_beta1: z.number(),
-    adam_beta2: z.number(),
-    adam_eps: z.number(),
-    reward: goldenReward,
-  })
-  .transform((hyper) => ({
-    reward: hyper.reward,
+  .object({ ...adamFields, beta_kl: z.number(), beta_h: z.number(), reward: goldenReward })
+  .transform(({ beta_kl, beta_h, reward, ...hyper }) => ({
+    reward,
     settings: {
-      loss: { divergence: hyper.beta_kl, entropy: hyper.beta_h },
-      adam: {
-        learningRate: hyper.lr,
-        beta1: hyper.adam_beta1,
-        beta2: hyper.adam_beta2,
-        epsilon: hyper.adam_eps,
-      },
+      loss: { divergence: beta_kl, entropy: beta_h },
+      adam: adamOf(hyper),
     } satisfies UpdateSettings,
   }))
 
@@ -55,8 +60,20 @@ const goldenStep = z.object({
 
 // Strict: a value that nothing here compares must not pass unseen.
 const tensorData = z.record(z.string(), numbers)
+/** Weights and gradients whole, or of large tensors samples. */
+export const expectedWeights = {
+  gradients: tensorData.optional(),
+  weights_after: tensorData.optional(),
+  tensors: z
+    .record(
+      z.string(),
+      z.strictObject({ norm: z.number(), index: z.array(count), gradient: numbers, after: numbers }),
+    )
+    .optional(),
+}
 const expectedUpdate = z
   .strictObject({
+    ...expectedWeights,
     returns: z.array(numbers),
     advantages: z.array(numbers),
     logprobs: z.array(numbers),
@@ -66,20 +83,14 @@ const expectedUpdate = z
     policy_loss: z.number(),
     mean_kl: z.number(),
     mean_entropy: z.number(),
-    gradients: tensorData.optional(),
-    weights_after: tensorData.optional(),
-    /** Of large tensors only samples. */
-    tensors: z
-      .record(
-        z.string(),
-        z.strictObject({ norm: z.number(), index: z.array(count), gradient: numbers, after: numbers }),
-      )
-      .optional(),
   })
-  .refine(
-    ({ gradients, weights_after, tensors }) => tensors ?? (gradients && weights_after),
-    'has neither gradients and weights_after nor tensors',
-  )
+  .refine(hasWeights, 'has neither gradients and weights_after nor tensors')
+
+type ExpectedWeights = z.output<z.ZodObject<typeof expectedWeights>>
+
+export function hasWeights({ gradients, weights_after, tensors }: ExpectedWeights): unknown {
+  return tensors ?? (gradients && weights_after)
+}
 
 const goldenUpdate = z.object({
   query: count,
@@ -175,7 +186,16 @@ function compareUpdate(got: Updated, expected: GoldenUpdate['expected'], toleran
   comparison.number('policy_loss', got.policyLoss, expected.policy_loss, tolerance.values)
   comparison.number('mean_kl', got.meanDivergence, expected.mean_kl, tolerance.values)
   comparison.number('mean_entropy', got.meanEntropy, expected.mean_entropy, tolerance.values)
-  const { gradients, weights_after: weightsAfter, tensors } = expected
+  compareWeights(comparison, got, expected, tolerance)
+  return comparison.differences
+}
+
+export function compareWeights(
+  comparison: Comparison,
+  got: Updated,
+  { gradients, weights_after: weightsAfter, tensors }: ExpectedWeights,
+  tolerance: Tolerances,
+): void {
   if (gradients) compareTensors(comparison, 'gradient', got.gradients, gradients, tolerance.gradients)
   if (weightsAfter) {
     compareTensors(comparison, 'weights_after', got.weightsAfter, weightsAfter, tolerance.weights)
@@ -188,7 +208,6 @@ function compareUpdate(got: Updated, expected: GoldenUpdate['expected'], toleran
     comparison.list(`sampled gradient ${name}`, sampled(gradient), sample.gradient, tolerance.gradients)
     comparison.list(`sampled weights_after ${name}`, sampled(after), sample.after, tolerance.weights)
   }
-  return comparison.differences
 }
 
 /** Every tensor of both sides, so that none goes unnoticed. */

@@ -232,6 +232,26 @@ describe('failures count', () => {
     expect(records).toEqual([])
   })
 
+  test("by the paper's rule a transport failure without an answer scores 0, and one that was made good counts", async () => {
+    const clock = { now: () => 0, sleep: async () => {} }
+    const shaky = new ScriptedModel((heard) => {
+      const { id } = taskOf(heard)
+      const isDirect = heard.executor.role === 'finalizer'
+      if (id === ids[0] || (id === ids[1] && !isDirect)) return failed('server_error')
+      return fitting(heard, 'Counted.', rightAnswer(taskOf(heard)))
+    })
+    const organisation = parallelOrganisation(library)
+    const report = await evaluate(tinyExecutor({ model: shaky, clock }), {
+      organisation,
+      transportFailures: 'zero',
+    })
+    expect(report).toMatchObject({ n: 16, score: { mean: 15 / 16 } })
+    expect(report.statuses).toEqual({ answered: 15, unanswered: 1 })
+    expect(report.records[0]).toMatchObject({ score: 0, status: 'unanswered' })
+    expect(report.records[0]!.failures[0]).toMatchObject({ status: 'model_failure' })
+    expect(report.records[1]).toMatchObject({ score: 1, status: 'answered' })
+  })
+
   test('measures are means over all questions, those without an answer too', async () => {
     const model = new ScriptedModel((heard) =>
       taskOf(heard).id === ids[0] ? 'no JSON at all' : final('Counted.', rightAnswer(taskOf(heard))),

@@ -9,7 +9,7 @@ import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { evaluateGraph } from '../training/training-evaluator.ts'
+import { evaluateGraph, type TransportRule } from '../training/training-evaluator.ts'
 import type { Organisation } from './organisation.ts'
 import {
   type AskedQuestion,
@@ -36,6 +36,8 @@ export interface OrganisationEvaluation {
   readonly done?: ReadonlyMap<string, QuestionRecord>
   /** Questions in work at a time; by default four for every call in flight, which keeps all of those busy. */
   readonly inFlight?: number
+  /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
+  readonly transportFailures?: TransportRule
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -49,8 +51,8 @@ export interface EvaluationProgress {
 /**
  * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
  * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`, one that cannot be reached with a `ModelUnreachableError`; the records until then can
- * be given as `done` later.
+ * it with a `ModelRefusedError`, one that is gone with a `ModelUnreachableError`; the records until then can be given as
+ * `done` later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, split, organisation, onRecord, budget, done } = options
@@ -62,13 +64,14 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
   const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const means = { signal, transportFailures: options.transportFailures }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
     while (!signal.aborted && budget?.exhausted() !== true) {
       const { value: task } = waiting.next()
       if (task === undefined) return
-      const made = await recordOf(executor, organisation, task, references.get(task.id), signal)
+      const made = await recordOf(executor, organisation, task, references.get(task.id), means)
       if (made === undefined) return
       const { record, trace } = made
       await options.onTrace?.(trace)
@@ -99,14 +102,14 @@ async function recordOf(
   organisation: Organisation,
   task: Task,
   reference: unknown,
-  signal: AbortSignal,
+  { signal, ...means }: { readonly signal: AbortSignal; readonly transportFailures?: TransportRule },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
   const executions: Execution[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
   try {
     const graph = await organisation.graphFor(task)
-    const made = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
+    const made = await evaluateGraph(executor, graph, task, reference, { ...means, signal, onExecution })
     const { reused: _, ...evaluation } = made.evaluation
     const record = {
       task: task.id,

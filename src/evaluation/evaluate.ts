@@ -21,7 +21,7 @@ import type { GraphSearch } from './search-graph.ts'
 
 export interface EvaluateOptions
   extends EngineOptions,
-    Pick<OrganisationEvaluation, 'organisation' | 'tasks' | 'onRecord'> {
+    Pick<OrganisationEvaluation, 'organisation' | 'tasks' | 'onRecord' | 'transportFailures'> {
   /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
   readonly about?: Readonly<Record<string, string | number>>
   /** How the organisation was found; it is told in the report. */
@@ -51,6 +51,8 @@ export interface EvaluationHeader extends ReportedEvaluation {
   readonly data: string
   readonly executors: readonly string[]
   readonly model: string
+  /** Where a question without an answer counted as wrong also if the model could not be reached. */
+  readonly transportFailures?: 'zero'
 }
 
 /**
@@ -79,6 +81,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       budget,
       tasks,
       signal,
+      transportFailures: options.transportFailures,
       done: store?.done,
       onTrace: (trace) => store?.traces.keepTrace(trace),
       onRecord: (record, progress) => {
@@ -116,7 +119,7 @@ export function storedEvaluations({ evaluationsFolder }: RunFolder): StoredEvalu
 
 function headerOf(
   executor: TaskExecutor,
-  { organisation, split = 'test', about = {}, tasks }: EvaluateOptions,
+  { organisation, split = 'test', about = {}, tasks, transportFailures }: EvaluateOptions,
 ): EvaluationHeader {
   const { set, model } = executor.parts
   const chosen = splitOf(set, split).tasks.slice(0, tasks)
@@ -130,6 +133,8 @@ function headerOf(
     data: splitVersion(set, split),
     executors: [...new Set(chosen.map((task) => executor.fingerprint(task)))].sort(),
     model: `${model.identity.provider}/${model.identity.model}`,
+    // Headers are compared: what is usual leaves no field.
+    ...(transportFailures === 'zero' ? { transportFailures } : {}),
   }
 }
 

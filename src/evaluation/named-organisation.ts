@@ -10,10 +10,10 @@ import {
 } from './organisation.ts'
 import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
 
-/**
- * What a run can be evaluated as. `all-atomic` and `all-group` are its trained policy, restricted to that space. `searched`
- * asks a model before it is known: `searchGraph` finds it.
- */
+/** The trained policy, held to one realization at use. A policy trained under the restriction is a run of its own. */
+const restrictedAtUse = { 'atomic-at-use': 'all-atomic', 'group-at-use': 'all-group' } as const
+
+/** What a run can be evaluated as. `searched` asks a model before it is known: `searchGraph` finds it. */
 export const organisationNames = [
   'trained',
   'untrained',
@@ -24,8 +24,8 @@ export const organisationNames = [
   'chain',
   'parallel',
   'random',
-  'all-atomic',
-  'all-group',
+  'atomic-at-use',
+  'group-at-use',
 ] as const
 
 export type OrganisationName = (typeof organisationNames)[number]
@@ -76,7 +76,11 @@ export function organisationsOf(
         }),
         about: { update: policy.update },
       }
-    const restricted = { seed, restriction: name, name: `${policy.organisation().name}, ${name}` }
+    const restricted = {
+      seed,
+      restriction: restrictedAtUse[name],
+      name: `${policy.organisation().name}, ${name}`,
+    }
     return { organisation: policy.organisation(restricted), about }
   }
 }

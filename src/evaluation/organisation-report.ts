@@ -58,6 +58,9 @@ export function organisationReport(
     score: meanInterval(records.map(({ score }) => score)),
     /** Means of further measures; where an answer has none it counts as zero. */
     measures: measureMeans(records),
+    /** How executions ended, and how often. */
+    statuses: countsOf(records.map(({ status }) => status)),
+    /** How the tests of programs ended, and how often; only where answers are programs. */
     programs: programCounts(records),
     /** Means per question. */
     tokens: { input: input / n, output: output / n, total: (input + output) / n },
@@ -89,10 +92,13 @@ function measureMeans(records: readonly QuestionRecord[]): Record<string, number
   )
 }
 
-/** How the tests of programs ended, and how often; only where answers are programs. */
 function programCounts(records: readonly QuestionRecord[]): Record<string, number> | undefined {
-  const ends = records.flatMap(({ program }) => program ?? []).sort()
-  if (ends.length === 0) return undefined
-  const count = (end: string) => ends.filter((one) => one === end).length
-  return Object.fromEntries(ends.map((end) => [end, count(end)]))
+  const ends = records.flatMap(({ program }) => program ?? [])
+  return ends.length === 0 ? undefined : countsOf(ends)
+}
+
+function countsOf(ends: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const end of [...ends].sort()) counts[end] = (counts[end] ?? 0) + 1
+  return counts
 }

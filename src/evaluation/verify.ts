@@ -243,7 +243,7 @@ async function verifyTraces({ folder, records }: StoredEvaluation): Promise<void
 }
 
 async function scoreAgain(
-  { answer, judge, parse }: Pick<Evaluation, 'answer' | 'judge' | 'parse'>,
+  { answer, judge, parse, failures }: Pick<Evaluation, 'answer' | 'judge' | 'parse' | 'failures'>,
   reference: unknown,
   { set, sandbox }: VerifyOptions,
 ): Promise<number> {
@@ -251,7 +251,7 @@ async function scoreAgain(
   // No model is asked here: the verdict stands that was given then.
   if (set.scorer.judge !== undefined) return parse === 'invalid' ? 0 : (judge?.score ?? Number.NaN)
   const pool = sandbox instanceof SandboxUnavailable ? undefined : sandbox?.pool
-  return (await set.scorer.score(answer, reference, { pool })).score
+  return (await set.scorer.score(answer, reference, { pool, failures: failures.length })).score
 }
 
 async function attempt(name: string, look: () => string | Promise<string>): Promise<Verification> {

@@ -43,7 +43,12 @@ export function nodeRequest(
   if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
   const kept = [head, requirement, ...closing]
   if (turn.number > 0) closing.push(turnText(turn, `${id}:${turn.number}`, budgets))
-  const texts = { system, opening: [head, taskText(task, budgets.task), requirement], predecessors, closing }
+  const texts = {
+    system,
+    opening: [head, taskText(task, budgets.task, settings.repeatStarterCode), requirement],
+    predecessors,
+    closing,
+  }
   const user = userMessage(texts)
   if (user.length <= budgets.request || codePoints(user) <= budgets.request) return { texts, user }
   const shorter = shortened(user, kept, budgets.request)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { optionLabel, valuesAndScale } from '../library/answer-contract.ts'
 import type { Task } from '../library/task.ts'
 import { codePoints } from './length-budget.ts'
-import { requirementText, taskText } from './text.ts'
+import { requirementText, taskText, taskView } from './text.ts'
 
 function read(task: Task, budget = 100_000): unknown {
   return (JSON.parse(`{"a":1${taskText(task, budget).text}}`) as { task: unknown }).task
@@ -48,6 +48,14 @@ test('what a task has not is not mentioned', () => {
     question: 'q',
     program: { mode: 'stdin' },
   })
+})
+
+test('starter code that is the question is shown once, unless it is to be repeated', () => {
+  const program = { mode: 'function', entryPoint: 'f', starterCode: 'def f(): ...' } as const
+  const task = { id: 't', question: program.starterCode, program, metadata: {} }
+  expect(taskView(task)['program']).toEqual({ mode: 'function', entry_point: 'f' })
+  expect(taskText(task, 1000).text).not.toContain('starter_code')
+  expect(taskText(task, 1000, true).text).toContain('"starter_code":"def f(): ..."')
 })
 
 test('a task that is too long loses from its longest texts and keeps its question', () => {

@@ -16,15 +16,15 @@ export function namedText(text: string): Text {
   return { key: hash('sha256', text, 'hex').slice(0, 16), text }
 }
 
-const taskTexts = new WeakMap<Task, { budget: number; text: Text }>()
+const taskTexts = new WeakMap<Task, { budget: number; repeats: boolean; text: Text }>()
 const requirementTexts = new WeakMap<AnswerContract, Text>()
 
 /** The public task as a part of a request. Every node of every graph on this task gets the same, so it is made once. */
-export function taskText(task: Task, budget: number): Text {
+export function taskText(task: Task, budget: number, repeats = false): Text {
   const known = taskTexts.get(task)
-  if (known?.budget === budget) return known.text
-  const text = namedText(`,"task":${boundedFields(taskView(task), budget)}`)
-  taskTexts.set(task, { budget, text })
+  if (known?.budget === budget && known.repeats === repeats) return known.text
+  const text = namedText(`,"task":${boundedFields(taskView(task, repeats), budget)}`)
+  taskTexts.set(task, { budget, repeats, text })
   return text
 }
 
@@ -40,17 +40,24 @@ export function requirementText(contract: AnswerContract): Text {
 
 const longestRequirement = 20_000
 
-/** What executors see of a task: neither its id nor its metadata. */
-export function taskView({ question, options, context, tables, program, publicTests }: Task): JsonObject {
+/**
+ * What executors see of a task: neither its id nor its metadata. Starter code that is the question itself, as in HumanEval,
+ * is shown once, unless it `repeats`.
+ */
+export function taskView(
+  { question, options, context, tables, program, publicTests }: Task,
+  repeats = false,
+): JsonObject {
   const view: Record<string, JsonValue> = { question }
   if (options !== undefined) view['options'] = options.map(({ label, text }) => ({ label, text }))
   if (context !== undefined && context.length > 0) view['context'] = context
   if (tables !== undefined && tables.length > 0) view['tables'] = tables.map(tableText).join('\n\n')
   if (program !== undefined) {
+    const isShown = program.starterCode !== '' && (repeats || program.starterCode !== question)
     view['program'] = {
       mode: program.mode,
       ...(program.mode === 'function' ? { entry_point: program.entryPoint } : {}),
-      ...(program.starterCode === '' ? {} : { starter_code: program.starterCode }),
+      ...(isShown ? { starter_code: program.starterCode } : {}),
     }
   }
   if (publicTests !== undefined && publicTests.length > 0)

@@ -47,7 +47,7 @@ test('trains through HTTP, examines eight organisations, and comes out the same 
   const { result, heard } = await smallDemo('first', new AbortController().signal)
   expect(result.training).toMatchObject({ status: 'finished', done: 13, updates: 13 })
   const names = [
-    ...['direct', 'chain', 'untrained', 'searched', 'all-atomic', 'all-group'],
+    ...['direct', 'chain', 'untrained', 'searched', 'atomic-at-use', 'group-at-use'],
     ...['shuffled', 'trained'],
   ]
   expect(heard.filter((one) => one === 'search' || names.includes(one))).toEqual(['search', ...names])

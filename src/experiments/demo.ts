@@ -103,8 +103,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     { organisation: chainOrganisation(set.library, trained.run.training), about: {} },
     { organisation: untrainedOrganisation(untrained, seed), about: { seed, update: 0 } },
     { ...searched, search },
-    { organisation: trained.organisation({ name: 'all-atomic', restriction: 'all-atomic' }), about: after },
-    { organisation: trained.organisation({ name: 'all-group', restriction: 'all-group' }), about: after },
+    {
+      organisation: trained.organisation({ name: 'atomic-at-use', restriction: 'all-atomic' }),
+      about: after,
+    },
+    { organisation: trained.organisation({ name: 'group-at-use', restriction: 'all-group' }), about: after },
     {
       organisation: { ...shuffledOrganisation(trained.organisation(), tasks, seed), name: 'shuffled' },
       about: after,

@@ -10,7 +10,9 @@ export function returnsToGo({
   terminal_reward,
   terminal_shaping_reward,
   settings,
-}: Pick<Trajectory, 'transitions' | 'terminal_reward' | 'terminal_shaping_reward' | 'settings'>): number[] {
+}: Pick<Trajectory, 'terminal_reward' | 'terminal_shaping_reward' | 'settings'> & {
+  readonly transitions: readonly { readonly reward: number }[]
+}): number[] {
   const stop = transitions.length
   const returns = new Array<number>(stop + 1)
   returns[stop] = requireFinite(terminal_reward + terminal_shaping_reward, `return of action ${stop}`)

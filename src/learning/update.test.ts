@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { learningOptions as options } from '../../test/recorded-groups.ts'
-import { numbersLike, tinyPolicy } from '../../test/tiny-policy.ts'
+import { numbersLike, tinyParameters, tinyPolicy } from '../../test/tiny-policy.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
+import {
+  type GivenTrainingSettings,
+  recordedTrainingSettings,
+  trainingSettings,
+} from '../settings/training.ts'
 import { PolicyLearner } from './policy-learner.ts'
 import { returnsToGo } from './returns.ts'
 import {
@@ -84,6 +88,21 @@ test('asks for each pair of graph and task once, and for nothing that it does no
   for (const pair of needed) expect(asked).toContain(pair)
 })
 
+test('runs no probe where all trajectories stop at once', async () => {
+  const stopping = new Map(tinyParameters(options))
+  stopping.set('stop_head.2.bias', { shape: [1], data: Float64Array.of(100) })
+  const tasks: string[] = []
+  const counting: ScoreGraph = async (graph, task) => {
+    tasks.push(task)
+    return { score: scoreOf(graph, task) }
+  }
+  const learner = new PolicyLearner(tinyPolicy(options, stopping))
+  const { trajectories } = await updatePolicy(learner, settings(counting, 0))
+  expect(trajectories.every(({ transitions }) => transitions.length === 0)).toBe(true)
+  // The empty graph on the query, for all four.
+  expect(tasks).toEqual(['a'])
+})
+
 test('does not depend on the order in which evaluations return', async () => {
   const run = async (delay: (task: string, index: number) => number) => {
     const learner = new PolicyLearner(tinyPolicy(options))
@@ -145,7 +164,7 @@ test('takes the queries in turn, once per pass, with falling temperature', async
   const learner = new PolicyLearner(tinyPolicy(options))
   const seen: TrainedUpdate[] = []
   for (let update = 0; update < 12; update += 1)
-    seen.push(await updatePolicy(learner, settings(immediate, update)))
+    seen.push(await updatePolicy(learner, settings(immediate, update, { temperatureUpdates: 12 })))
   expect(seen.map(({ query }) => query).join('')).toBe('abcdefabcdef')
   expect(seen.map(({ update }) => update)).toEqual([...Array(12).keys()])
   expect(seen[0]!.temperature).toBe(1.2)
@@ -177,12 +196,22 @@ test('the paper anneals from exactly 1.2 to exactly 1.0 over 100 updates', () =>
   expect(temperatureAt(0, 100, paper)).toBe(1.2)
   expect(temperatureAt(99, 100, paper)).toBe(1)
   expect(temperatureAt(33, 100, paper)).toBeCloseTo(1.2 - 0.2 / 3, 12)
+  // Whatever the length of the run.
+  expect(temperatureAt(33, 1000, paper)).toBe(temperatureAt(33, 100, paper))
+  expect(temperatureAt(100, 1000, paper)).toBe(1)
 })
 
+const overTheRun = trainingSettings.parse({ temperatureUpdates: 0 })
+
 test('a single update samples at the start, later ones at the end', () => {
-  expect(temperatureAt(0, 1, paper)).toBe(1.2)
-  expect(temperatureAt(1, 1, paper)).toBe(1)
-  expect(temperatureAt(100, 100, paper)).toBe(1)
+  expect(temperatureAt(0, 1, overTheRun)).toBe(1.2)
+  expect(temperatureAt(1, 1, overTheRun)).toBe(1)
+  expect(temperatureAt(100, 100, overTheRun)).toBe(1)
+})
+
+test('settings that an earlier version recorded keep its schedule over the whole run', () => {
+  expect(recordedTrainingSettings.parse({ seed: 1 }).temperatureUpdates).toBe(0)
+  expect(recordedTrainingSettings.parse({ temperatureUpdates: 30 }).temperatureUpdates).toBe(30)
 })
 
 test('steps are even and stay between the ends, upward too', () => {
@@ -190,7 +219,11 @@ test('steps are even and stay between the ends, upward too', () => {
   fc.assert(
     fc.property(temperature, temperature, fc.integer({ min: 2, max: 300 }), (start, end, updates) => {
       const at = (update: number) =>
-        temperatureAt(update, updates, { temperatureStart: start, temperatureEnd: end })
+        temperatureAt(update, 7, {
+          temperatureStart: start,
+          temperatureEnd: end,
+          temperatureUpdates: updates,
+        })
       const step = (end - start) / (updates - 1)
       for (let update = 1; update < updates; update += 1)
         expect(at(update) - at(update - 1)).toBeCloseTo(step, 10)

@@ -113,14 +113,16 @@ export async function updatePolicy(learner: PolicyLearner, options: UpdateOption
   return { update, query: query.id, temperature, trajectories, advantages, report, evaluations: asked.size }
 }
 
-/** Scores every partial graph on every probe and the final graph on the query, all at once. */
+/** Scores the final graph on the query and, if a unit was added, every partial graph on every probe, all at once. */
 async function scoreConstruction(
   { graph, steps }: Construction,
   query: string,
   probes: readonly string[],
   score: ScoreGraph,
 ): Promise<Omit<ScoredConstruction, 'forcedStop'>> {
-  const onProbes = steps.map((step) => Promise.all(probes.map((probe) => score(step.graph, probe))))
+  // A construction without an addition has no gain to measure.
+  const probed = steps.length === 1 ? [] : steps
+  const onProbes = probed.map((step) => Promise.all(probes.map((probe) => score(step.graph, probe))))
   const [terminal, ...partial] = await Promise.all([score(graph, query), ...onProbes])
   const probeScores = partial.map((onEach) => onEach.map((one) => one.score))
   return {
@@ -137,9 +139,8 @@ async function scoreConstruction(
 }
 
 /**
- * The temperature of an update, counted from 0: exactly the start's at update 0, exactly the end's at the last of `updates`,
- * evenly spaced between them. A run of one update samples at the start; updates past the last, as when a finished run is
- * continued, stay at the end.
+ * The temperature of an update, counted from 0: exactly the start's at update 0, exactly the end's at the last of the
+ * schedule, evenly spaced between them. A schedule of one update samples at the start; later updates stay at the end.
  */
 export function temperatureAt(
   update: number,
@@ -147,9 +148,11 @@ export function temperatureAt(
   {
     temperatureStart: start,
     temperatureEnd: end,
-  }: Pick<TrainingSettings, 'temperatureStart' | 'temperatureEnd'>,
+    temperatureUpdates,
+  }: Pick<TrainingSettings, 'temperatureStart' | 'temperatureEnd' | 'temperatureUpdates'>,
 ): number {
   if (update === 0) return start
-  const progress = Math.min(1, update / (updates - 1))
+  const scheduled = temperatureUpdates === 0 ? updates : temperatureUpdates
+  const progress = Math.min(1, update / (scheduled - 1))
   return (1 - progress) * start + progress * end
 }

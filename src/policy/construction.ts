@@ -123,7 +123,7 @@ function sampleActions(
   )
 }
 
-function drawDropout(policy: ConstructionPolicy, graph: AgentGraph, random: Random): Uint8Array[] {
+export function drawDropout(policy: ConstructionPolicy, graph: AgentGraph, random: Random): Uint8Array[] {
   return graph.units.map(() => {
     const keep = new Uint8Array(policy.options.dimensions.hidden)
     for (let entry = 0; entry < keep.length; entry += 1)

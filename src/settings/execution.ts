@@ -65,6 +65,10 @@ export const executionSettings = z.strictObject({
     .describe('Seconds for a whole execution, waiting for the call limit included; no limit by default.'),
   traceContent: z.boolean().default(true).describe('Keep requests and replies in the trace.'),
   telemetryContent: z.boolean().default(false).describe('Put requests and replies into OpenTelemetry spans.'),
+  repeatStarterCode: z
+    .boolean()
+    .default(false)
+    .describe('Show starter code also where it is the question itself, as earlier versions did.'),
   prices: priceTableSchema
     .default({})
     .describe('Prices by provider/model; they override the published ones.'),

@@ -30,7 +30,10 @@ export const trainingSettings = z.strictObject({
   finalRewardOnly: z.boolean().default(false).describe('Ablation: no dense rewards and no probes.'),
   initialisationOnly: z.boolean().default(false).describe('Ablation: keep the untrained policy.'),
   temperatureStart: above0.default(1.2).describe('Temperature of the first update.'),
-  temperatureEnd: above0.default(1).describe('Temperature of the last update.'),
+  temperatureEnd: above0.default(1).describe('Temperature at the end of the schedule.'),
+  temperatureUpdates: whole(0, 1_000_000, 100).describe(
+    'Updates over which the temperature falls; later ones stay at its end. 0 for all updates of the run.',
+  ),
   useTemperature: z
     .number()
     .min(0)
@@ -88,6 +91,12 @@ export const trainingSettings = z.strictObject({
 
 export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
+
+/** As earlier versions wrote them: without a schedule of its own, the temperature fell over the whole run. */
+export const recordedTrainingSettings = z.preprocess(
+  (written) => (typeof written === 'object' ? { temperatureUpdates: 0, ...written } : written),
+  trainingSettings,
+)
 
 /** The rewards of a training, with its ablation applied. */
 export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): TrainingSettings['rewards'] {

@@ -15,10 +15,10 @@ import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { DiskError } from './disk-error.ts'
 
-/** Puts a text under a file's name, whole or not at all, also after a power loss. */
-export function writeWhole(path: string, text: string): void {
+/** Puts content under a file's name, whole or not at all, also after a power loss. */
+export function writeWhole(path: string, content: string | Uint8Array): void {
   const unfinished = `${path}.unfinished`
-  const bytes = Buffer.from(text)
+  const bytes = Buffer.from(content)
   onDisk(path, bytes.length, () => {
     try {
       writeFileSync(unfinished, bytes, { flush: true })

@@ -15,7 +15,7 @@ import type { Library } from '../library/library.ts'
 import { loadLibrary, toYaml } from '../library/yaml-library.ts'
 import { Problem } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { trainingSettings } from '../settings/training.ts'
+import { recordedTrainingSettings } from '../settings/training.ts'
 import {
   type Checkpoint,
   type CheckpointIdentity,
@@ -57,7 +57,7 @@ const runRecordSchema = z.object({
   /** Per answer contract. */
   executors: z.record(z.string(), digest),
   execution: json,
-  training: trainingSettings,
+  training: recordedTrainingSettings,
   budget: budgetSettings,
   concurrency: z.int().positive(),
   arithmetic: z.enum(['fused', 'separate']),
@@ -183,10 +183,17 @@ export class RunFolder {
     )
   }
 
-  /** Keeps the newest checkpoints; the one before the last is there for when the last is damaged. */
-  async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+  /**
+   * Keeps the newest checkpoints, and those of the updates in `kept`. The one before the last is there for when the last is
+   * damaged.
+   */
+  async writeCheckpoint(checkpoint: Checkpoint, kept: ReadonlySet<number> = new Set()): Promise<void> {
     await writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
-    this.#remove(this.checkpoints().slice(0, -keptCheckpoints))
+    this.#remove(
+      this.checkpoints()
+        .slice(0, -keptCheckpoints)
+        .filter((update) => !kept.has(update)),
+    )
   }
 
   /** For a run that goes on from an earlier one: what it goes on to is made again. */

@@ -84,7 +84,7 @@ export class TaskExecutor {
 
   /** The score of an execution's answer; without one it is zero. Throws if the scorer breaks its contract. */
   async score(
-    { answer, trace }: Pick<Execution, 'answer' | 'trace'>,
+    { answer, trace, failures }: Pick<Execution, 'answer' | 'trace' | 'failures'>,
     reference: unknown,
     signal?: AbortSignal,
   ): Promise<Score> {
@@ -92,7 +92,10 @@ export class TaskExecutor {
     const pool = this.parts.tools.sandbox?.pool
     const { name, scorer } = this.parts.set
     const scored = await Promise.resolve(
-      scorer.score(answer, reference, { pool, signal, ask: (request) => this.#ask(request, signal) }),
+      scorer.score(answer, reference, {
+        ...{ pool, signal, failures: failures.length },
+        ask: (request) => this.#ask(request, signal),
+      }),
     ).catch((problem: unknown) => {
       if (problem instanceof SandboxFailure) throw sandboxFailed(trace.task, problem)
       if (problem instanceof BrokenTask)

@@ -59,6 +59,8 @@ export interface ScoringMeans {
   /** Asks the run's model, for a judge. Absent where nothing may be spent. */
   readonly ask?: (request: { readonly system: string; readonly user: string }) => Promise<string>
   readonly signal?: AbortSignal
+  /** Nodes of the execution that ended without a valid packet. */
+  readonly failures?: number
 }
 
 export interface Solution {

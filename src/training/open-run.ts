@@ -5,6 +5,7 @@ import { untrainedLearner } from '../learning/untrained-policy.ts'
 import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
 import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
+import { importEvaluations } from '../store/ledger/import-evaluations.ts'
 import { assertUnchanged } from '../store/run-evidence.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
@@ -51,12 +52,14 @@ export interface OpenedRun {
   readonly done?: number
 }
 
-/** Writes a new run into its folder. `checked` is what the self-check spent. */
-export async function beginRun(prepared: PreparedRun, checked: Spent): Promise<OpenedRun> {
+/** Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from. */
+export async function beginRun(prepared: PreparedRun, checked: Spent, ledger?: string): Promise<OpenedRun> {
   const { folder, record } = prepared
   const learner = await learnerOf(prepared)
   // The self-check's spending comes first, so that no run is without it.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
+  // Before the record: a run that is killed meanwhile is begun again.
+  if (ledger !== undefined) await importEvaluations(ledger, folder.ledgerFile)
   folder.create(record, tasksOf(prepared))
   return { learner }
 }

@@ -22,7 +22,12 @@ export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 /** A run with everything chosen that was left open. Nothing is written yet. */
 export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const begun = options.resume === true ? folder.readRecord() : undefined
-  const parts = await openParts(options, begun?.tools)
+  // A run that was begun before the setting existed keeps the requests that it was begun with.
+  const earlier = begun !== undefined && !('repeatStarterCode' in begun.execution)
+  const execution = earlier
+    ? { ...(options.execution as object), repeatStarterCode: true }
+    : options.execution
+  const parts = await openParts({ ...options, execution }, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
   const record = describeRun(basename(folder.path), parts, encoder, options)
   return { folder, parts, encoder, price: priceOf(parts.model.identity, parts.settings.prices), record }

@@ -14,7 +14,12 @@ import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
  * killed at any moment finds enough in them to go on to the same weights. What the files tell of updates after the first
  * `done` is dropped.
  */
-export async function openRunFiles(folder: RunFolder, done: number, price: Price | undefined) {
+export async function openRunFiles(
+  folder: RunFolder,
+  done: number,
+  price: Price | undefined,
+  kept?: ReadonlySet<number>,
+) {
   await using opening = new AsyncDisposableStack()
   const ledger = await SqliteLedger.open(folder.ledgerFile)
   opening.defer(() => ledger.close())
@@ -31,7 +36,8 @@ export async function openRunFiles(folder: RunFolder, done: number, price: Price
   journal.sync()
 
   const evidence = evidenceOf(folder, [events, trajectories, journal])
-  const writeCheckpoint = (state: Checkpoint) => folder.writeCheckpoint({ ...state, restsOn: evidence() })
+  const writeCheckpoint = (state: Checkpoint) =>
+    folder.writeCheckpoint({ ...state, restsOn: evidence() }, kept)
   let written: Promise<void> = Promise.resolve()
   const opened = opening.move()
   return {

@@ -42,6 +42,10 @@ export interface TrainOptions extends EngineOptions {
   readonly resume?: boolean
   /** Resumes from this checkpoint instead of the newest. */
   readonly fromUpdate?: number
+  /** Updates whose checkpoints stay beside the newest two. May grow while the run goes on, also by the last update's. */
+  readonly keptUpdates?: ReadonlySet<number>
+  /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
+  readonly ledger?: string
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void

@@ -33,7 +33,7 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
     if (isResumed) return await trainRun(prepared, await reopenRun(prepared, options.fromUpdate), options)
     const checked = await checkRun(prepared, options)
     lock ??= await claimFolder(folder, false)
-    return await trainRun(prepared, await beginRun(prepared, checked), options)
+    return await trainRun(prepared, await beginRun(prepared, checked, options.ledger), options)
   } finally {
     lock?.release()
   }
@@ -54,12 +54,12 @@ async function checkRun(
 async function trainRun(
   prepared: PreparedRun,
   { learner, done: earlier }: OpenedRun,
-  { onEvent, signal }: TrainOptions,
+  { onEvent, signal, keptUpdates }: TrainOptions,
 ): Promise<TrainingResult> {
   const { folder, parts, price, record } = prepared
   const { training: settings, updates } = record
   let done = earlier ?? 0
-  await using files = await openRunFiles(folder, done, price)
+  await using files = await openRunFiles(folder, done, price, keptUpdates)
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)

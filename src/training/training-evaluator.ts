@@ -18,12 +18,17 @@ import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
 
+/** What an execution without an answer counts as where the model could not be reached: nothing, or zero. */
+export type TransportRule = 'stop' | 'zero'
+
 /** Executions at most for one evaluation. Answers that a run keeps are not asked for again in the next one. */
 const rounds = 3
 
 /**
  * Runs a graph on a task and scores it. What a network or an overloaded server did is no answer, not even a wrong one: an
- * execution that transport failures spoiled is begun again. `onExecution` is called for every one, since all have cost something.
+ * execution that transport failures spoiled is begun again, and after the last time it throws. By the paper's rule,
+ * `transportFailures: 'zero'`, there is one execution: what it answers is scored, and without an answer it scores 0.
+ * `onExecution` is called for every one, since all have cost something.
  */
 export async function evaluateGraph(
   executor: TaskExecutor,
@@ -32,8 +37,10 @@ export async function evaluateGraph(
   reference: unknown,
   {
     onExecution,
+    transportFailures = 'stop',
     ...options
   }: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent'> & {
+    readonly transportFailures?: TransportRule
     readonly onExecution?: (execution: Execution) => void | Promise<void>
   } = {},
 ): Promise<Required<TracedEvaluation>> {
@@ -45,7 +52,7 @@ export async function evaluateGraph(
     const { status, stop, failures, trace } = execution
     if (stop !== undefined) throw stopError(stop)
     if (status === 'aborted') throw signal!.reason
-    if (isSettled(trace)) {
+    if (transportFailures === 'zero' || isSettled(trace)) {
       const score = await executor.score(execution, reference, signal)
       return { evaluation: evaluationOf(execution, score), trace }
     }

@@ -67,11 +67,9 @@ const edges = ['low', 'expected', 'high'] as const
 
 export async function tellEstimate(source: TaskSource, options: EstimateOptions): Promise<void> {
   const { set, configuration, notes } = await openTasks(source)
-  const { settings: given, execution } = givenSettings(
-    options,
-    configuration,
-    usualMethod(source, configuration),
-  )
+  const { settings: given, execution } = givenSettings(options, configuration, {
+    method: usualMethod(source, configuration),
+  })
   const settings = trainingSettings.parse(given)
   const identity = identityOf(options, configuration)
   const own = typeof configuration?.model === 'object' ? configuration.model.prices : undefined

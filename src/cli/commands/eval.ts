@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
@@ -13,6 +13,7 @@ import type { Spent } from '../../store/budget.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { splitOf } from '../../tasks/task-set.ts'
+import type { TransportRule } from '../../training/training-evaluator.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -50,6 +51,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly update?: number
   readonly junit?: string
   readonly githubSummary: boolean
+  readonly transportFailures: TransportRule
 }
 
 export function evalCommand(): Command {
@@ -63,6 +65,14 @@ export function evalCommand(): Command {
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
     .option('--junit <file>', 'also write the questions as JUnit XML: one below the full score has failed')
     .option('--github-summary', 'also add the table to the summary of the GitHub job', false)
+    .addOption(
+      new Option(
+        '--transport-failures <rule>',
+        'where the model cannot be reached for an answer: stop, or score 0 as the paper does',
+      )
+        .choices(['stop', 'zero'])
+        .default('stop'),
+    )
     .addOption(checkpointOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
@@ -76,13 +86,14 @@ Examples:
   magic eval first
   magic eval first --organisation trained,untrained,direct,chain --limit 100
   magic eval first --organisation trained,searched       was the training worth its price?
-  magic eval first --organisation all-atomic all-group --seed 7 --json > scores.json
+  magic eval first --organisation atomic-at-use group-at-use --seed 7 --json > scores.json
   magic eval first --organisation graph:examples/graph.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
   magic eval first --junit scores.xml --github-summary   for CI: what its pages show
 
-Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. all-atomic and
-all-group are the trained policy restricted to single agents or to groups; most-probable takes its most probable choice at
+Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. atomic-at-use
+and group-at-use are the trained policy held to single agents or to groups; a policy that was trained so is a run of its
+own (\`magic train --restriction\`). most-probable takes its most probable choice at
 every step; shuffled gives each question the graph that it built for another one. searched is the best fixed graph that
 successive halving finds on the training questions with as many graph evaluations as the training paid for: it costs as
 much again, less what the run's ledger knows. Caps hold for all organisations together, the search included.
@@ -153,6 +164,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     const report = await evaluate({
       ...{ ...engine, organisation, about, search },
       ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
+      transportFailures: options.transportFailures,
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`

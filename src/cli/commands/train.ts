@@ -1,7 +1,9 @@
 import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
+import { d1, d3, q1, q2, q3 } from '../../experiments/settings.ts'
 import { exitCode } from '../../problem.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
+import { isBenchmarkName } from '../../tasks/benchmarks/list.ts'
 import { assertFree } from '../../training/open-run.ts'
 import { train } from '../../training/train.ts'
 import type { TrainOptions } from '../../training/train-options.ts'
@@ -26,10 +28,13 @@ import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 import { tellEstimate } from './estimate.ts'
 
+const studies = { q1, q2, q3, d1, d3 }
+
 interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions, JobOptions, ReportOptions {
   readonly name?: string
   readonly encoder?: EncoderSource
   readonly dryRun: boolean
+  readonly ledger?: string
 }
 
 export function trainCommand(): Command {
@@ -38,6 +43,9 @@ export function trainCommand(): Command {
   )
   addTaskOptions(command)
     .option('--name <run>', 'name of the run; by default the task set and the time')
+    .option('--ledger <file>', "begin with the evaluations of another run's ledger.sqlite", (path) =>
+      resolve(path),
+    )
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -84,16 +92,20 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const folder = findRun(options.name ?? basename(usual), runs)
     await assertFree(folder, false)
     const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
-    const { settings, execution, budget } = givenSettings(
-      options,
-      configuration,
-      usualMethod(source, configuration),
-    )
+    const study = studyOf(source)
+    if (study !== undefined)
+      say(`The study ${source.study} has seed ${study.seed}; the paper asked ${study.paperModel}.`)
+    const { settings, execution, budget } = givenSettings(options, configuration, {
+      method: usualMethod(source, configuration),
+      ...study?.training,
+      seed: study?.seed,
+    })
     await runTraining({
       ...job,
       folder: folder.path,
       settings,
       budget,
+      ledger: options.ledger,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.
@@ -104,6 +116,12 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   } finally {
     await job.close()
   }
+}
+
+/** A benchmark under a study is trained with the study's seed and settings. */
+function studyOf({ tasks, study }: TaskSource) {
+  if (study === undefined || tasks === undefined || !isBenchmarkName(tasks)) return undefined
+  return studies[study]
 }
 
 /** Begins or resumes a training, shows it, and sets the exit code. */

@@ -17,7 +17,7 @@ import { answerKinds } from '../../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { benchmarkTaskSet } from '../../tasks/studies/benchmark-task-set.ts'
-import type { Study } from '../../tasks/studies/study.ts'
+import { type Study, studySeeds } from '../../tasks/studies/study.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import { UsageError } from '../problem.ts'
 import { wholeNumber } from './option-values.ts'
@@ -58,7 +58,7 @@ export function addTaskOptions(command: Command): Command {
     .option('--train-size <n>', 'training questions at most', wholeNumber(1))
     .option('--test-size <n>', 'held-out questions at most', wholeNumber(1))
     .addOption(
-      new Option('--study <name>', "a benchmark's selection in the paper").choices(['q1', 'q2', 'q3']),
+      new Option('--study <name>', "a benchmark's selection in the paper").choices(Object.keys(studySeeds)),
     )
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
     .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))

@@ -43,7 +43,9 @@ test("a configuration that says something about rewards leaves the preset's othe
 
 test('without a preset it is that of the method: the one that is named, or meant, or usual for the tasks', () => {
   const method = (options: TrainingOptions, usual: 'paper' | 'values') => {
-    const { method, gain } = trainingSettings.parse(givenSettings(options, undefined, usual).settings)
+    const { method, gain } = trainingSettings.parse(
+      givenSettings(options, undefined, { method: usual }).settings,
+    )
     return [method, gain]
   }
   expect(method({}, 'values')).toEqual(['values', 10])

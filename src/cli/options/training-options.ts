@@ -56,6 +56,10 @@ export function addTrainingOptions(command: Command): Command {
       ),
     )
   for (const name of flagged) command.addOption(settingOption(settable.get(name)!))
+  return addSetOption(command)
+}
+
+export function addSetOption(command: Command): Command {
   return (
     command
       .option(
@@ -85,13 +89,13 @@ export function addBudgetOptions(command: Command): Command {
 }
 
 /**
- * The preset, then the configuration, then flags, then `--set`. Without a preset that of the method; `usual` is the one for
- * these tasks.
+ * The preset, then the configuration, then flags, then `--set`. Without a preset that of the method.
  */
 export function givenSettings(
   { preset, set = {}, ...options }: TrainingOptions & BudgetOptions,
   configuration?: Configuration,
-  usual: GivenTrainingSettings['method'] = 'paper',
+  /** The method for these tasks, and such as a study sets. */
+  usual: GivenTrainingSettings = {},
 ): {
   readonly settings: GivenTrainingSettings
   readonly execution: Settings
@@ -113,9 +117,11 @@ export function givenSettings(
     { budget: Object.fromEntries(caps) },
     set,
   )
-  const meant = own['method'] ?? (ofPaper.some((name) => own[name] !== undefined) ? 'paper' : usual)
+  const { method = 'paper', ...others } = usual
+  const meant = own['method'] ?? (ofPaper.some((name) => own[name] !== undefined) ? 'paper' : method)
   const { execution, budget, ...settings } = merged(
     { execution: {}, budget: {} },
+    others,
     trainingPresets[preset ?? configuration?.preset ?? (meant as TrainingPreset)],
     own,
   )

@@ -4,7 +4,7 @@ import type { DatasetProfile } from '../../library/profiles.ts'
 import type { Reference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { locateFile } from '../sources/data-folder.ts'
-import type { FurtherStudies, Q1Study } from '../studies/study.ts'
+import type { D3Study, FurtherStudies, Q1Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples } from './examples.ts'
 import { commonRoles } from './roles.ts'
@@ -28,6 +28,7 @@ export interface Benchmark {
   readonly companion?: { readonly file: string; readonly holds: string }
   readonly q1: Q1Study
   readonly furtherStudies?: FurtherStudies
+  readonly d3?: D3Study
   /** Set where D1 asks and scores differently. */
   readonly d1?: {
     readonly metric: string

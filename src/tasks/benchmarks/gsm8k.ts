@@ -19,6 +19,7 @@ export const gsm8k: Benchmark = {
   furtherRoles: ['logic_reasoner', 'quantitative_modeler', 'calculation_auditor'],
   tools: ['calculator', 'python_exec'],
   ...published['gsm8k']!,
+  d3: { split: 'train' },
   q1: { train: 'train', test: 'test' },
   async read({ split, paths }, examples) {
     const file = await readRecords(paths[0]!, row, ({ question, answer }, at) => {

@@ -22,6 +22,7 @@ export const humaneval: Benchmark = {
   contract: codeString,
   ...codeProfile,
   ...published['humaneval']!,
+  d3: { split: 'test' },
   q1: {
     train: 'livecodebench/train',
     test: 'test',

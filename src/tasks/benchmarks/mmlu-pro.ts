@@ -33,6 +33,7 @@ export const mmluPro: Benchmark = {
   tools: ['calculator', 'python_exec'],
   ...published['mmlu_pro']!,
   q1: { train: 'test', test: 'test', evaluation: 500 },
+  d3: { split: 'validation', standIn: 'test' },
   furtherStudies: { split: 'test', q2: q2Parts, q3: q3Parts, d1: d1Parts },
   async read({ paths }, examples) {
     const file = await readRecords(paths[0]!, row, (record, at) => {

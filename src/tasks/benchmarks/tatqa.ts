@@ -116,7 +116,7 @@ export function tatqaAnswers(
   return count === undefined ? undefined : [count.toString()]
 }
 
-/** D1 also rejects a right answer after an execution failure; failures are not known here. */
+/** D1 also rejects a right answer after an execution failure; the study's task set sees to that for all its scorers. */
 function scoreLine(answer: JsonValue, reference: Reference) {
   if (typeof answer !== 'string' || reference.kind !== 'tatqa') return undefined
   return scoreD1Tatqa(`FINAL: ${answer}`, reference, [])

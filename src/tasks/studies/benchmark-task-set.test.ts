@@ -69,6 +69,20 @@ describeShared('the eight benchmarks on the shared data', () => {
     },
   )
 
+  test.each(['mmlu_pro', 'tatqa'] as const)(
+    '%s: in D1 a right answer counts as wrong where a node failed',
+    async (name) => {
+      const { scorer, splits } = await open(name, { study: 'd1', test: 1 })
+      const [reference] = splits['test']!.references.values()
+      const { answer } = scorer.solution!(reference!)!
+      expect(await scorer.score(answer, reference!, { failures: 0 })).toMatchObject({ score: 1 })
+      expect(await scorer.score(answer, reference!, { failures: 1 })).toMatchObject({
+        score: 0,
+        measures: { beforeFailures: 1 },
+      })
+    },
+  )
+
   test('the questions that Q2 discards are told', async () => {
     const { eval: evaluation, train } = goldens()['tatqa_q2']!['discarded_ids'] as unknown as Record<
       string,

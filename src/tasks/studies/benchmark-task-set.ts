@@ -9,7 +9,8 @@ import { type BenchmarkName, benchmarkNames, benchmarks } from '../benchmarks/li
 import type { Reference } from '../scoring/reference.ts'
 import { referenceScorer } from '../scoring/reference-scorer.ts'
 import { defaultDataFolder } from '../sources/data-folder.ts'
-import { type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
+import { type TaskScorer, type TaskSet, TaskSetError, type TaskSplit } from '../task-set.ts'
+import { d3Parts } from './draws.ts'
 import { Pool } from './pool.ts'
 import { choosePlan, describeDeviation, type PoolDraw, q1Draws, requireFiles } from './q1.ts'
 import { type Parts, type Q1Splits, type Study, studySeeds } from './study.ts'
@@ -48,7 +49,6 @@ export async function benchmarkTaskSet(
   const d1 = study === 'd1' ? benchmark.d1 : undefined
   const { metric, contract } = d1 ?? benchmark
   const profile = benchmarkProfile(benchmark)
-  const testSplit = { test: splitOfPart(taken, 'test') }
   const selection = { study, seed, ...describeSelection(taken) }
   return {
     name,
@@ -56,13 +56,29 @@ export async function benchmarkTaskSet(
     metric,
     library: selectRoles(paperLibrary, profile.roles),
     profile,
-    scorer: d1?.scorer ?? referenceScorer(),
+    scorer: study === 'd1' ? failuresCountAsWrong(d1?.scorer ?? referenceScorer()) : referenceScorer(),
     contractOf: () => contract,
-    splits: study === 'd1' ? testSplit : { train: splitOfPart(taken, 'train'), ...testSplit },
+    splits: {
+      ...(study === 'd1' ? {} : { train: splitOfPart(taken, 'train') }),
+      ...(study === 'd3' ? {} : { test: splitOfPart(taken, 'test') }),
+    },
     selection: deviation === undefined ? selection : { ...selection, deviation },
     files: taken
       .flatMap(({ examples }) => examples.files)
       .map((file) => ({ ...file, path: relative(data, file.path) })),
+  }
+}
+
+/** D1's rule: a right answer of an execution in which a node failed is worth nothing. What it was worth stays a measure. */
+function failuresCountAsWrong(scorer: TaskScorer<Reference>): TaskScorer<Reference> {
+  return {
+    ...scorer,
+    version: `${scorer.version}, failures count as wrong`,
+    async score(answer, reference, means) {
+      const scored = await scorer.score(answer, reference, means)
+      const measures = { ...scored.measures, beforeFailures: scored.score }
+      return { ...scored, score: (means.failures ?? 0) > 0 ? 0 : scored.score, measures }
+    },
   }
 }
 
@@ -77,6 +93,7 @@ function drawsOf(
     const draws = q1Draws(benchmark, plan).filter(({ pool }) => train !== 0 || pool === plan.test)
     return { draws, deviation: describeDeviation(benchmark, plan) }
   }
+  if (study === 'd3') return d3Draw(benchmark, folder)
   const { furtherStudies } = benchmark
   if (furtherStudies === undefined) {
     const names = benchmarkNames.filter((name) => benchmarks[name].furtherStudies !== undefined)
@@ -87,6 +104,23 @@ function drawsOf(
   const pool = new Pool(folder, benchmark, [furtherStudies.split])
   requireFiles(pool)
   return { draws: [{ pool, draw: furtherStudies[study] }] }
+}
+
+function d3Draw(benchmark: Benchmark, folder: string): { draws: readonly PoolDraw[]; deviation?: string } {
+  const { d3, name } = benchmark
+  if (d3 === undefined) {
+    const names = benchmarkNames.filter((one) => (benchmarks[one] as Benchmark).d3 !== undefined)
+    throw new TaskSetError(`The study d3 uses ${names.join(', ')} only; ${name} is in q1.`)
+  }
+  const pool = new Pool(folder, benchmark, [d3.split])
+  if (pool.missing().length === 0 || d3.standIn === undefined) {
+    requireFiles(pool)
+    return { draws: [{ pool, draw: d3Parts }] }
+  }
+  const standIn = new Pool(folder, benchmark, [d3.standIn])
+  requireFiles(standIn)
+  const deviation = `Takes its questions from ${standIn.name}; the paper takes them from ${pool.name}, whose files are missing (${pool.missing().join(', ')}).`
+  return { draws: [{ pool: standIn, draw: d3Parts }], deviation }
 }
 
 type Part = 'train' | 'test'

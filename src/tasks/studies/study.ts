@@ -2,13 +2,14 @@ import { ablationSeed, mainSeed } from './memberships.ts'
 import type { Pool } from './pool.ts'
 
 /** Q4 shares the examples of Q1. */
-export type Study = 'q1' | 'q2' | 'q3' | 'd1'
+export type Study = 'q1' | 'q2' | 'q3' | 'd1' | 'd3'
 
 export const studySeeds: Readonly<Record<Study, number>> = {
   q1: mainSeed,
   q2: ablationSeed,
   q3: ablationSeed,
   d1: mainSeed,
+  d3: mainSeed,
 }
 
 /** Where Q1 takes its examples from: `train`, `dev + train` as one pool, or `other/train` of another benchmark. */
@@ -25,8 +26,14 @@ export interface Q1Study extends Q1Splits {
 }
 
 /** The studies that draw from one pool of a benchmark. */
-export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1'>, Draw>> {
+export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1' | 'd3'>, Draw>> {
   readonly split: string
+}
+
+/** Where D3 takes its questions from, and where it does if that file is missing. */
+export interface D3Study {
+  readonly split: string
+  readonly standIn?: string
 }
 
 export type Draw = (pool: Pool, seed: number) => Parts | Promise<Parts>

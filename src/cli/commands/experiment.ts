@@ -1,0 +1,263 @@
+import { join, resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { ExperimentStopped, Laboratory, type OpenedSet } from '../../experiments/laboratory.ts'
+import { planExperiment } from '../../experiments/plan.ts'
+import { type ExperimentName, experiments, runExperiment } from '../../experiments/run-experiment.ts'
+import type { ExperimentDefinition, StudyOptions } from '../../experiments/studies/definition.ts'
+import type { JsonObject } from '../../library/json-value.ts'
+import { costOf, priceOf } from '../../models/prices.ts'
+import { executionSettings } from '../../settings/execution.ts'
+import { knownTasks } from '../../simulator/model/known-task.ts'
+import { machineSandbox } from '../../store/run-tools.ts'
+import type { Study } from '../../tasks/studies/study.ts'
+import type { TaskSet } from '../../tasks/task-set.ts'
+import type { TransportRule } from '../../training/training-evaluator.ts'
+import { tokens as tokenCount } from '../display/numbers.ts'
+import { tableLines } from '../display/table.ts'
+import { exitCodeHelp } from '../exit-code.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { type EncoderSource, openEncoder } from '../job.ts'
+import { concurrencyOption } from '../options/common-options.ts'
+import { addModelOptions, type ModelOptions, modelSource, openChosenModel } from '../options/model-options.ts'
+import { wholeNumber } from '../options/option-values.ts'
+import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
+import { openTasks, type TaskSource } from '../options/task-options.ts'
+import {
+  addBudgetOptions,
+  addSetOption,
+  type BudgetOptions,
+  givenSettings,
+  type TrainingOptions,
+} from '../options/training-options.ts'
+import { printAside, printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
+import { costText } from '../views/evaluation-table.ts'
+
+interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, Pick<TrainingOptions, 'set'> {
+  readonly tasks?: readonly string[]
+  readonly seeds: number
+  readonly seed?: number
+  readonly out?: string
+  readonly from?: string
+  readonly data?: string
+  readonly trainSize?: number
+  readonly testSize?: number
+  readonly encoder: EncoderSource
+  readonly concurrency?: number
+  readonly transportFailures: TransportRule
+  readonly routeBudget?: number
+  readonly ledger?: string
+  readonly dryRun: boolean
+}
+
+export function experimentCommand(): Command {
+  const command = new Command('experiment')
+    .description("Repeat one of the paper's experiments, and write its tables and figures.")
+    .argument('<name>', Object.keys(experiments).join(', '), experimentName)
+    .option('--tasks <names...>', 'benchmarks or question files, with commas or repeated', taskNames)
+    .option('--seeds <n>', 'repeat it with so many seeds, counted up from its own', wholeNumber(1), 1)
+    .option('--seed <n>', "another first seed than the paper's", wholeNumber(0))
+    .option('--out <folder>', 'where all of it is kept (default: experiments/<name>)')
+    .option('--from <path>', "d3: a run's trajectories.jsonl; d2: the folder of a D1", (path) =>
+      resolve(path),
+    )
+    .option('--data <folder>', 'where the benchmarks are; see `magic data`')
+    .option('--train-size <n>', 'training questions at most; a deviation that tables show', wholeNumber(1))
+    .option('--test-size <n>', 'held-out questions at most; a deviation that tables show', wholeNumber(1))
+    .option(
+      '--encoder <which>',
+      "text encoder: auto, minilm, lexical, or the folder of MiniLM's files",
+      (text): EncoderSource =>
+        text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
+      'auto',
+    )
+    .option(
+      '--route-budget <amount>',
+      'q3: what a route may spend, in money or, without a price, tokens',
+      Number,
+    )
+    .option('--ledger <file>', 'q3: a ledger.sqlite that both routes begin from', (path) => resolve(path))
+    .addOption(
+      new Option(
+        '--transport-failures <rule>',
+        'where the model cannot be reached for an answer: score 0 as the paper does, or stop',
+      )
+        .choices(['zero', 'stop'])
+        .default('zero'),
+    )
+    .option('-n, --dry-run', 'only tell what it would take', false)
+    .addOption(concurrencyOption())
+  addSetOption(command)
+  addBudgetOptions(command)
+  addModelOptions(command)
+  return addReportOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic experiment q2 --dry-run                          what it would take
+  magic experiment q2 --tasks mmlu_pro                   on the simulated model
+  magic experiment q1 --model deepseek --max-cost 50     as in the paper, with a cap
+  magic experiment q4 --out experiments/q1               takes Q1's evaluations over from its folder
+  magic experiment d3 --from runs/first/trajectories.jsonl
+  magic experiment sweep --tasks questions.jsonl --seeds 6
+
+Repeating a command goes on where it stopped; what is finished is only read. docs/experiments.md says which table of the
+paper each one makes.
+${exitCodeHelp}`,
+    )
+    .action(experiment)
+}
+
+function experimentName(text: string): ExperimentName {
+  if (Object.hasOwn(experiments, text)) return text as ExperimentName
+  throw new InvalidArgumentError(`It is none of ${Object.keys(experiments).join(', ')}.`)
+}
+
+function taskNames(text: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, ...text.split(',').map((name) => name.trim())]
+}
+
+async function experiment(name: ExperimentName, options: ExperimentOptions): Promise<void> {
+  const definition: ExperimentDefinition = experiments[name]
+  const { tasks: usual = [], seed: paperSeed = 42 } = definition.settings
+  const progress = openProgress(options)
+  const say = (text: string) => progress.note(text)
+  const { settings: training, execution, budget } = givenSettings(options)
+  const first = options.seed ?? paperSeed
+  const study: StudyOptions = {
+    tasks: options.tasks ?? usual,
+    seeds: Array.from({ length: options.seeds }, (_, index) => first + index),
+    training,
+    from: options.from,
+  }
+  if (options.routeBudget !== undefined && !(options.routeBudget > 0))
+    throw new UsageError('--route-budget must be a number above 0.')
+  const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
+  await using closing = new AsyncDisposableStack()
+  closing.defer(() => progress.end())
+  const source = modelSource(options)
+  const models = new Map<string, Promise<Awaited<ReturnType<typeof openChosenModel>>>>()
+  const model = async (set: TaskSet) => {
+    // By the questions that it knows, so that no set waits for another's.
+    const key = JSON.stringify([set.name, set.selection, Object.keys(set.splits)])
+    const opening = models.get(key) ?? openChosenModel(options, knownTasks(set), source)
+    if (!models.has(key)) closing.defer(async () => (await opening).close())
+    models.set(key, opening)
+    return (await opening).model
+  }
+  const lab = new Laboratory({
+    folder: resolve(options.out ?? join('experiments', name)),
+    open: (tasks, study) => openSet(tasks, study, options, { model: source, encoder: options.encoder }, say),
+    model,
+    encoder: await openEncoder(options.encoder, say),
+    engine: { execution, sandbox: await machineSandbox(), concurrency: options.concurrency },
+    transportFailures: options.transportFailures,
+    budget,
+    signal,
+    ledger: options.ledger,
+    routeBudget: options.routeBudget,
+    ...showing(progress),
+  })
+  if (options.dryRun) return tellPlan(name, lab, study, options)
+  const { result, files } = await runExperiment(name, lab, study).catch((error: unknown) => {
+    if (signal.aborted && error === signal.reason) throw new ExperimentStopped('interrupted')
+    throw error
+  })
+  progress.end()
+  printResult(
+    options,
+    () => result,
+    (screen) => [
+      ...result.tables
+        .filter(({ source }) => source !== 'quoted')
+        .slice(0, 3)
+        .flatMap(({ title, columns, rows }) => [
+          '',
+          title,
+          tableLines({ columns, rows: rows.map((cells) => cells.map(({ text }) => text)) }, screen),
+        ]),
+      '',
+      ...(result.simulated ? ['Simulated: no language model was asked.'] : []),
+      ...result.deviations.map((one) => `Deviation: ${one}`),
+    ],
+  )
+  printAside(() => [!options.json && ['', `Reports: ${files.join(', ')} in ${lab.options.folder}`]])
+}
+
+/** Shows the step that is under way. */
+function showing(progress: ReturnType<typeof openProgress>) {
+  let current = ''
+  const onStep = (label: string, total: number, done: number) => {
+    if (label !== current) progress.start(total, label, done)
+    current = label
+    progress.update({ done })
+  }
+  let label = 'training'
+  let total = 0
+  return {
+    onStep,
+    onTraining: (event: Parameters<NonNullable<Laboratory['options']['onTraining']>>[0]) => {
+      if (event.type === 'start') {
+        label = `training ${event.record.name}`
+        total = event.record.updates
+      }
+      if (event.type === 'update') onStep(label, total, event.update + 1)
+    },
+  }
+}
+
+async function openSet(
+  tasks: string,
+  study: Study,
+  { data, trainSize, testSize }: ExperimentOptions,
+  kept: object,
+  say: (text: string) => void,
+): Promise<OpenedSet> {
+  const isFile = /[./]/.test(tasks)
+  const isBuiltIn = !isFile && tasks !== 'synthetic'
+  const source: TaskSource = JSON.parse(
+    JSON.stringify({
+      tasks: isFile ? resolve(tasks) : tasks,
+      study: isBuiltIn ? study : undefined,
+      data: data && resolve(data),
+      trainSize,
+      testSize,
+    }),
+  )
+  const opened = await openTasks(source)
+  for (const note of opened.notes) say(note)
+  return { set: opened.set, source: { ...kept, tasks: opened.source } as unknown as JsonObject }
+}
+
+async function tellPlan(
+  name: ExperimentName,
+  lab: Laboratory,
+  study: StudyOptions,
+  options: ExperimentOptions,
+): Promise<void> {
+  const steps = await planExperiment(experiments[name], lab, study)
+  const { set } = await lab.open(study.tasks[0]!, 'q1').catch(() => ({ set: undefined }))
+  const identity = set && (await lab.options.model(set)).identity
+  const price =
+    identity && priceOf(identity, executionSettings.parse(lab.options.engine.execution ?? {}).prices)
+  const isSimulated = modelSource(options).kind === 'simulated'
+  const priced = steps.map((step) => ({ ...step, cost: costOf(step, price, new Date()) }))
+  printResult(
+    options,
+    () => ({ experiment: name, steps: priced, simulatedLengths: true }),
+    (screen) => [
+      tableLines(
+        {
+          columns: ['step', 'updates', 'executions', 'calls', 'tokens', 'cost', 'hours at 3 s per call'],
+          rows: priced.map(({ label, updates, executions, calls, input, output, hours, cost }) => [
+            ...[label, String(updates), String(executions), tokenCount(calls), tokenCount(input + output)],
+            ...[costText(cost, isSimulated), hours.toFixed(2)],
+          ]),
+        },
+        screen,
+      ),
+      'Lengths are simulated: a model that writes more costs more.',
+    ],
+  )
+}

@@ -1,0 +1,50 @@
+// How figures are compared and shown in every table: values within 1e-9 are equal, two decimals, halves up.
+
+const equalWithin = 1e-9
+
+export function isBelow(a: number, b: number): boolean {
+  return a < b - equalWithin
+}
+
+/** `83.13` for 83.125. Sums that fall short of a half by a rounding are halves. */
+export function twoDecimals(value: number): string {
+  const hundredths = Math.floor(Math.abs(value) * 100 * (1 + 1e-12) + 0.5)
+  const text = (hundredths / 100).toFixed(2)
+  return value < 0 && hundredths > 0 ? `-${text}` : text
+}
+
+/** `↑4.50`, `↓44.76%`, or `=0.00` where nothing is left after rounding. */
+export function changeText(change: number, unit = ''): string {
+  const text = twoDecimals(Math.abs(change))
+  const mark = text === '0.00' ? '=' : change > 0 ? '↑' : '↓'
+  return `${mark}${text}${unit}`
+}
+
+/** Two significant digits: `6.2×10^5`. */
+export function tokensText(tokens: number): string {
+  if (tokens === 0) return '0'
+  let exponent = Math.floor(Math.log10(tokens))
+  let tenths = Math.floor((tokens / 10 ** exponent) * 10 + 0.5 + equalWithin)
+  // 9.96 becomes 10.0, which is one of the next power.
+  if (tenths >= 100) {
+    exponent += 1
+    tenths = 10
+  }
+  return `${(tenths / 10).toFixed(1)}×10^${exponent}`
+}
+
+/** `100·(value/base − 1)`; null where the base is nothing. */
+export function percentChange(value: number, base: number): number | null {
+  return base === 0 ? null : 100 * (value / base - 1)
+}
+
+export type Mark = 'best' | 'second'
+
+/** The best and the second-best distinct value of a column. Equal values share a mark. */
+export function marks(values: readonly number[], isHigherBetter: boolean): (Mark | null)[] {
+  const sign = isHigherBetter ? 1 : -1
+  const goodness = values.map((value) => sign * value)
+  const best = Math.max(...goodness)
+  const second = Math.max(...goodness.filter((value) => isBelow(value, best)))
+  return goodness.map((value) => (!isBelow(value, best) ? 'best' : !isBelow(value, second) ? 'second' : null))
+}

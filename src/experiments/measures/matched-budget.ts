@@ -1,0 +1,25 @@
+/** One setting of a method, such as self-consistency with k = 5, with its mean tokens per question. */
+export interface MeasuredSetting {
+  readonly setting: number
+  readonly tokens: number
+  readonly score: number
+}
+
+/**
+ * Which settings of a method are compared at a budget of tokens: of those that fit the one that uses most of it, and of those
+ * that do not the one that passes it least. Of equal tokens the higher score counts, then the smaller setting.
+ */
+export function matchBudget(budget: number, settings: readonly MeasuredSetting[]) {
+  const better = (a: MeasuredSetting, b: MeasuredSetting) => b.score - a.score || a.setting - b.setting
+  const within = settings
+    .filter(({ tokens }) => tokens <= budget)
+    .sort((a, b) => b.tokens - a.tokens || better(a, b))[0]
+  const above = settings
+    .filter(({ tokens }) => tokens > budget)
+    .sort((a, b) => a.tokens - b.tokens || better(a, b))[0]
+  return {
+    within: within?.setting ?? null,
+    share: within === undefined ? null : within.tokens / budget,
+    above: above?.setting ?? null,
+  }
+}

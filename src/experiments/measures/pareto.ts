@@ -1,0 +1,53 @@
+import { compareCodePoints } from '../../python/code-point-order.ts'
+import { isBelow } from './displayed.ts'
+
+/** An organisation's score and what it took; null where it is not known. */
+export interface Point {
+  readonly name: string
+  /** More is better. */
+  readonly score: number | null
+  /** Less is better. */
+  readonly tokens: number | null
+}
+
+type Known = { readonly [Field in keyof Point]: NonNullable<Point[Field]> }
+
+export interface Frontier {
+  /** What nothing dominates, by tokens and then by name. Equal points are on it together. */
+  readonly frontier: readonly string[]
+  /** Who dominates the others, by name. */
+  readonly dominated: Readonly<Record<string, readonly string[]>>
+  /** Points without a score or tokens. */
+  readonly leftOut: readonly string[]
+}
+
+export function paretoFrontier(points: readonly Point[]): Frontier {
+  const known = points.filter((point): point is Known => point.score !== null && point.tokens !== null)
+  const dominators = known.map((point) => ({
+    point,
+    by: known
+      .filter((other) => dominates(other, point))
+      .map(({ name }) => name)
+      .sort(compareCodePoints),
+  }))
+  return {
+    frontier: dominators
+      .filter(({ by }) => by.length === 0)
+      .map(({ point }) => point)
+      .sort((a, b) => a.tokens - b.tokens || compareCodePoints(a.name, b.name))
+      .map(({ name }) => name),
+    dominated: Object.fromEntries(
+      dominators.filter(({ by }) => by.length > 0).map(({ point, by }) => [point.name, by]),
+    ),
+    leftOut: points
+      .filter(({ score, tokens }) => score === null || tokens === null)
+      .map(({ name }) => name)
+      .sort(compareCodePoints),
+  }
+}
+
+/** No worse in both, and better in one. */
+function dominates(b: Known, a: Known): boolean {
+  const isNoWorse = !isBelow(b.score, a.score) && !isBelow(a.tokens, b.tokens)
+  return isNoWorse && (isBelow(a.score, b.score) || isBelow(b.tokens, a.tokens))
+}

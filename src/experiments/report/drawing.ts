@@ -1,0 +1,29 @@
+/** What a figure is drawn with, in whatever format it is written. Places are in pixels from the upper left. */
+export type Shape =
+  | { readonly kind: 'line'; readonly from: Place; readonly to: Place; readonly colour: string }
+  | { readonly kind: 'disc'; readonly at: Place; readonly radius: number; readonly colour: string }
+  | {
+      readonly kind: 'box'
+      readonly at: Place
+      readonly width: number
+      readonly height: number
+      readonly colour: string
+    }
+  /** `at` is the middle of its left end, its centre or its right end. */
+  | {
+      readonly kind: 'text'
+      readonly at: Place
+      readonly text: string
+      readonly anchor: Anchor
+      readonly colour: string
+    }
+
+export type Place = readonly [x: number, y: number]
+export type Anchor = 'start' | 'middle' | 'end'
+
+export interface Drawing {
+  readonly width: number
+  readonly height: number
+  readonly title: string
+  readonly shapes: readonly Shape[]
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeWhole } from '../../store/durable-file.ts'
+import { csv, html, latex, markdown } from './formats.ts'
+import { plot } from './plot.ts'
+import { png } from './png.ts'
+import { svg } from './svg.ts'
+import type { ExperimentResult } from './tables.ts'
+
+const tableFile = 'table.json'
+
+/** Writes `table.json`, and from what it holds the reports and figures. Gives the names of the files. */
+export function writeReport(folder: string, result: ExperimentResult): string[] {
+  writeWhole(join(folder, tableFile), `${JSON.stringify(result, null, 1)}\n`)
+  const stored = JSON.parse(readFileSync(join(folder, tableFile), 'utf8')) as ExperimentResult
+  const files: [name: string, content: string | Buffer][] = [
+    ['report.md', markdown(stored)],
+    ['report.csv', csv(stored)],
+    ['report.tex', latex(stored)],
+    ['report.html', html(stored)],
+    ...stored.figures.flatMap((figure): [string, string | Buffer][] => {
+      const title = stored.simulated ? `${figure.title} (simulated)` : figure.title
+      const drawing = plot({ ...figure, title })
+      return [
+        [`${figure.id}.svg`, svg(drawing)],
+        [`${figure.id}.png`, png(drawing)],
+      ]
+    }),
+  ]
+  for (const [name, content] of files) writeWhole(join(folder, name), content)
+  return [tableFile, ...files.map(([name]) => name)]
+}

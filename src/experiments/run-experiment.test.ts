@@ -1,0 +1,181 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { tinyTaskSet } from '../../test/tiny-task-set.ts'
+import { modelAround, tinyModel } from '../../test/tiny-training.ts'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import { readLines } from '../store/durable-file.ts'
+import { RunFolder } from '../store/run-folder.ts'
+import type { UpdateRecord } from '../training/update-record.ts'
+import { ExperimentStopped, Laboratory, type LaboratoryOptions } from './laboratory.ts'
+import { planExperiment } from './plan.ts'
+import type { ExperimentResult } from './report/tables.ts'
+import { type ExperimentName, experiments, runExperiment } from './run-experiment.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'magic-experiment-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+const training = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 }
+const study = { tasks: ['tiny'], seeds: [23], training }
+
+function laboratory(folder: string, more: Partial<LaboratoryOptions> = {}): Laboratory {
+  return new Laboratory({
+    folder: join(work, folder),
+    open: async () => ({ set: tinyTaskSet, source: {} }),
+    model: async () => tinyModel,
+    encoder: lexicalEncoder,
+    engine: { sandbox: null },
+    transportFailures: 'zero',
+    budget: {},
+    routeBudget: 60_000,
+    ...more,
+  })
+}
+
+const run = async (name: ExperimentName, folder: string, more: Partial<LaboratoryOptions> = {}) =>
+  (await runExperiment(name, laboratory(folder, more), study)).result
+
+const stored = (folder: string) =>
+  JSON.parse(readFileSync(join(work, folder, 'table.json'), 'utf8')) as ExperimentResult
+
+test('Q2 trains its variants from one start, evaluates all five, and quotes apart from what it measured', async () => {
+  const result = await run('q2', 'q2')
+  const [table] = result.tables
+  expect(table!.rows.map(([variant]) => variant!.text)).toEqual([
+    'all-atomic',
+    'all-group',
+    'initialisation-only',
+    'final-reward-only',
+    'full',
+    'full against final-reward-only',
+  ])
+  const { training: trained } = new RunFolder(join(work, 'q2/runs/tiny-23-all-group')).readRecord()
+  expect(trained).toMatchObject({ restriction: 'all-group', seed: 23, temperatureUpdates: 100 })
+  // Every measured figure leads to its run.
+  for (const cell of table!.rows[0]!.slice(1)) expect(cell.runs?.length).toBeGreaterThan(0)
+  expect(existsSync(join(work, 'q2', table!.rows[0]![1]!.runs![1]!, 'records.jsonl'))).toBe(true)
+  expect(result).toMatchObject({ simulated: true })
+  expect(result.deviations.join()).toMatch(/lexical encoder.*hidden is 8.*request reuse/)
+  const report = readFileSync(join(work, 'q2/report.md'), 'utf8')
+  expect(report.match(/Deviation: The policy reads the vectors of the lexical/g)!.length).toBe(
+    result.tables.filter(({ source }) => source === 'measured').length,
+  )
+  for (const file of ['report.csv', 'report.tex', 'report.html', 'memberships/tiny.json'])
+    expect(existsSync(join(work, 'q2', file)), file).toBe(true)
+})
+
+test('repeated, it asks nothing and says the same; with other settings it is refused', async () => {
+  const silent = modelAround(async () => {
+    throw new Error('It must not be asked.')
+  })
+  const first = stored('q2')
+  expect(await run('q2', 'q2', { model: async () => silent })).toEqual(first)
+  expect(silent.calls).toBe(0)
+  const other = runExperiment('q2', laboratory('q2'), { ...study, seeds: [24] })
+  await expect(other).rejects.toThrow(/given\.seeds was \[23\] and is \[24\]/)
+})
+
+/** Answers so many calls, then cancels the whole experiment. */
+function laboratoryThatEnds(folder: string, calls: number): Laboratory {
+  const end = new AbortController()
+  const model: ChatModel = modelAround(async (request, signal, number) => {
+    if (number > calls) end.abort(new Error('enough'))
+    return tinyModel.ask(request, signal)
+  })
+  return laboratory(folder, { model: async () => model, signal: end.signal })
+}
+
+test('Q3, interrupted again and again, comes to the same weights and tables', async () => {
+  const undisturbed = await run('q3', 'q3')
+  let result: ExperimentResult | undefined
+  for (let calls = 40; result === undefined && calls < 10_000; calls *= 2)
+    result = await runExperiment('q3', laboratoryThatEnds('q3-interrupted', calls), study).then(
+      (ended) => ended.result,
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(ExperimentStopped)
+        return undefined
+      },
+    )
+  expect(result!.tables[0]!.rows).toHaveLength(6)
+  expect(result!.tables[0]!.rows[0]).toEqual(undisturbed.tables[0]!.rows[0])
+  // What was under way at an interruption may be paid for twice, so stages can come earlier; what is searched is the same.
+  const searched = (folder: string) =>
+    (readLines(join(work, folder, 'runs/tiny-23-search-then-sft/search.jsonl')) as { asked: string[] }[]).map(
+      ({ asked }) => asked,
+    )
+  const [one, other] = [searched('q3-interrupted'), searched('q3')]
+  const both = Math.min(one.length, other.length)
+  expect(both).toBeGreaterThan(1)
+  expect(one.slice(0, both)).toEqual(other.slice(0, both))
+  const graphs = (folder: string) =>
+    readFileSync(join(work, folder, 'runs/tiny-23-rl/trajectories.jsonl'), 'utf8')
+      .split('\n')
+      .slice(0, 2)
+  expect(graphs('q3-interrupted')).toEqual(graphs('q3'))
+})
+
+test('Q3 keeps the checkpoint of the start and of every stage', () => {
+  const rows = stored('q3').tables[0]!.rows
+  for (const [route, column] of [['rl', 4] as const, ['search-then-sft', 11] as const]) {
+    const folder = new RunFolder(join(work, 'q3/runs', `tiny-23-${route}`))
+    const stages = rows.map((cells) => cells[column]!.value as number)
+    expect(folder.checkpoints()).toEqual(expect.arrayContaining([...new Set(stages)]))
+  }
+})
+
+test('a snapshot that knows every pair costs a route nothing', async () => {
+  const ledger = join(work, 'q3/runs/tiny-23-rl/ledger.sqlite')
+  const first = (folder: string) =>
+    (readLines(join(work, folder, 'runs/tiny-23-rl/events.jsonl')) as UpdateRecord[])[0]!
+  await run('q3', 'q3-known', { ledger, routeBudget: 20_000 })
+  expect(first('q3').evaluations).toMatchObject({ known: 0 })
+  expect(first('q3-known').evaluations).toMatchObject({ made: 0, asked: first('q3').evaluations.asked })
+  expect(first('q3-known').made).toMatchObject({ calls: 0 })
+})
+
+test('D3 counts what a training recorded, and the same from its file', async () => {
+  const result = await run('d3', 'd3')
+  const file = join(work, 'd3/runs/tiny-23-credit/trajectories.jsonl')
+  const again = await runExperiment('d3', laboratory('d3-from'), { ...study, from: file })
+  const counts = ({ tables }: ExperimentResult) => tables[0]!.rows[0]!.slice(1).map(({ text }) => text)
+  expect(counts(again.result)).toEqual(counts(result))
+  const missing = runExperiment('d3', laboratory('d3-none'), { ...study, from: join(work, 'none.jsonl') })
+  await expect(missing).rejects.toThrow('There is no file')
+})
+
+test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
+  await expect(run('q4', 'q4', { budget: { calls: 30 } })).rejects.toThrow('A cap was reached')
+  const result = await run('q4', 'q4')
+  const names = result.tables[0]!.rows.map(([name]) => name!.text)
+  expect(names).toEqual(['direct', 'MAGIC', 'Chain', 'Complete', 'Random', 'Tree'])
+  expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
+  expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
+})
+
+test('several seeds have means, intervals and a paired test', async () => {
+  const twice = { ...study, seeds: [23, 24] }
+  const { result } = await runExperiment('q1', laboratory('q1'), twice)
+  const seeds = result.tables.find(({ id }) => id === 'seeds-tiny')!
+  expect(seeds.rows.map(([name]) => name!.text)).toEqual(['direct', 'MAGIC'])
+  expect(seeds.notes!.join()).toContain('With 2 seeds p cannot be below 0.5')
+})
+
+test('a sweep has a point per penalty and what matches its budget; transfer has its matrix', async () => {
+  const swept = await run('sweep', 'sweep')
+  expect(swept.tables[0]!.rows).toHaveLength(8)
+  expect(swept.tables[1]!.title).toContain('Matched budget')
+  const moved = await run('transfer', 'transfer')
+  expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
+})
+
+test('a plan names every training and evaluation without asking the model', async () => {
+  const silent = modelAround(async () => {
+    throw new Error('It must not be asked.')
+  })
+  const steps = await planExperiment(experiments.q2, laboratory('plan', { model: async () => silent }), study)
+  expect(steps.filter(({ updates }) => updates > 0)).toHaveLength(4)
+  expect(steps.filter(({ executions }) => executions > 0)).toHaveLength(5)
+  expect(silent.calls).toBe(0)
+})

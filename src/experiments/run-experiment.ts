@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import { inputFingerprint } from '../encoder/query-embedding.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import { priceOf } from '../models/prices.ts'
+import { arithmetic } from '../numerics/kernels/kernels.ts'
+import { Problem } from '../problem.ts'
+import { executionSettings } from '../settings/execution.ts'
+import { simulatedModelName } from '../simulator/model/simulator.ts'
+import { changesBetween } from '../store/differing-settings.ts'
+import { digestOf, writeWhole } from '../store/durable-file.ts'
+import { membership, splitVersion } from '../tasks/task-set.ts'
+import type { Laboratory, OpenedSet } from './laboratory.ts'
+import type { ExperimentResult } from './report/tables.ts'
+import { writeReport } from './report/write-report.ts'
+import { d1 } from './studies/d1.ts'
+import { d2 } from './studies/d2.ts'
+import { d3 } from './studies/d3.ts'
+import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'
+import { q1 } from './studies/q1.ts'
+import { q2 } from './studies/q2.ts'
+import { q3 } from './studies/q3.ts'
+import { q4 } from './studies/q4.ts'
+import { sweep } from './studies/sweep.ts'
+import { transfer } from './studies/transfer.ts'
+
+export const experiments = { q1, q2, q3, q4, d1, d2, d3, sweep, transfer } as const
+
+export type ExperimentName = keyof typeof experiments
+
+/** Does what an experiment has left to do, and writes its report. */
+export async function runExperiment(
+  name: ExperimentName,
+  lab: Laboratory,
+  options: StudyOptions,
+): Promise<{ result: ExperimentResult; files: readonly string[] }> {
+  const definition: ExperimentDefinition = experiments[name]
+  const asks = definition !== d2 && options.from === undefined
+  const about = asks ? await describe(name, lab, options) : undefined
+  const outcome = await definition.conduct(lab, options)
+  const result: ExperimentResult = {
+    format: 'magic-experiment-1',
+    experiment: name.toUpperCase(),
+    title: definition.settings.title,
+    simulated: about?.isSimulated ?? false,
+    deviations: about?.deviations ?? [],
+    ...outcome,
+    facts: about?.facts ?? [['software', `magic-agents ${version}, Node.js ${process.version}`]],
+  }
+  return { result, files: writeReport(lab.options.folder, result) }
+}
+
+/** Writes `experiment.json` and the memberships, or checks that they are those that the experiment was begun with. */
+async function describe(name: ExperimentName, lab: Laboratory, options: StudyOptions) {
+  const { settings } = experiments[name] as ExperimentDefinition & {
+    settings: { study: Parameters<Laboratory['open']>[1]; paperModel: string; training: object }
+  }
+  const { encoder, engine, transportFailures, folder, budget: _ } = lab.options
+  const opened: OpenedSet[] = []
+  for (const tasks of options.tasks) opened.push(await lab.open(tasks, settings.study))
+  const { identity } = await lab.options.model(opened[0]!.set)
+  const price = priceOf(identity, executionSettings.parse(engine.execution ?? {}).prices)
+  const isSimulated = identity.provider === simulatedModelName || identity.model === simulatedModelName
+  const model = `${identity.provider}/${identity.model}`
+  const memberships = opened.map(({ set }) => writeMembership(folder, set))
+  const record = {
+    format: 'magic-experiment-1',
+    experiment: name,
+    settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
+    given: JSON.parse(JSON.stringify({ ...options, routeBudget: lab.options.routeBudget })) as JsonObject,
+    model,
+    price: price === undefined ? null : (JSON.parse(JSON.stringify(price)) as JsonObject),
+    encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
+    transportFailures,
+    sets: opened.map(({ set }) => ({
+      name: set.name,
+      seed: options.seeds[0]!,
+      library: set.library.fingerprint,
+      versions: Object.fromEntries(Object.keys(set.splits).map((split) => [split, splitVersion(set, split)])),
+    })),
+  }
+  writeOrCompare(join(folder, 'experiment.json'), record)
+
+  const reuses = !('requestReuse' in settings.training) && name !== 'd1'
+  const deviations = [
+    ...(isSimulated
+      ? []
+      : model.includes('qwen-flash') || model.includes('deepseek')
+        ? []
+        : [`The model is ${model}; the paper's is ${settings.paperModel}.`]),
+    ...(encoder.name === lexicalEncoder.name
+      ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
+      : []),
+    ...opened.flatMap(({ set: { title, selection } }) => [
+      ...(typeof selection['deviation'] === 'string' ? [`${title}: ${selection['deviation']}`] : []),
+      ...(['train', 'test'] as const).flatMap((part) => {
+        const { selected = 0, used = 0 } = (selection[part] ?? {}) as { selected?: number; used?: number }
+        return used < selected ? [`${title}: only the first ${used} of ${selected} ${part} questions.`] : []
+      }),
+    ]),
+    ...Object.entries(options.training).map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
+    ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),
+    ...(reuses
+      ? [
+          'Training answers identical requests at temperature 0 once (request reuse); the paper reuses graph–question pairs only.',
+        ]
+      : []),
+  ]
+  const facts: [string, string][] = [
+    ['software', `magic-agents ${version}, Node.js ${process.version}, ${arithmetic} arithmetic`],
+    ['model', isSimulated ? `${model} (simulated)` : model],
+    [
+      'price',
+      price === undefined
+        ? 'none'
+        : `${price.input} in, ${price.cachedInput} cached, ${price.output} out per million tokens, ${price.currency}, as of ${price.asOf}`,
+    ],
+    ['encoder', `${encoder.name}, ${inputFingerprint(encoder)}`],
+    ['seeds', options.seeds.join(', ')],
+    [
+      'transport failures',
+      transportFailures === 'zero' ? 'score 0 and stay in the denominator' : 'stop the evaluation',
+    ],
+    ...opened.flatMap(({ set }, index): [string, string][] => [
+      [`${set.name}: library`, set.library.fingerprint],
+      ...Object.keys(set.splits).map((split): [string, string] => [
+        `${set.name}: ${split}`,
+        `${set.splits[split]!.tasks.length} questions, ${splitVersion(set, split)}`,
+      ]),
+      [`${set.name}: membership`, `${memberships[index]!.file}, SHA-256 ${memberships[index]!.sha256}`],
+    ]),
+  ]
+  return { isSimulated, deviations, facts }
+}
+
+function writeMembership(folder: string, set: OpenedSet['set']): { file: string; sha256: string } {
+  const text = `${JSON.stringify(membership(set), null, 2)}\n`
+  mkdirSync(join(folder, 'memberships'), { recursive: true })
+  const file = join('memberships', `${set.name}.json`)
+  writeWhole(join(folder, file), text)
+  return { file, sha256: digestOf(text).sha256 }
+}
+
+function writeOrCompare(path: string, record: JsonObject): void {
+  if (!existsSync(path)) {
+    writeWhole(path, `${JSON.stringify(record, null, 2)}\n`)
+    return
+  }
+  const begun = JSON.parse(readFileSync(path, 'utf8')) as JsonObject
+  const changes = changesBetween(begun, record)
+  if (changes.length === 0) return
+  throw new Problem(
+    `${path} is of an experiment with other settings:\n${changes.map((line) => `  ${line}\n`).join('')}Repeat the command as it was, or choose another folder with --out.`,
+  )
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}

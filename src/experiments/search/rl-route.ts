@@ -1,0 +1,60 @@
+import type { GivenTrainingSettings } from '../../settings/training.ts'
+import { readLines } from '../../store/durable-file.ts'
+import { splitOf } from '../../tasks/task-set.ts'
+import type { UpdateRecord } from '../../training/update-record.ts'
+import type { Laboratory, OpenedSet } from '../laboratory.ts'
+import { type BudgetUnit, selfCheckAmount } from './spent-amount.ts'
+import { type ReachedStage, StageAccount } from './stages.ts'
+
+/** What a route has come to. */
+export interface RouteResult {
+  readonly folder: ReturnType<Laboratory['run']>
+  /** Those that were reached, with the checkpoint of each. */
+  readonly stages: readonly (ReachedStage & { readonly update: number })[]
+  readonly notReached: readonly number[]
+  readonly end: 'finished' | 'stalled'
+  readonly batches: number
+  readonly spent: number
+}
+
+/** The RL route: a batch is an update, and the checkpoint of every stage is kept. */
+export async function rlRoute(
+  lab: Laboratory,
+  name: string,
+  opened: OpenedSet,
+  settings: GivenTrainingSettings,
+  { stages, unit }: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+): Promise<RouteResult> {
+  const folder = lab.run(name)
+  const account = new StageAccount(stages, splitOf(opened.set, 'train').tasks.length)
+  const reached: RouteResult['stages'][number][] = []
+  const keptUpdates = new Set([0])
+  const ended = new AbortController()
+  let before: number | undefined
+  const book = ({ update, spent }: UpdateRecord) => {
+    // Cumulative, so that what a killed process had paid for counts too.
+    before ??= selfCheckAmount(folder, unit)
+    const cost = unit.amount(spent) - before
+    before = unit.amount(spent)
+    for (const stage of account.book(cost)) {
+      keptUpdates.add(update + 1)
+      reached.push({ ...stage, update: update + 1 })
+    }
+    if (account.end !== undefined) ended.abort()
+  }
+  const done = folder.exists ? (folder.checkpoints().at(-1) ?? 0) : 0
+  if (done > 0)
+    for (const line of readLines(folder.eventsFile) as UpdateRecord[]) if (line.update < done) book(line)
+  if (account.end === undefined)
+    await lab.train(name, opened, settings, {
+      keptUpdates,
+      until: ended.signal,
+      ledger: lab.options.ledger,
+      onEvent: (event) => {
+        if (event.type === 'update') book(event)
+        lab.options.onTraining?.(event)
+      },
+    })
+  const { notReached, end, batches, spent } = account
+  return { folder, stages: reached, notReached, end: end!, batches, spent }
+}

@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import { embedQuestions } from '../../learning/training-questions.ts'
+import { untrainedLearner } from '../../learning/untrained-policy.ts'
+import { deriveRandom } from '../../numerics/random.ts'
+import type { GivenTrainingSettings } from '../../settings/training.ts'
+import { Budget } from '../../store/budget.ts'
+import { LineFile, readLines } from '../../store/durable-file.ts'
+import { assertSameRun } from '../../store/same-run.ts'
+import { beginRun, claimFolder, stateOf } from '../../training/open-run.ts'
+import { type PreparedRun, prepareRun } from '../../training/prepare-run.ts'
+import { openRunFiles } from '../../training/run-files.ts'
+import { openEvaluator } from '../../training/training-evaluator.ts'
+import { ExperimentStopped, type Laboratory, type OpenedSet } from '../laboratory.ts'
+import { drawCandidates } from './candidates.ts'
+import { demonstrationGroup, imitationDropout, imitationWeights } from './demonstration.ts'
+import type { RouteResult } from './rl-route.ts'
+import { SearchRoute } from './route.ts'
+import type { BudgetUnit } from './spent-amount.ts'
+
+/** A line of `search.jsonl`: what a batch did and had cost by its end. */
+interface BatchLine {
+  readonly batch: number
+  readonly question: string
+  readonly candidates: number
+  readonly best: string | null
+  readonly asked: readonly string[]
+  readonly cost: number
+  readonly spent: number
+  readonly stages: readonly { readonly stage: number; readonly updates: number }[]
+}
+
+export interface SftResult extends RouteResult {
+  /** Supervised steps over all stages. */
+  readonly updates: number
+}
+
+/**
+ * Search-then-SFT. A route that was interrupted is gone through again from its start: its ledger knows all scores, so that
+ * only the batch that was under way asks anything, and weights, which follow from them, come out the same.
+ */
+export async function sftRoute(
+  lab: Laboratory,
+  name: string,
+  opened: OpenedSet,
+  given: GivenTrainingSettings,
+  budgetOfRoute: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+): Promise<SftResult> {
+  const { engine, encoder } = lab.options
+  const folder = lab.run(name)
+  // The run's record tells the loss as it is: without divergence and entropy.
+  const settings = {
+    ...given,
+    divergenceWeight: imitationWeights.divergence,
+    entropyWeight: imitationWeights.entropy,
+  }
+  const isResumed = folder.exists
+  const lock = await claimFolder(folder, isResumed)
+  try {
+    const prepared = await prepareRun(folder, {
+      ...engine,
+      ...opened,
+      model: await lab.options.model(opened.set),
+      encoder,
+      settings,
+      budget: lab.left(),
+      folder: folder.path,
+      resume: isResumed,
+    })
+    if (isResumed) assertSameRun(folder.readRecord(), prepared.record)
+    else await beginRun(prepared, new Budget({}, undefined).spent, lab.options.ledger)
+    return await search(lab, prepared, budgetOfRoute)
+  } finally {
+    lock.release()
+  }
+}
+
+async function search(
+  lab: Laboratory,
+  prepared: PreparedRun,
+  { stages, unit }: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+): Promise<SftResult> {
+  const { folder, parts, price, record, encoder } = prepared
+  const { training } = record
+  const { seed, maxUnits, maxDepth } = training
+  const kept = new Set([0])
+  await using files = await openRunFiles(folder, 0, price, kept)
+  const linesFile = join(folder.path, 'search.jsonl')
+  const earlier = readLines(linesFile) as BatchLine[]
+  const lines = new LineFile(linesFile)
+  const budget = new Budget(record.budget, price, files.journal)
+  const { signal } = lab.options
+  const evaluator = openEvaluator({
+    parts: { ...parts, meter: budget },
+    ledger: files.ledger,
+    requestReuse: training.requestReuse,
+    signal,
+  })
+  const learner = await untrainedLearner(parts.set.library, training, encoder)
+  if (folder.checkpoints().length === 0) await files.writeCheckpoint(stateOf(prepared, learner, 0))
+  const { queries } = await embedQuestions(parts.set, encoder)
+  const space = { roles: parts.set.library.space, restriction: 'mixed', maxUnits, maxDepth } as const
+  let before = earlier.at(-1)?.spent ?? 0
+  let updates = 0
+  const reached: RouteResult['stages'][number][] = []
+  const route: SearchRoute = new SearchRoute({
+    questions: queries.length,
+    stages,
+    candidates(question, batch) {
+      const visit = Math.floor(batch / queries.length)
+      return drawCandidates(space, deriveRandom(seed, 'search', queries[question]!.id, visit)).graphs
+    },
+    score: async (graph, question) => (await evaluator.evaluate(graph, queries[question]!.id)).score,
+    cost() {
+      const known = earlier[route.account.batches]
+      if (known !== undefined) return known.cost
+      const now = unit.amount(budget.spent)
+      const cost = now - before
+      before = now
+      return cost
+    },
+  })
+  try {
+    for (;;) {
+      if (signal?.aborted === true) throw new ExperimentStopped('interrupted')
+      const isReplayed = route.account.batches < earlier.length
+      if (!isReplayed && budget.reached() !== undefined) throw new ExperimentStopped('cap')
+      const next = await route.next()
+      if (next === undefined) break
+      const { batch } = next
+      const told: BatchLine['stages'][number][] = []
+      for (const { epoch, number, ...stage } of next.stages) {
+        for (const { question, graph } of epoch) {
+          const { id, embedding } = queries[question]!
+          const dropout = imitationDropout(learner.policy, { seed, stage: number, question: id })
+          learner.update(demonstrationGroup(embedding, graph.graph, dropout))
+          updates += 1
+        }
+        kept.add(updates)
+        if (!folder.checkpoints().includes(updates))
+          await files.writeCheckpoint(stateOf(prepared, learner, updates))
+        reached.push({ ...stage, update: updates })
+        told.push({ stage: stage.stage, updates })
+      }
+      if (!isReplayed)
+        lines.append({
+          batch: batch.batch,
+          question: queries[batch.question]!.id,
+          candidates: batch.asked.length,
+          best: batch.best?.key ?? null,
+          asked: batch.asked.map(({ key }) => key),
+          cost: batch.cost,
+          spent: before,
+          stages: told,
+        } satisfies BatchLine)
+      lab.options.onStep?.(
+        `${parts.set.name}: search`,
+        Math.round(stages.at(-1)!),
+        Math.round(route.account.spent),
+      )
+    }
+  } catch (error) {
+    if (signal?.aborted === true && error === signal.reason) throw new ExperimentStopped('interrupted')
+    throw error
+  } finally {
+    await evaluator.ended()
+    lines.close()
+  }
+  const { spent } = budget
+  lab.book({ ...spent, tokens: spent.input + spent.output })
+  const { notReached, end, batches, spent: booked } = route.account
+  return { folder, stages: reached, notReached, end: end!, batches, spent: booked, updates }
+}

@@ -1,0 +1,22 @@
+import type { Price } from '../../models/prices.ts'
+import type { Spent } from '../../store/budget.ts'
+import { readLines } from '../../store/durable-file.ts'
+import type { RunFolder } from '../../store/run-folder.ts'
+
+/** What a budget is counted in: money where the model has a price, else tokens. */
+export interface BudgetUnit {
+  readonly name: string
+  amount(spent: Pick<Spent, 'cost' | 'input' | 'output'>): number
+}
+
+export function budgetUnit(price: Price | undefined): BudgetUnit {
+  if (price === undefined) return { name: 'tokens', amount: ({ input, output }) => input + output }
+  return { name: price.currency, amount: ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount) }
+}
+
+/** What a run's self-check has spent: no batch's calls. */
+export function selfCheckAmount({ callsFile }: RunFolder, unit: BudgetUnit): number {
+  const lines = readLines(callsFile) as { readonly sum?: Spent; readonly of?: string }[]
+  const check = lines.find(({ of }) => of === 'self-check')?.sum
+  return check === undefined ? 0 : unit.amount(check)
+}

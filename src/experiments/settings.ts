@@ -1,0 +1,125 @@
+// The settings of the paper's seven experiments. What is not said here is the core configuration: the defaults of
+// settings/training.ts and settings/execution.ts.
+import type { GivenTrainingSettings } from '../settings/training.ts'
+import type { BenchmarkName } from '../tasks/benchmarks/list.ts'
+import type { Study } from '../tasks/studies/study.ts'
+import type { Q2Variant } from './tables/q2-table.ts'
+
+/** What all experiments have in common. */
+interface Experiment {
+  readonly title: string
+  /** Whose selection of a benchmark is used. */
+  readonly study: Study
+  /** Task sets, unless others are named. */
+  readonly tasks: readonly BenchmarkName[]
+  /** What the paper asked: preset and name for `--model` and `--model-name`. */
+  readonly paperModel: string
+  readonly seed: number
+  /** What differs from the core configuration. */
+  readonly training: GivenTrainingSettings
+}
+
+const deepseek = 'DeepSeek V4 Flash'
+const qwen = 'Qwen Flash'
+
+export const q1 = {
+  title: 'Overall performance',
+  study: 'q1',
+  tasks: ['mmlu_pro', 'strategyqa', 'aqua', 'gsm8k', 'humaneval', 'livecodebench', 'tatqa', 'tabfact'],
+  paperModel: deepseek,
+  seed: 42,
+  training: {},
+} as const satisfies Experiment
+
+export const q2 = {
+  title: 'Component ablations',
+  study: 'q2',
+  tasks: ['mmlu_pro', 'tatqa'],
+  paperModel: qwen,
+  seed: 23,
+  training: {},
+  /** All from the same initial weights. Restrictions hold in training and at use. */
+  variants: {
+    'all-atomic': { restriction: 'all-atomic' },
+    'all-group': { restriction: 'all-group' },
+    'initialisation-only': { initialisationOnly: true },
+    'final-reward-only': { finalRewardOnly: true },
+    full: {},
+  } satisfies Record<Q2Variant, GivenTrainingSettings>,
+} as const satisfies Experiment & { variants: unknown }
+
+export const q3 = {
+  title: 'Search-then-SFT against dense-reward RL at equal money',
+  study: 'q3',
+  tasks: ['mmlu_pro', 'tatqa'],
+  paperModel: qwen,
+  seed: 23,
+  // The paper reuses graph–question pairs only.
+  training: { requestReuse: false },
+  /** A route cycles through the questions until its budget is spent; more often than this it never does. */
+  passes: 1000,
+  /** In the currency of the model's price, CNY in the paper. */
+  budget: 10,
+  /** Where the model has no price. */
+  tokenBudget: 5_000_000,
+  /** The budget is spent in so many equal stages. */
+  stages: 5,
+} as const satisfies Experiment & Record<string, unknown>
+
+export const q4 = {
+  title: 'Performance against tokens',
+  study: 'q1',
+  tasks: ['mmlu_pro', 'gsm8k', 'humaneval', 'tabfact'],
+  paperModel: deepseek,
+  seed: 42,
+  training: {},
+  /** Atomic units of a topology. */
+  topologyUnits: 4,
+} as const satisfies Experiment & Record<string, unknown>
+
+export const d1 = {
+  title: 'Granularity assignments',
+  study: 'd1',
+  tasks: ['mmlu_pro', 'tatqa'],
+  paperModel: 'not named',
+  seed: 42,
+  training: { maxDepth: 6 },
+  /** A chain in this order. */
+  skeleton: ['task_decomposer', 'independent_solver', 'adversarial_verifier'],
+} as const satisfies Experiment & Record<string, unknown>
+
+export const d2 = {
+  title: 'Verified coverage',
+  roles: [1, 2, 3, 4, 6, 8, 10, 14, 20],
+  budgets: [1, 8, 64, 512, 4096, 1_000_000],
+} as const
+
+export const d3 = {
+  title: 'Construction credit on shared trajectories',
+  study: 'd3',
+  tasks: ['mmlu_pro', 'gsm8k', 'humaneval'],
+  paperModel: qwen,
+  seed: 42,
+  training: { trajectories: 8, temperatureUpdates: 30 },
+} as const satisfies Experiment
+
+/** Beyond the paper: what a policy learns when tokens cost something. */
+export const sweep = {
+  title: 'Cost–quality sweep',
+  study: 'q2',
+  tasks: ['mmlu_pro'],
+  paperModel: 'none: not in the paper',
+  seed: 42,
+  training: {},
+  tokenPenalties: [0, 1e-6, 3e-6, 1e-5, 3e-5],
+} as const satisfies Experiment & Record<string, unknown>
+
+/** Beyond the paper: a policy on questions of another kind. */
+export const transfer = {
+  title: 'Transfer between task sets',
+  study: 'q2',
+  tasks: ['mmlu_pro', 'tatqa'],
+  paperModel: 'none: not in the paper',
+  seed: 42,
+  training: {},
+} as const satisfies Experiment

@@ -1,0 +1,168 @@
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { assertLegalGraph } from '../../graph/legality.ts'
+import type { TaskSet } from '../../tasks/task-set.ts'
+import { conduct, type Result } from '../conditions.ts'
+import { tokensText, twoDecimals } from '../measures/displayed.ts'
+import { quoted } from '../report/quoted.ts'
+import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { d1 as settings } from '../settings.ts'
+import { type D1Assignment, d1Assignments, d1Table } from '../tables/d1-table.ts'
+import type { ExperimentDefinition } from './definition.ts'
+import { evaluationTables } from './shared-tables.ts'
+
+export const d1: ExperimentDefinition = {
+  settings,
+  comparison: ({ tasks, seeds }) => ({
+    tasks,
+    seeds: seeds.slice(0, 1),
+    study: settings.study,
+    training: settings.training,
+    conditions: d1Assignments.map((id) => ({ id, organisation: (set: TaskSet) => assigned(id, set) })),
+  }),
+  async conduct(lab, options) {
+    const results = await conduct(lab, this.comparison!(options))
+    const bySet = [...Map.groupBy(results, ({ set }) => set).values()]
+    return {
+      tables: [
+        ...bySet.flatMap(assignmentTables),
+        ...evaluationTables(results),
+        ...bySet.flatMap(([one]) => quotedTable(one!.set)),
+      ],
+      figures: bySet.map(panel),
+      decisions: [
+        `The skeleton is the chain ${settings.skeleton.join(' → ')}; the paper does not name its roles.`,
+        'A right answer counts as wrong where a node ended without a valid packet, on both data sets.',
+        'Preferred is the highest accuracy, then the fewest tokens, then the order of the table.',
+      ],
+    }
+  },
+}
+
+function assigned(assignment: D1Assignment, { library }: TaskSet) {
+  const graph = AgentGraph.of(
+    settings.skeleton.map((role, unit) => ({
+      role,
+      realization: assignment[unit] === 'A' ? ('atomic' as const) : ('group' as const),
+      predecessors: unit === 0 ? [] : [unit - 1],
+    })),
+  )
+  const { maxDepth } = settings.training
+  assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', maxUnits: graph.size, maxDepth })
+  return {
+    name: assignment,
+    description: `${settings.skeleton.join(', ')} in a chain, ${assignment}: A atomic, G group.`,
+    graphFor: () => graph,
+  }
+}
+
+function tableOf(results: readonly Result[]) {
+  return d1Table(
+    results.flatMap(({ condition, report }) =>
+      report.records.map(({ task, score, measures, failures, usage }) => ({
+        assignment: condition,
+        example: task,
+        scoreCorrect: (measures?.['beforeFailures'] ?? score) === 1,
+        failures: failures.length,
+        input: usage.input,
+        output: usage.output,
+      })),
+    ),
+  )
+}
+
+function assignmentTables(results: readonly Result[]): Table[] {
+  const { set, title } = results[0]!
+  const table = tableOf(results)
+  const runsOf = (assignment: string) => results.find(({ condition }) => condition === assignment)!.runs
+  const percent = (value: number) => `${twoDecimals(value)} %`
+  return [
+    {
+      id: `d1-${set}`,
+      title: `D1 on ${title}: ${table.questions} questions, ${table.executions} executions`,
+      source: 'measured',
+      columns: [
+        ...['assignment', 'correct', 'right before the failure rule', 'with failures', 'accuracy', 'change'],
+        ...['won/lost', 'input', 'output', 'tokens', 'tokens against GGG', 'frontier'],
+      ],
+      rows: table.rows.map((row) => {
+        const runs = runsOf(row.assignment)
+        return [
+          text(row.assignment),
+          figure(row.correct, String, { runs }),
+          figure(row.correctBeforeFailures, String, { runs }),
+          figure(row.withFailures, String, { runs }),
+          figure(row.accuracy, twoDecimals, { runs }),
+          figure(row.changeAgainstAAA, twoDecimals, { runs }),
+          text(`${row.wins}/${row.losses}`),
+          figure(row.input, String, { runs }),
+          figure(row.output, String, { runs }),
+          figure(row.tokens, tokensText, { runs }),
+          figure(row.tokenChangeAgainstGGG, percent, { runs }),
+          text(row.onFrontier ? 'yes' : 'no'),
+        ]
+      }),
+      notes: [
+        `Preferred: ${table.preferred}, ${twoDecimals(table.gainOverEndpoints)} points over the better of AAA and GGG, tokens against GGG ${table.preferredTokenChangeAgainstGGG === null ? 'N/A' : percent(table.preferredTokenChangeAgainstGGG)}.`,
+      ],
+    },
+    {
+      id: `d1-${set}-interventions`,
+      title: `D1 on ${title}: one role as a group, against AAA`,
+      source: 'measured',
+      columns: ['role', 'assignment', 'points'],
+      rows: (['decomposer', 'solver', 'verifier'] as const).map((role, unit) => {
+        const assignment = ['GAA', 'AGA', 'AAG'][unit]!
+        const runs = [...runsOf(assignment), ...runsOf('AAA')]
+        return [text(role), text(assignment), figure(table.interventions[role], twoDecimals, { runs })]
+      }),
+    },
+  ]
+}
+
+function panel(results: readonly Result[]): Figure {
+  const { set, title } = results[0]!
+  const { rows } = tableOf(results)
+  const point = (row: (typeof rows)[number]) => ({ x: row.tokens, y: row.accuracy, label: row.assignment })
+  const frontier = rows.filter(({ onFrontier }) => onFrontier).sort((a, b) => a.tokens - b.tokens)
+  return {
+    id: `d1-${set}`,
+    title: `${title}: accuracy over tokens`,
+    x: 'tokens',
+    y: 'accuracy',
+    series: [
+      { name: 'assignments', points: rows.map(point), line: false },
+      { name: 'frontier', points: frontier.map((row) => ({ ...point(row), label: undefined })), line: true },
+    ],
+  }
+}
+
+function quotedTable(set: string): Table[] {
+  if (set !== 'mmlu_pro' && set !== 'tatqa') return []
+  const paper = quoted.d1[set]
+  return [
+    {
+      id: `d1-${set}-quoted`,
+      title: `D1 on ${set} as the paper quotes it`,
+      source: 'quoted',
+      columns: [
+        'AAA',
+        'GGG',
+        'GAA',
+        'AAG',
+        'preferred',
+        'over both endpoints',
+        'tokens against GGG',
+        'frontier',
+      ],
+      rows: [
+        [
+          ...[paper.AAA, paper.GGG, paper.GAA, paper.AAG].map((value) => figure(value, twoDecimals)),
+          text(paper.preferred),
+          figure(paper.gain_over_endpoints, twoDecimals),
+          figure(paper.preferred_token_change_vs_GGG, (value) => `${twoDecimals(value)} %`),
+          text(paper.frontier.join(', ')),
+        ],
+      ],
+    },
+  ]
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { storedEvaluations } from '../../evaluation/evaluate.ts'
+import { Problem } from '../../problem.ts'
+import { RunFolder } from '../../store/run-folder.ts'
+import { figure, type Table, text } from '../report/tables.ts'
+import { d2 as settings } from '../settings.ts'
+import { d1Assignments } from '../tables/d1-table.ts'
+import { coverageBound, verifiedCoverage } from '../tables/d2-coverage.ts'
+import type { ExperimentDefinition } from './definition.ts'
+
+export const d2: ExperimentDefinition = {
+  settings,
+  async conduct(_, { from }) {
+    return {
+      tables: [boundTable(), ...(from === undefined ? [] : [reachedTable(from)])],
+      figures: [],
+      decisions: ['The paper has the formula alone; which m and B are shown is ours.'],
+    }
+  },
+}
+
+function boundTable(): Table {
+  return {
+    id: 'd2',
+    title: 'D2: at most this share of the 2^m assignments can be verified with B executions',
+    source: 'computed',
+    columns: ['m', '2^m', ...settings.budgets.map((budget) => `B = ${budget.toLocaleString('en')}`)],
+    rows: settings.roles.map((m) => [
+      figure(m, String),
+      text(coverageBound(m, 0).configurations.toLocaleString('en')),
+      ...settings.budgets.map((budget) => figure(coverageBound(m, budget).coverageBound * 100, percentText)),
+    ]),
+  }
+}
+
+/** Two decimals, or four where those would show nothing. */
+function percentText(value: number): string {
+  return `${Number(value.toFixed(value >= 0.1 ? 2 : 4))} %`
+}
+
+/** The coverage that a D1 experiment reached, per question: three roles, one execution per assignment. */
+function reachedTable(folder: string): Table {
+  const file = join(folder, 'experiment.json')
+  if (!existsSync(file)) throw new Problem(`${folder} is no experiment: it has no experiment.json.`)
+  const { sets } = JSON.parse(readFileSync(file, 'utf8')) as {
+    sets: readonly { name: string; seed: number }[]
+  }
+  return {
+    id: 'd2-reached',
+    title: 'D2: coverage that D1 reached, the least of all questions',
+    source: 'measured',
+    columns: ['task set', 'm', 'executions per question', 'bound', 'coverage'],
+    rows: sets.map(({ name, seed }) => {
+      const executed = new Map<string, string[]>()
+      for (const assignment of d1Assignments) {
+        const run = new RunFolder(join(folder, 'runs', `${name}-${seed}-${assignment.toLowerCase()}`))
+        for (const { records } of storedEvaluations(run))
+          for (const { task } of records) executed.set(task, [...(executed.get(task) ?? []), assignment])
+      }
+      const counts = [...executed.values()]
+      if (counts.length === 0) throw new Problem(`${folder} has no records of D1 on ${name} yet.`)
+      const budget = Math.max(...counts.map((one) => one.length))
+      const reached = Math.min(...counts.map((one) => verifiedCoverage(3, budget, one).coverage))
+      const { coverageBound: bound } = coverageBound(3, budget)
+      return [
+        text(name),
+        figure(3, String),
+        figure(budget, String),
+        figure(bound * 100, percentText),
+        figure(reached * 100, percentText),
+      ]
+    }),
+  }
+}

@@ -1,0 +1,112 @@
+import { type Comparison, conduct, type Result } from '../conditions.ts'
+import type { Laboratory } from '../laboratory.ts'
+import { twoDecimals } from '../measures/displayed.ts'
+import { quoted } from '../report/quoted.ts'
+import { type Cell, figure, type Table, text } from '../report/tables.ts'
+import { q2 as settings } from '../settings.ts'
+import { q2Table, q2Variants } from '../tables/q2-table.ts'
+import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { seedTables } from './seeds.ts'
+import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
+
+export const q2: ExperimentDefinition = {
+  settings,
+  comparison: ({ tasks, seeds, training }: StudyOptions): Comparison => ({
+    tasks,
+    seeds,
+    study: settings.study,
+    training: { ...settings.training, ...training },
+    conditions: q2Variants.map((id) => ({ id, training: settings.variants[id] })),
+  }),
+  async conduct(lab: Laboratory, options) {
+    const results = await conduct(lab, this.comparison!(options))
+    const sets = [...new Set(results.map(({ set }) => set))]
+    return {
+      tables: [
+        ...sets.map((set) =>
+          ablationTable(results.filter((one) => one.set === set && one.seed === options.seeds[0])),
+        ),
+        ...seedTables(results, 'full'),
+        ...evaluationTables(results),
+        ...sets.flatMap(quotedTable),
+      ],
+      figures: [],
+      decisions: [
+        'final-reward-only runs no probe, since none can matter.',
+        'Equal values share a mark; the next distinct value is second.',
+        'Construction draws depend on seed and question id alone, so that all variants draw alike.',
+      ],
+    }
+  },
+}
+
+const columns = ['variant', 'score', 'change', 'tokens', 'change of tokens', 'n', '95 % interval']
+
+function ablationTable(results: readonly Result[]): Table {
+  const { set, title, metric, seed } = results[0]!
+  const { rows, fullAgainstFinalRewardOnly: against } = q2Table(
+    results.map(({ condition, report }) => ({
+      variant: condition,
+      scores: report.records.map(({ score }) => score),
+      input: report.records.map(({ usage }) => usage.input),
+      output: report.records.map(({ usage }) => usage.output),
+    })),
+  )
+  const of = (variant: string) => results.find(({ condition }) => condition === variant)!
+  const percent = (value: number) => `${twoDecimals(value)} %`
+  const both = [...of('full').runs, ...of('final-reward-only').runs]
+  const cells = rows.map((row): Cell[] => {
+    const { report, runs } = of(row.variant)
+    return [
+      text(row.variant),
+      figure(row.score, twoDecimals, { runs, mark: row.scoreMark ?? undefined }),
+      { value: row.scoreChange, text: row.scoreChangeText ?? '–', runs },
+      { value: row.tokens, text: row.tokensText, mark: row.tokensMark ?? undefined, runs },
+      { value: row.tokenChange, text: row.tokenChangeText ?? '–', runs },
+      figure(report.n, String, { runs }),
+      { value: null, text: intervalText(report), runs },
+    ]
+  })
+  const last: Cell[] = [
+    text('full against final-reward-only'),
+    text(''),
+    figure(against.score, twoDecimals, { runs: both }),
+    text(''),
+    figure(against.tokens, percent, { runs: both }),
+    text(''),
+    text(''),
+  ]
+  return {
+    id: `q2-${set}`,
+    title: `Q2 on ${title}: ${metric} and tokens of the evaluation, seed ${seed}`,
+    source: 'measured',
+    columns,
+    rows: [...cells, last],
+    notes: differenceNotes(results, 'full'),
+  }
+}
+
+function quotedTable(set: string): Table[] {
+  const paper = (quoted.q2 as Record<string, (typeof quoted.q2)['mmlu_pro'] | undefined>)[set]
+  if (paper === undefined) return []
+  const change = (value: number | null, unit = '') =>
+    figure(value, (one) => `${one > 0 ? '↑' : '↓'}${twoDecimals(Math.abs(one))}${unit}`)
+  return [
+    {
+      id: `q2-${set}-quoted`,
+      title: `Q2 on ${set} as the paper quotes it`,
+      source: 'quoted',
+      columns: columns.slice(0, 5),
+      rows: q2Variants.map((variant) => {
+        const { score, score_change, tokens_text, token_change } = paper.rows[variant]
+        return [
+          text(variant),
+          figure(score, twoDecimals),
+          change(score_change),
+          text(tokens_text),
+          change(token_change, '%'),
+        ]
+      }),
+    },
+  ]
+}

@@ -1,0 +1,208 @@
+import { pairedBootstrap } from '../../evaluation/statistics.ts'
+import { loadPolicy } from '../../evaluation/trained-policy.ts'
+import { priceOf } from '../../models/prices.ts'
+import { executionSettings } from '../../settings/execution.ts'
+import type { Result } from '../conditions.ts'
+import { checkInitialWeights } from '../initial-weights.ts'
+import type { Laboratory } from '../laboratory.ts'
+import { tokensText, twoDecimals } from '../measures/displayed.ts'
+import { quoted } from '../report/quoted.ts'
+import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type RouteResult, rlRoute } from '../search/rl-route.ts'
+import { type SftResult, sftRoute } from '../search/sft-route.ts'
+import { budgetUnit } from '../search/spent-amount.ts'
+import { q3 as settings } from '../settings.ts'
+import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { seedTables } from './seeds.ts'
+import { evaluationTables, intervalText } from './shared-tables.ts'
+
+/** Both routes on one task set with one seed, evaluated at every stage. */
+interface Compared {
+  readonly unit: string
+  readonly rl: RouteResult
+  readonly sft: SftResult
+  readonly digest: string
+  readonly stages: readonly number[]
+  readonly results: readonly (Result & { readonly stage: number })[]
+}
+
+export const q3: ExperimentDefinition = {
+  settings,
+  async conduct(lab, options) {
+    const compared: Compared[] = []
+    for (const tasks of options.tasks)
+      for (const seed of options.seeds) compared.push(await compare(lab, tasks, seed, options))
+    const first = compared.filter(({ results }) => results[0]!.seed === options.seeds[0])
+    const all = compared.flatMap(({ results }) => results)
+    const last = compared.flatMap(({ results, stages }) =>
+      results.filter(({ stage }) => stage === stages.at(-1)),
+    )
+    return {
+      tables: [
+        ...first.map(stageTable),
+        ...seedTables(last, 'Search-then-SFT'),
+        ...evaluationTables(all.map((one) => ({ ...one, condition: `${one.condition} at ${one.stage}` }))),
+        quotedTable(),
+      ],
+      figures: first.map(stageFigure),
+      decisions: [
+        'Request reuse is off in both routes: only graph–question pairs are reused, as in the paper.',
+        'A batch that passes several stages reaches each of them. A whole cycle of batches that cost nothing ends a route as stalled; stages not reached are told, never filled in.',
+        'The temperature falls from 1.2 to 1.0 over the first 100 updates, then stays.',
+        `Where the model has no price, the budget is ${settings.tokenBudget.toLocaleString('en')} tokens; stages are fifths of it.`,
+        ...first.map(
+          ({ results, digest }) => `${results[0]!.title}: both routes begin from weights ${digest}.`,
+        ),
+      ],
+    }
+  },
+}
+
+async function compare(
+  lab: Laboratory,
+  tasks: string,
+  seed: number,
+  { training }: StudyOptions,
+): Promise<Compared> {
+  const opened = await lab.open(tasks, settings.study)
+  const { set } = opened
+  const { engine, encoder, model } = lab.options
+  const { prices } = executionSettings.parse(engine.execution ?? {})
+  const price = priceOf((await model(set)).identity, prices)
+  const unit = budgetUnit(price)
+  const { routeBudget = price === undefined ? settings.tokenBudget : settings.budget } = lab.options
+  const stages = Array.from(
+    { length: settings.stages },
+    (_, index) => ((index + 1) * routeBudget) / settings.stages,
+  )
+  const given = { ...settings.training, passes: settings.passes, ...training, seed }
+  const digest = await checkInitialWeights(set, encoder, [given])
+  const rl = await rlRoute(lab, `${set.name}-${seed}-rl`, opened, given, { stages, unit })
+  const sft = await sftRoute(lab, `${set.name}-${seed}-search-then-sft`, opened, given, { stages, unit })
+
+  const about = { set: set.name, title: set.title, metric: set.metric, seed }
+  const results: Compared['results'][number][] = []
+  const initial = (await loadPolicy(rl.folder, { encoder, update: 0 })).organisation({
+    name: 'initial',
+    seed,
+  })
+  const start = await lab.evaluate(rl.folder, opened, initial, { seed, stage: 0 })
+  for (const condition of ['RL', 'Search-then-SFT'])
+    results.push({ ...about, condition, stage: 0, report: start.report, runs: [lab.place(start.folder)] })
+  for (const [condition, route] of [['RL', rl] as const, ['Search-then-SFT', sft] as const])
+    for (const { stage, update } of route.stages.filter((one) => one.stage > 0)) {
+      const policy = await loadPolicy(route.folder, { encoder, update })
+      const organisation = policy.organisation({ name: condition, seed })
+      const { report, folder } = await lab.evaluate(route.folder, opened, organisation, {
+        seed,
+        stage,
+        update,
+      })
+      const runs = [route.folder.path, folder].map((path) => lab.place(path))
+      results.push({ ...about, condition, stage, report, runs })
+    }
+  return { unit: unit.name, rl, sft, digest: digest!, stages: [0, ...stages], results }
+}
+
+function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
+  const { set, title, metric, seed } = results[0]!
+  const of = (condition: string, stage: number) =>
+    results.find((one) => one.condition === condition && one.stage === stage)
+  const show = (value: number) => (unit === 'tokens' ? String(Math.round(value)) : value.toFixed(4))
+  return {
+    id: `q3-${set}`,
+    title: `Q3 on ${title}: ${metric} by budget in ${unit}, seed ${seed}`,
+    source: 'measured',
+    columns: [
+      'stage',
+      ...['RL', 'Search-then-SFT'].flatMap((route) => [
+        ...[route, `${route}: 95 %`, `${route}: batches`, `${route}: updates`, `${route}: spent`],
+        ...[`${route}: overshoot`, `${route}: evaluation tokens`],
+      ]),
+      'RL − SFT [95 %]',
+    ],
+    rows: stages.map((stage) => {
+      const route = (condition: string, result: RouteResult) => {
+        const measured = of(condition, stage)
+        if (measured === undefined) return Array.from({ length: 7 }, () => text('not reached'))
+        const { report, runs } = measured
+        const at = result.stages.find((one) => one.stage === stage)
+        return [
+          figure(report.score.mean * 100, twoDecimals, { runs }),
+          text(intervalText(report)),
+          figure(at?.batches ?? 0, String, { runs }),
+          figure(at?.update ?? 0, String, { runs }),
+          figure(at?.spent ?? 0, show, { runs }),
+          figure(at?.overshoot ?? 0, show, { runs }),
+          figure(report.usage.input + report.usage.output, tokensText, { runs }),
+        ]
+      }
+      const [a, b] = [of('RL', stage), of('Search-then-SFT', stage)]
+      return [text(show(stage)), ...route('RL', rl), ...route('Search-then-SFT', sft), differenceCell(a, b)]
+    }),
+    notes: [
+      `RL: ${rl.batches} updates, ${show(rl.spent)} ${unit}, ${rl.end}. Search-then-SFT: ${sft.batches} search batches, ${sft.updates} supervised updates, ${show(sft.spent)} ${unit}, ${sft.end}.`,
+    ],
+  }
+}
+
+function differenceCell(a: Result | undefined, b: Result | undefined) {
+  if (a === undefined || b === undefined) return text('N/A')
+  const scores = ({ report }: Result) => report.records.map(({ score }) => score)
+  const { difference, low, high } = pairedBootstrap(scores(a), scores(b), { seed: 0 })
+  const [mean, from, to] = [difference, low, high].map((one) => twoDecimals(one * 100))
+  return { value: difference * 100, text: `${mean} [${from}, ${to}]`, runs: [...a.runs, ...b.runs] }
+}
+
+function stageFigure({ unit, rl, sft, results }: Compared): Figure {
+  const { set, title, metric } = results[0]!
+  const line = (name: string) => ({
+    name,
+    line: true,
+    points: results
+      .filter(({ condition }) => condition === name)
+      .map(({ stage, report }) => ({ x: stage, y: report.score.mean * 100 })),
+  })
+  const spent = (route: RouteResult) => route.stages.map((one) => Number(one.spent.toPrecision(6))).join(', ')
+  return {
+    id: `q3-${set}`,
+    title: `${title}: ${metric} over budget`,
+    x: `nominal stage, ${unit}`,
+    y: metric,
+    series: [line('RL'), line('Search-then-SFT')],
+    caption: `Really spent at the stages: RL ${spent(rl)}; Search-then-SFT ${spent(sft)}.`,
+  }
+}
+
+function quotedTable(): Table {
+  const { mmlu_pro, tatqa } = quoted.q3
+  return {
+    id: 'q3-quoted',
+    title: 'Q3 as the paper quotes it, at CNY 10; scores of Search-then-SFT are derived from the differences',
+    source: 'quoted',
+    columns: [
+      'data set',
+      'RL',
+      'Search-then-SFT',
+      'RL ahead by',
+      'stages ahead',
+      'RL updates',
+      'search batches',
+      'SFT updates',
+      'RL spent',
+      'SFT spent',
+    ],
+    rows: Object.entries({ mmlu_pro, tatqa }).map(([set, { rl, search_then_sft: sft, ...rest }]) => [
+      text(set),
+      figure(rl.score_at_10, twoDecimals),
+      figure(sft.score_at_10, twoDecimals),
+      figure(rest.difference_at_10, twoDecimals),
+      figure(rest.stages_ahead, String),
+      figure(rl.updates, String),
+      figure(sft.search_batches, String),
+      figure(sft.sft_updates, String),
+      figure(rl.spent, (value) => value.toFixed(4)),
+      figure(sft.spent, (value) => value.toFixed(4)),
+    ]),
+  }
+}

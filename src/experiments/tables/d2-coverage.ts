@@ -1,0 +1,48 @@
+import { Problem } from '../../problem.ts'
+
+/** A whole number, 0 or more; a bigint where a double is not exact. */
+type Count = number | bigint
+
+/** With m roles of both realizations there are 2^m assignments, and B executions verify at most min(2^m, B) of them. */
+export function coverageBound(m: Count, executions: Count) {
+  const [roles, budget] = [whole(m, 'm'), whole(executions, 'The number of executions')]
+  const configurations = 2n ** roles
+  const isEnough = budget >= configurations
+  const verifiedBound = isEnough ? configurations : budget
+  return { configurations, verifiedBound, coverageBound: ratio(verifiedBound, configurations, roles) }
+}
+
+/** What executions in their order reached: repeating an assignment uses budget and adds nothing. */
+export function verifiedCoverage(m: Count, executions: Count, assignments: readonly string[]) {
+  const { configurations } = coverageBound(m, executions)
+  for (const assignment of assignments)
+    if (BigInt(assignment.length) !== BigInt(m) || !/^[AG]*$/.test(assignment))
+      throw new Problem(`'${assignment}' is no assignment of ${m} roles: one letter A or G for each.`)
+  const counted = BigInt(executions) < BigInt(assignments.length) ? Number(executions) : assignments.length
+  const verified = new Set(assignments.slice(0, counted)).size
+  return { verified, coverage: ratio(BigInt(verified), configurations, BigInt(m)) }
+}
+
+/** The smallest budget whose bound reaches a share of all assignments. */
+export function executionsForShare(m: Count, [numerator, denominator]: readonly [Count, Count]): bigint {
+  const [part, of] = [whole(numerator, 'The share'), whole(denominator, "The share's denominator")]
+  if (of === 0n || part > of) throw new Problem(`A share is from 0 to 1, not ${part}/${of}.`)
+  return (part * coverageBound(m, 0).configurations + of - 1n) / of
+}
+
+/** Of numbers that may be too large for a double. */
+function ratio(part: bigint, of: bigint, roles: bigint): number {
+  const shift = roles > 1000n ? roles - 1000n : 0n
+  return Number(part >> shift) / Number(of >> shift)
+}
+
+function whole(value: Count, what: string): bigint {
+  if (typeof value === 'number' && !Number.isInteger(value)) throw notWhole(value, what)
+  const exact = BigInt(value)
+  if (exact < 0n) throw notWhole(value, what)
+  return exact
+}
+
+function notWhole(value: Count, what: string): Problem {
+  return new Problem(`${what} must be a whole number, 0 or more; it is ${value}.`)
+}
