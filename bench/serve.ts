@@ -22,10 +22,10 @@ const clients = 64
 export const serveBench: Bench = async ({ quick, say }) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-serve-'))
   const processes: ChildProcess[] = []
-  const start = async (file: string, ...words: string[]) => {
-    const child = fork(new URL(`./serve/${file}`, import.meta.url), words, { execArgv: ['--expose-gc'] })
+  const start = async (script: URL, ...words: string[]) => {
+    const child = fork(script, words, { execArgv: ['--expose-gc'] })
     processes.push(child)
-    child.once('exit', () => say(`${file} has ended`))
+    child.once('exit', () => say(`${script.pathname} has ended`))
     const [message] = await once(child, 'message')
     return { child, message }
   }
@@ -37,9 +37,13 @@ export const serveBench: Bench = async ({ quick, say }) => {
     const model = new SimulatedModel({ tasks: knownTasks(set) })
     await train({ set, model, folder: run, settings, encoder: lexicalEncoder, sandbox: null })
     const questions = set.splits['train']!.tasks.map(({ question }) => question)
-    const endpoint = await start('model-endpoint.ts', String(latency))
-    const server = await start('server-process.ts', run, `http://127.0.0.1:${endpoint.message}/v1`)
-    const { child: client } = await start('client-process.ts')
+    const endpoint = await start(new URL('./serve/model-endpoint.ts', import.meta.url), String(latency))
+    const server = await start(
+      new URL('./serve/server-process.ts', import.meta.url),
+      run,
+      `http://127.0.0.1:${endpoint.message}/v1`,
+    )
+    const { child: client } = await start(new URL('./serve/client-process.ts', import.meta.url))
     const { served, bare } = server.message as { served: string; bare: string }
     const ask = async (order: Omit<ClientOrder, 'questions'>): Promise<ClientReport> => {
       const reported = once(client, 'message')

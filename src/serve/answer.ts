@@ -18,19 +18,19 @@ export interface ServedPolicy extends Pick<SolveOptions, 'model' | 'tools' | 'li
   readonly isSimulated: boolean
 }
 
-export interface Question {
+export interface PutQuestion {
   readonly task: Task
   readonly contract?: AnswerContract
   readonly seed?: number
 }
 
 /** What happens on the way to an answer. Events hold no text of tasks, models or tools. */
-export type Progress =
+export type AnswerProgress =
   | ({ readonly type: 'unit-added' } & Unit)
   | Omit<Extract<ExecutionEvent, { type: 'node-start' | 'node-end' }>, 'execution'>
 
 interface AnswerOptions extends Pick<SolveOptions, 'id' | 'signal' | 'meter'> {
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: (progress: AnswerProgress) => void
 }
 
 /** How an answer came about: the extension field `magic` of a completion, named as in `magic ask --json`. */
@@ -44,7 +44,7 @@ export interface Answered {
 /** Answers as `magic ask` does. Rejects with `Unanswered` where there is no valid answer. */
 export async function answer(
   served: ServedPolicy,
-  { task: given, contract: wanted, seed }: Question,
+  { task: given, contract: wanted, seed }: PutQuestion,
   { onProgress, ...options }: AnswerOptions = {},
 ): Promise<Answered> {
   const { policy, questions, model, tools, limit, settings } = served
@@ -64,7 +64,7 @@ export async function answer(
   return { content: typeof said === 'string' ? said : JSON.stringify(said), magic }
 }
 
-function tellNode(event: ExecutionEvent, tell: (progress: Progress) => void): void {
+function tellNode(event: ExecutionEvent, tell: (progress: AnswerProgress) => void): void {
   if (event.type !== 'node-start' && event.type !== 'node-end') return
   const { execution: _, ...progress } = event
   tell(progress)

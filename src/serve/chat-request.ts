@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { contractKinds } from '../library/answer-contract.ts'
 import type { Option, Task } from '../library/task.ts'
 import { programSchema, tableSchema, testSchema } from '../tasks/own/question.ts'
-import type { Question } from './answer.ts'
+import type { PutQuestion } from './answer.ts'
 import { Refusal } from './refusal.ts'
 
 const text = z.string()
@@ -68,7 +68,7 @@ export interface ChatRequestBody {
   readonly model: string
   readonly stream: boolean
   readonly includeUsage: boolean
-  readonly question: Question
+  readonly question: PutQuestion
 }
 
 /** Reads a request's body. A `Refusal` names the field that is wrong. */
@@ -83,7 +83,7 @@ export function readChatRequest(body: string): ChatRequestBody {
 }
 
 /** The last user message is the question; all others are public context, in order. */
-export function questionOf(messages: readonly SaidMessage[], extension: Extension): Question {
+export function questionOf(messages: readonly SaidMessage[], extension: Extension): PutQuestion {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const question = messages[last]?.content ?? ''
   if (question.trim() === '')

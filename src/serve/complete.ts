@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Admission } from './admission.ts'
 import {
   type Answered,
+  type AnswerProgress,
   answer,
   type Organised,
-  type Progress,
   type ServedPolicy,
   Unanswered,
 } from './answer.ts'
@@ -53,7 +53,7 @@ export async function complete(
   Object.assign(noted, { model: policy.id, trace, stream })
   const release = await server.admission.enter(signal)
   const start = performance.now()
-  const run = async (onProgress?: (progress: Progress) => void): Promise<Answered> => {
+  const run = async (onProgress?: (progress: AnswerProgress) => void): Promise<Answered> => {
     try {
       const meter = policy.spending.requestMeter()
       const answered = await answer(policy, question, { id: trace, signal, meter, onProgress })
@@ -92,7 +92,7 @@ function streamed(
   { log }: Answering,
   head: CompletionHead,
   includeUsage: boolean,
-  run: (onProgress: (progress: Progress) => void) => Promise<Answered>,
+  run: (onProgress: (progress: AnswerProgress) => void) => Promise<Answered>,
 ): { response: Response; ended: Promise<void> } {
   const bytes = new TextEncoder()
   let isOpen = true

@@ -1,6 +1,6 @@
 // A completion as OpenAI's API writes it: whole, or as the chunks of a stream.
 import type { Usage } from '../models/usage.ts'
-import type { Answered, Progress } from './answer.ts'
+import type { Answered, AnswerProgress } from './answer.ts'
 
 export interface CompletionHead {
   readonly id: string
@@ -42,7 +42,7 @@ export function openingChunk(head: CompletionHead): object {
 }
 
 /** Without a choice, so that clients which do not know the extension pass over it. */
-export function progressChunk(head: CompletionHead, progress: Progress): object {
+export function progressChunk(head: CompletionHead, progress: AnswerProgress): object {
   return chunkOf(head)([], { magic: { progress } })
 }
 

@@ -5,7 +5,7 @@ import type { TrainedPolicy } from '../evaluation/trained-policy.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import type { Usage } from '../models/usage.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
-import { type Answered, answer, type Progress, type Question, type ServedPolicy } from './answer.ts'
+import { type Answered, type AnswerProgress, answer, type PutQuestion, type ServedPolicy } from './answer.ts'
 import { checked, extensionSchema, questionOf } from './chat-request.ts'
 import { Refusal } from './refusal.ts'
 
@@ -86,9 +86,9 @@ export function organisedModel({
     return { ...{ id: run.name, policy, model, limit, settings, questions, isSimulated }, tools: toolbox }
   }
   const ask = async (
-    question: Question,
+    question: PutQuestion,
     signal: AbortSignal | undefined,
-    onProgress?: (progress: Progress) => void,
+    onProgress?: (progress: AnswerProgress) => void,
   ): Promise<Answered> => {
     opened ??= open()
     return answer(await opened, question, { signal, onProgress }).catch((error: unknown) => {
@@ -114,7 +114,7 @@ export function organisedModel({
       const stream = new ReadableStream<OrganisedPart>({
         async start(controller) {
           controller.enqueue({ type: 'stream-start', warnings: [] })
-          const tell = (rawValue: Progress) => {
+          const tell = (rawValue: AnswerProgress) => {
             if (call.includeRawChunks && !left.signal.aborted) controller.enqueue({ type: 'raw', rawValue })
           }
           try {
@@ -144,7 +144,13 @@ const messageSchema = z.array(
   }),
 )
 
-function questionOfCall({ prompt, tools, responseFormat, seed, providerOptions }: OrganisedCall): Question {
+function questionOfCall({
+  prompt,
+  tools,
+  responseFormat,
+  seed,
+  providerOptions,
+}: OrganisedCall): PutQuestion {
   if (tools !== undefined && tools.length > 0) throw unsupported('tools')
   if (responseFormat !== undefined && responseFormat.type !== 'text') throw unsupported('structured output')
   const extension = checked(extensionSchema, providerOptions?.['magic'] ?? {})
