@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { afterEach, expect, test } from 'vitest'
+import { type Listening, type ListenOptions, listen } from './listen.ts'
+
+const open: Listening[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close(0)
+})
+
+/** Answers `/slow` when told to, and notes whom it gave up on. */
+async function start(options: Partial<ListenOptions> = {}) {
+  const app = new Hono()
+  const { promise: told, resolve: tell } = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  app.get('/', (context) => context.text('here'))
+  app.post('/', async (context) => context.text(`${(await context.req.text()).length}`))
+  app.get('/slow', async (context) => {
+    context.req.raw.signal.addEventListener('abort', () => left.resolve())
+    asked.resolve()
+    await told
+    return context.text('done')
+  })
+  const server = await listen(app.fetch, { host: '127.0.0.1', port: 0, ...options })
+  open.push(server)
+  return { server, tell, asked: asked.promise, left: left.promise }
+}
+
+/** Everything that the server says on a raw connection until it closes it. */
+async function raw(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  let said = ''
+  socket.on('data', (data) => {
+    said += data
+  })
+  socket.write(text)
+  await once(socket, 'close')
+  return said
+}
+
+test('closing finishes what runs and takes nothing new', async () => {
+  const { server, tell, asked } = await start()
+  const slow = fetch(`${server.url}/slow`)
+  await asked
+  const closed = server.close(60_000)
+  await expect(fetch(server.url, { headers: { connection: 'close' } })).rejects.toThrow()
+  tell()
+  expect(await (await slow).text()).toBe('done')
+  await closed
+})
+
+test('after the grace it is cut, and the handler hears of it', async () => {
+  const { server, asked, left } = await start()
+  const slow = fetch(`${server.url}/slow`).catch(() => 'cut')
+  await asked
+  await server.close(10)
+  expect(await slow).toBe('cut')
+  await left
+})
+
+test('a client that goes away is told to the handler', async () => {
+  const { server, asked, left } = await start()
+  const leaving = new AbortController()
+  const slow = fetch(`${server.url}/slow`, { signal: leaving.signal }).catch(() => 'left')
+  await asked
+  leaving.abort()
+  expect(await slow).toBe('left')
+  await left
+})
+
+test('connections that send nothing, too little or too much are ended, and others are answered meanwhile', async () => {
+  const { server } = await start({ headerSeconds: 0.3, bodySeconds: 0.6 })
+  const said = Promise.all([
+    raw(server.port, ''),
+    raw(server.port, 'GET / HTTP/1.1\r\nhost: x\r\nx-more: '),
+    raw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nnot all of it'),
+    raw(server.port, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(40_000)}\r\n\r\n`),
+    raw(server.port, 'nonsense\r\n\r\n'),
+  ])
+  await wait(10)
+  expect(await (await fetch(server.url)).text()).toBe('here')
+  const [, header, body, long, nonsense] = await said
+  expect(header).toMatch(/^HTTP\/1.1 408 /)
+  expect(body).toMatch(/^HTTP\/1.1 408 /)
+  expect(long).toMatch(/^HTTP\/1.1 431 /)
+  expect(nonsense).toMatch(/^HTTP\/1.1 400 /)
+  expect(await (await fetch(server.url)).text()).toBe('here')
+})
+
+test('an address that cannot be had is refused with the remedy', async () => {
+  const { server } = await start()
+  const again = (host: string, port: number) => listen(() => new Response(), { host, port })
+  await expect(again('127.0.0.1', server.port)).rejects.toThrow(/is taken.*--port/)
+  await expect(again('203.0.113.7', 0)).rejects.toThrow(/--host/)
+})
