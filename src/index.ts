@@ -18,6 +18,7 @@ export {
   randomOrganisation,
 } from './evaluation/organisation.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
+export { type QuestionDetail, questionDetails } from './evaluation/question-detail.ts'
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'

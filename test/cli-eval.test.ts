@@ -239,6 +239,21 @@ describe('magic show', { timeout: seconds }, () => {
     expect(direct.length).toBeGreaterThan(1)
   })
 
+  test('shows what happened with one question', async () => {
+    const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
+    const { task, question, expected } = JSON.parse(records.split('\n')[0]!)
+    const { code, stdout } = await magic('show', 'small', '--question', task, '--organisation', 'trained')
+    expect(code).toBe(0)
+    for (const part of [task, question.split('\n')[0], `expected  ${expected}`, 'finalizer', 'simulated'])
+      expect(stdout).toContain(part)
+    expect(stdout).toMatch(/^ {2}request$[\s\S]*^ {2}reply$/m)
+    const { answers } = JSON.parse((await magic('show', 'small', '--question', task, '--json')).stdout)
+    expect(answers.map(({ organisation }: { organisation: string }) => organisation)).toContain('direct')
+    expect(answers[0]).toMatchObject({ record: { task, question, expected }, transcript: expect.any(Array) })
+    const unknown = await magic('show', 'small', '--question', 'none')
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("no question 'none'")])
+  })
+
   test('shows a run in the middle of its work, also with half a line at its end', async () => {
     copyOfSmall('half', { updates: 9 })
     for (const file of ['events.jsonl', 'trajectories.jsonl'])
@@ -269,6 +284,25 @@ describe('magic show', { timeout: seconds }, () => {
 })
 
 describe('magic compare', { timeout: seconds }, () => {
+  test('lists the questions on which two organisations disagree', async () => {
+    const compared = JSON.parse(
+      (await magic('compare', 'small', '--base', 'direct', '--list', 'both', '--json')).stdout,
+    )
+    const trained = compared.evaluations.find(({ label }: { label: string }) => label === 'trained')
+    const list = compared.listed.find(({ label }: { label: string }) => label === 'trained')
+    expect(list.questions).toHaveLength(trained.against.wins + trained.against.losses)
+    for (const { outcome, answers } of list.questions) {
+      const [own, base] = answers.map(({ record }: { record: { score: number } }) => record.score)
+      expect(outcome).toBe(own > base ? 'won' : 'lost')
+    }
+    const words = ['compare', 'small', '--base', 'direct', '--list', 'won', '--transcript']
+    const { code, stdout } = await magic(...words)
+    expect(code).toBe(0)
+    expect(stdout).toContain(`trained: ${trained.against.wins} question`)
+    if (trained.against.wins > 0) expect(stdout).toMatch(/^won: [\s\S]*^ {2}expected [\s\S]*^ {2}request$/m)
+    expect((await magic('compare', 'small', '--transcript')).code).toBe(2)
+  })
+
   test('pairs what one run keeps, question by question', async () => {
     const { code, stdout } = await magic('compare', 'small', '--base', 'direct')
     expect(code).toBe(0)

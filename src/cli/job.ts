@@ -1,6 +1,8 @@
 import type { Configuration } from '../configuration/configuration.ts'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
+import { askedOf } from '../evaluation/evaluate-organisation.ts'
+import type { AskedIn } from '../evaluation/question-detail.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { exitCode } from '../problem.ts'
@@ -163,4 +165,15 @@ export async function openEncoder(source: EncoderSource, say: Say): Promise<Froz
 /** The tasks of a run and the configuration that they came from, for commands that ask no model. */
 export async function openTasksOfRun(folder: RunFolder): Promise<OpenedTasks> {
   return openTasks(sourceOf(folder.readRecord()).tasks)
+}
+
+/** Questions and expected answers from a run's task set, for records that lack them; nothing where it cannot be opened. */
+export function askedIn(folder: RunFolder): AskedIn {
+  let opened: Promise<OpenedTasks | undefined> | undefined
+  return async (split, id) => {
+    opened ??= openTasksOfRun(folder).catch(() => undefined)
+    const set = (await opened)?.set
+    const task = set?.splits[split]?.tasks.find((one) => one.id === id)
+    return set && task && askedOf(set, task, set.splits[split]!.references.get(id))
+  }
 }

@@ -115,3 +115,19 @@ export function compareEvaluations(
     evaluation: evaluations[position]!,
   }))
 }
+
+export const listings = ['won', 'lost', 'both'] as const
+
+export type Listing = (typeof listings)[number]
+
+/** The questions on which an evaluation and the base disagree, in the base's order. */
+export function disagreements(row: ComparedEvaluation, base: ComparedEvaluation, listing: Listing) {
+  const own = new Map(row.evaluation.report.records.map((record) => [record.task, record]))
+  return base.evaluation.report.records.flatMap((other) => {
+    const record = own.get(other.task)
+    const gain = record === undefined ? 0 : record.score - other.score
+    const outcome = gain > 0 ? ('won' as const) : ('lost' as const)
+    if (record === undefined || gain === 0 || (listing !== 'both' && listing !== outcome)) return []
+    return [{ task: other.task, outcome, own: record, base: other }]
+  })
+}

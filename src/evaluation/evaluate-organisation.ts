@@ -1,15 +1,22 @@
 import { z } from 'zod'
 import type { Execution } from '../execution/execution.ts'
+import { boundedText, boundedValue } from '../execution/length-budget.ts'
+import type { Trace } from '../execution/trace/trace.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf } from '../tasks/task-set.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { evaluateGraph } from '../training/training-evaluator.ts'
 import type { Organisation } from './organisation.ts'
-import { type OrganisationReport, organisationReport, type QuestionRecord } from './organisation-report.ts'
+import {
+  type AskedQuestion,
+  type OrganisationReport,
+  organisationReport,
+  type QuestionRecord,
+} from './organisation-report.ts'
 
 export interface OrganisationEvaluation {
   readonly executor: TaskExecutor
@@ -23,6 +30,8 @@ export interface OrganisationEvaluation {
   readonly signal?: AbortSignal
   /** Called for each new record, one at a time, before the next question takes its place. */
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void | Promise<void>
+  /** Called with the trace of each answer, and awaited before its record is told. */
+  readonly onTrace?: (trace: Trace) => void | Promise<void>
   /** Records of an interrupted evaluation by task id. Their questions are not run again. */
   readonly done?: ReadonlyMap<string, QuestionRecord>
   /** Questions in work at a time; by default four for every call in flight, which keeps all of those busy. */
@@ -59,8 +68,10 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
     while (!signal.aborted && budget?.exhausted() !== true) {
       const { value: task } = waiting.next()
       if (task === undefined) return
-      const record = await recordOf(executor, organisation, task, references.get(task.id), signal)
-      if (record === undefined) return
+      const made = await recordOf(executor, organisation, task, references.get(task.id), signal)
+      if (made === undefined) return
+      const { record, trace } = made
+      await options.onTrace?.(trace)
       records.set(task.id, record)
       const progress = { done: records.size, total: tasks.length }
       told = told.then(() => onRecord?.(record, progress))
@@ -89,25 +100,40 @@ async function recordOf(
   task: Task,
   reference: unknown,
   signal: AbortSignal,
-): Promise<QuestionRecord | undefined> {
+): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
   const executions: Execution[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
   try {
     const graph = await organisation.graphFor(task)
-    const { evaluation } = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
-    const { reused: _, ...record } = evaluation
-    return {
+    const made = await evaluateGraph(executor, graph, task, reference, { signal, onExecution })
+    const { reused: _, ...evaluation } = made.evaluation
+    const record = {
       task: task.id,
+      ...(executor.parts.settings.traceContent && askedOf(executor.parts.set, task, reference)),
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
-      ...record,
+      ...evaluation,
       usage: addUsage(...executions.map(({ usage }) => usage)),
       cost: executions.map(({ cost }) => cost).reduce(addCosts),
     }
+    return { record, trace: made.trace }
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined
     throw error
+  }
+}
+
+/** A question may bring megabytes along; its record need not keep them. */
+const longestKept = 16_000
+
+/** What was asked and what was expected, so that a record can be read without its task set. */
+export function askedOf({ scorer }: Pick<TaskSet, 'scorer'>, task: Task, reference: unknown): AskedQuestion {
+  const expected = scorer.solution?.(reference)?.answer
+  return {
+    question: boundedText(task.question, longestKept),
+    options: task.options,
+    expected: expected === undefined ? undefined : JSON.parse(boundedValue(expected, longestKept)),
   }
 }
 

@@ -7,6 +7,7 @@ import { budgetSettings } from '../settings/budget.ts'
 import { Budget } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
@@ -73,6 +74,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       tasks,
       signal,
       done: store?.done,
+      onTrace: (trace) => store?.traces.keepTrace(trace),
       onRecord: (record, progress) => {
         store?.records.append(record)
         return onRecord?.(record, progress)
@@ -85,7 +87,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     sealEvaluation(store.folder)
     return { ...whole, folder: store.folder }
   } finally {
-    store?.close()
+    await store?.close()
   }
 }
 
@@ -136,21 +138,20 @@ async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHea
     mkdirSync(folder, { recursive: true })
     writeWhole(join(folder, 'evaluation.json'), `${JSON.stringify(header, null, 2)}\n`)
   }
+  await using opening = new AsyncDisposableStack()
   // Two at work on one evaluation would both ask all that is left.
-  const lock = await RunLock.acquire(folder)
-  try {
-    unsealEvaluation(folder)
-    const records = new LineFile(join(folder, 'records.jsonl'))
-    const done = new Map(readRecords(folder).map((record) => [record.task, record]))
-    const close = () => {
-      records.close()
-      lock.release()
-    }
-    return { folder, records, done, close }
-  } catch (error) {
-    lock.release()
-    throw error
-  }
+  opening.adopt(await RunLock.acquire(folder), (lock) => lock.release())
+  unsealEvaluation(folder)
+  const records = opening.adopt(new LineFile(join(folder, 'records.jsonl')), (file) => file.close())
+  const traces = opening.adopt(await SqliteLedger.open(tracesFile(folder)), (ledger) => ledger.close())
+  const done = new Map(readRecords(folder).map((record) => [record.task, record]))
+  const opened = opening.move()
+  return { folder, records, traces, done, close: () => opened.disposeAsync() }
+}
+
+/** Requests and replies of an evaluation's answers, in a ledger of its own: nothing is reused from it. */
+export function tracesFile(folder: string): string {
+  return join(folder, 'traces.sqlite')
 }
 
 function isComplete(folder: string): boolean {

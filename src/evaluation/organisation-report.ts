@@ -1,11 +1,21 @@
 import type { Unit } from '../graph/agent-graph.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage, noUsage } from '../models/usage.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { meanInterval, meanOf } from './statistics.ts'
 
+/** What was asked. Records of earlier versions, and those of runs that keep no content, lack all of it. */
+export interface AskedQuestion {
+  readonly question?: string
+  readonly options?: readonly Option[]
+  /** An answer that scores 1, if one is known. Models never get it. */
+  readonly expected?: JsonValue
+}
+
 /** One question, one graph, one answer and its score: plain data, all that a report is made of. */
-export interface QuestionRecord extends Omit<Evaluation, 'reused'> {
+export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'> {
   /** The task's id. */
   readonly task: string
   readonly graph: { readonly units: readonly Unit[] }

@@ -1,11 +1,13 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import {
   baseOf,
   type ComparedEvaluation,
   compareEvaluations,
   type KeptEvaluation,
   keptEvaluations,
+  type Listing,
   latestEvaluations,
+  listings,
 } from '../../evaluation/compare-evaluations.ts'
 import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
@@ -16,10 +18,13 @@ import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { evaluationTable, isSimulatedModel, simulatedNote } from '../views/evaluation-table.ts'
+import { listedQuestions, listLines } from '../views/listed-questions.ts'
 
 interface CompareOptions {
   readonly split: string
   readonly base?: string
+  readonly list?: Listing
+  readonly transcript: boolean
   readonly runsDir?: string
   readonly json: boolean
 }
@@ -30,6 +35,13 @@ export function compareCommand(): Command {
     .argument('<runs...>', 'names or folders of runs')
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
+    .addOption(
+      new Option(
+        '--list <which>',
+        'also list questions that were won or lost against the base, with answers and graphs',
+      ).choices(listings),
+    )
+    .option('--transcript', 'with --list: every request and reply behind the answers', false)
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -39,6 +51,7 @@ Examples:
   magic compare first                              the organisations that \`magic eval first\` was asked for
   magic compare first second                       two runs, and the settings that differ
   magic compare first --base direct
+  magic compare first --base direct --list lost    the questions that a single call answers better
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
 bootstrap; one that leaves out 0 is unlikely to be chance. won, lost and tied count questions; tokens are a multiple of
@@ -53,7 +66,7 @@ interface ComparedRun {
   readonly evaluations: readonly KeptEvaluation[]
 }
 
-function compare(names: readonly string[], options: CompareOptions): void {
+async function compare(names: readonly string[], options: CompareOptions): Promise<void> {
   const { split } = options
   const runs = [...new Set(names)].map((name) => readRun(name, options))
   const evaluations = runs.flatMap((run) => run.evaluations)
@@ -66,6 +79,8 @@ function compare(names: readonly string[], options: CompareOptions): void {
     ),
   )
   const { metric } = runs[0]!.record.tasks
+  if (options.transcript && options.list === undefined) throw new UsageError('--transcript goes with --list.')
+  const listed = options.list && (await listedQuestions(rows, base, options.list, options.transcript))
   printResult(
     options,
     () => ({
@@ -74,6 +89,7 @@ function compare(names: readonly string[], options: CompareOptions): void {
         const { about, model } = header
         return { ...row, run, folder, about, model, simulated: isSimulatedModel(model) }
       }),
+      listed,
       settings: settings.map(({ name, values }) => ({
         name,
         values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
@@ -95,6 +111,7 @@ function compare(names: readonly string[], options: CompareOptions): void {
         rows.length > 1 && section(title, differenceTable(rows, base)),
         settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
         runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
+        listed?.map((one) => [listLines(one, screen), '']),
         labelled.some(({ isSimulated }) => isSimulated) && simulatedNote,
       ]
     },

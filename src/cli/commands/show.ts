@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
+import { questionDetails } from '../../evaluation/question-detail.ts'
 import {
   fifthOf,
   finalGraphs,
@@ -8,20 +9,26 @@ import {
   placedUnits,
   runOverview,
 } from '../../evaluation/run-overview.ts'
-import { defaultRunsFolder } from '../../store/run-folder.ts'
+import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
+import { askedIn } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
+import { questionLines } from '../views/question-view.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
 import { meanScore, scoreWindow } from '../views/training-view.ts'
 
 interface ShowOptions {
   readonly runsDir?: string
   readonly graphs: number
+  readonly question?: string
+  readonly organisation?: string
+  readonly split?: string
   readonly json: boolean
 }
 
@@ -32,6 +39,9 @@ export function showCommand(): Command {
     )
     .argument('[run]', 'name or folder of the run')
     .option('--graphs <n>', 'how many of the most common graphs to draw', wholeNumber(0), 3)
+    .option('--question <id>', 'what happened with this question: answers, graphs, every request and reply')
+    .option('--organisation <name>', 'with --question: only of this organisation, or `training`')
+    .option('--split <name>', 'with --question: only of these questions')
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -41,13 +51,17 @@ Examples:
   magic show                       the runs there are
   magic show first                 one of them
   magic show first --json | jq '.updates[].score'
+  magic show first --question synthetic-0-choice-1 --organisation trained
 
 It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
 to explore; \`magic eval\` gives the score that counts.`,
     )
-    .action((name: string | undefined, options: ShowOptions) => {
+    .action(async (name: string | undefined, options: ShowOptions) => {
       if (name === undefined) return showRuns(options)
       const folder = existingRun(name, options.runsDir)
+      if (options.question !== undefined) return showQuestion(folder, options.question, options)
+      if (options.organisation !== undefined || options.split !== undefined)
+        throw new UsageError('--organisation and --split go with --question ID.')
       const overview = runOverview(folder)
       const run: ShownRun = {
         folder: folder.path,
@@ -61,6 +75,16 @@ to explore; \`magic eval\` gives the score that counts.`,
         (screen) => runLines(run, options.graphs, screen),
       )
     })
+}
+
+async function showQuestion(folder: RunFolder, question: string, options: ShowOptions): Promise<void> {
+  const { organisation, split } = options
+  const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
+  printResult(
+    options,
+    () => ({ question, answers: details }),
+    (screen) => questionLines(details, screen),
+  )
 }
 
 function runJson({ folder, overview, graphs, evaluations }: ShownRun): object {

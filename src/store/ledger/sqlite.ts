@@ -109,14 +109,19 @@ export class SqliteLedger {
         () => this.#statements.listEvaluations.all(after, pageOfEntries) as unknown as ListedRow[],
         this.#patience,
       )
-      for (const row of page) {
-        const { graph, task, dataVersion, executor } = row
-        const key = { graph, task, dataVersion, executor }
-        yield { key, evaluation: this.#readEvaluation(key, row) }
-      }
+      for (const row of page) yield this.#listed(row)
       if (page.length < pageOfEntries) return
       after = page.at(-1)!.place
     }
+  }
+
+  /** The evaluations of one task, the oldest first. */
+  async evaluationsOf(task: string): Promise<{ key: EvaluationKey; evaluation: Evaluation }[]> {
+    const rows = await patiently(
+      () => this.#statements.evaluationsOfTask.all(task) as unknown as ListedRow[],
+      this.#patience,
+    )
+    return rows.map((row) => this.#listed(row))
   }
 
   async size(): Promise<LedgerSize> {
@@ -170,6 +175,12 @@ export class SqliteLedger {
     return this.#patience.path === ':memory:' ? apply() : this.#commits.write(bytes, apply)
   }
 
+  #listed(row: ListedRow): { key: EvaluationKey; evaluation: Evaluation } {
+    const { graph, task, dataVersion, executor } = row
+    const key = { graph, task, dataVersion, executor }
+    return { key, evaluation: this.#readEvaluation(key, row) }
+  }
+
   #readEvaluation(key: EvaluationKey, { score, status, execution, detail, crc }: EvaluationRow): Evaluation {
     if (checksum(...keyParts(key), score, status, execution, detail) !== crc)
       throw this.#damaged(`the evaluation of graph ${key.graph} on task '${key.task}'`)
@@ -198,6 +209,10 @@ function prepare(database: DatabaseSync) {
     listEvaluations: database.prepare(
       `SELECT place, graph, task, data_version AS dataVersion, executor, ${evaluation}
        FROM evaluations WHERE place > ? ORDER BY place LIMIT ?`,
+    ),
+    evaluationsOfTask: database.prepare(
+      `SELECT place, graph, task, data_version AS dataVersion, executor, ${evaluation}
+       FROM evaluations WHERE task = ? ORDER BY place`,
     ),
     findReply: database.prepare('SELECT reply AS json, crc FROM replies WHERE digest = ?'),
     keepReply: database.prepare('INSERT INTO replies VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),

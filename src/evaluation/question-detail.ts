@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs'
+import { type Trace, tracedRequest } from '../execution/trace/trace.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { RunError, type RunFolder } from '../store/run-folder.ts'
+import {
+  evaluationLabels,
+  type KeptEvaluation,
+  keptEvaluations,
+  latestEvaluations,
+} from './compare-evaluations.ts'
+import { tracesFile } from './evaluate.ts'
+import type { AskedQuestion, QuestionRecord } from './organisation-report.ts'
+
+/** What became of one question: what was asked, expected and given, by which graph, and every request and reply. */
+export interface QuestionDetail {
+  readonly run: string
+  /** As it is called beside the others of the run; `training` for what the run learned from. */
+  readonly organisation: string
+  readonly split: string
+  /** As `provider/model`. */
+  readonly model: string
+  readonly record: QuestionRecord
+  /** Node by node; absent where no trace was kept. */
+  readonly transcript?: Transcript
+  /** How many graphs training tried on it; the one told of is the newest. */
+  readonly tried?: number
+}
+
+export type Transcript = ReturnType<typeof transcriptOf>
+
+/** What stands for an organisation where a question was learned from. */
+const training = 'training'
+
+/** Asks for the question as the task set has it, for records that do not tell. */
+export type AskedIn = (split: string, task: string) => Promise<AskedQuestion | undefined>
+
+/** What a run keeps about a question: of each organisation the latest, and what training did with it. */
+export async function questionDetails(
+  folder: RunFolder,
+  task: string,
+  { organisation, split, asked }: { organisation?: string; split?: string; asked?: AskedIn } = {},
+): Promise<QuestionDetail[]> {
+  const { name } = folder.readRecord()
+  const kept = latestEvaluations(keptEvaluations(folder, name))
+  const labels = evaluationLabels(kept)
+  const isWanted = (label: string, called: string) =>
+    organisation === undefined ||
+    [label, called].some((one) => one === organisation || one.endsWith(`, ${organisation}`))
+  const evaluated = kept.flatMap((evaluation, position) => {
+    const { header, report } = evaluation
+    const record = report.records.find((one) => one.task === task)
+    const fits = isWanted(labels[position]!, header.organisation) && (split ?? header.split) === header.split
+    return record === undefined || !fits ? [] : [{ evaluation, record, label: labels[position]! }]
+  })
+  const details = await Promise.all(
+    evaluated.map(({ evaluation, record, label }) => detailOf(evaluation, record, label)),
+  )
+  if (isWanted(training, training) && (split ?? 'train') === 'train')
+    details.push(...(await trained(folder, task)))
+  if (details.length === 0) throw unknownQuestion(folder, task, { organisation, split }, labels)
+  return Promise.all(details.map((detail) => withQuestion(detail, asked)))
+}
+
+/** One record of an evaluation with its transcript. */
+export async function detailOf(
+  { run, folder, header }: KeptEvaluation,
+  record: QuestionRecord,
+  label: string,
+): Promise<QuestionDetail> {
+  const trace = await withLedger(tracesFile(folder), (ledger) => ledger.findTrace(record.execution))
+  const { split, model } = header
+  return { run, organisation: label, split, model, record, transcript: trace && transcriptOf(trace) }
+}
+
+async function trained(folder: RunFolder, task: string): Promise<QuestionDetail[]> {
+  const { name: run, model } = folder.readRecord()
+  const detail = await withLedger(folder.ledgerFile, async (ledger) => {
+    const all = await ledger.evaluationsOf(task)
+    const last = all.at(-1)
+    const trace = last && (await ledger.findTrace(last.evaluation.execution))
+    if (last === undefined || trace === undefined) return undefined
+    const record = { ...last.evaluation, task, graph: trace.graph, graphKey: last.key.graph }
+    return {
+      ...{ run, organisation: training, split: 'train', model: `${model.provider}/${model.model}` },
+      ...{ record, transcript: transcriptOf(trace), tried: all.length },
+    }
+  })
+  return detail === undefined ? [] : [detail]
+}
+
+async function withQuestion(detail: QuestionDetail, asked: AskedIn | undefined): Promise<QuestionDetail> {
+  const { record, split } = detail
+  if (record.question !== undefined) return detail
+  return { ...detail, record: { ...(await asked?.(split, record.task)), ...record } }
+}
+
+async function withLedger<Found>(
+  path: string,
+  read: (ledger: SqliteLedger) => Promise<Found>,
+): Promise<Found | undefined> {
+  if (!existsSync(path)) return undefined
+  const ledger = await SqliteLedger.open(path, { readOnly: true })
+  try {
+    return await read(ledger)
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** Every node with its requests and replies, in the order of the graph. Where a run keeps no content the texts are absent. */
+export function transcriptOf(trace: Trace) {
+  return trace.nodes.map(({ calls, ...node }) => ({
+    ...node,
+    calls: calls.map(({ request, ...call }) => ({
+      ...(trace.texts[request.system] === undefined ? {} : tracedRequest(trace, { request })),
+      ...call,
+    })),
+  }))
+}
+
+function unknownQuestion(
+  folder: RunFolder,
+  task: string,
+  { organisation, split }: { readonly organisation?: string; readonly split?: string },
+  labels: readonly string[],
+): RunError {
+  const { name } = folder.readRecord()
+  const { splits } = folder.readMembership()
+  const home = Object.keys(splits).find((one) => splits[one]!.includes(task))
+  const shown = `'${task.slice(0, 80)}'`
+  if (home === undefined) {
+    const some = Object.entries(splits).map(([one, ids]) => `${one}: ${ids.slice(0, 3).join(', ')} …`)
+    return new RunError(`The run ${name} has no question ${shown}. Some that it has: ${some.join('; ')}`)
+  }
+  const wanted = [organisation && `by '${organisation}'`, split && `on '${split}'`].filter(Boolean).join(' ')
+  const there = labels.length === 0 ? 'no evaluation' : `evaluations of ${labels.join(', ')}`
+  return new RunError(
+    `The run ${name} keeps no answer to the ${home} question ${shown}${wanted === '' ? '' : ` ${wanted}`}. It has ${there}. Make one: \`magic eval ${name} --split ${home}\`.`,
+  )
+}
