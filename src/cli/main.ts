@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   ask: async () => (await import('./commands/ask.ts')).askCommand(),
   show: async () => (await import('./commands/show.ts')).showCommand(),
   compare: async () => (await import('./commands/compare.ts')).compareCommand(),
+  view: async () => (await import('./commands/view.ts')).viewCommand(),
   verify: async () => (await import('./commands/verify.ts')).verifyCommand(),
   graph: async () => (await import('./commands/graph.ts')).graphCommand(),
   run: async () => (await import('./commands/run.ts')).runCommand(),

@@ -23,14 +23,14 @@ export function runOverview(folder: RunFolder) {
     done,
     isFinished: done >= record.updates,
     updates,
-    /** Settings of training and execution that are not the paper's: its value first. */
     departures: departuresOf(record),
     made: sumTokens(updates.map(({ made }) => made)),
     reused: sumTokens(updates.map(({ reused }) => reused)),
   }
 }
 
-function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
+/** Settings of training and execution that are not the paper's: its value first. */
+export function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
   const { prices: _, ...paperExecution } = JSON.parse(JSON.stringify(executionSettings.parse({})))
   const { prices: __, ...ownExecution } = execution
   const paper = { ...trainingSettings.parse({}), execution: paperExecution }
@@ -75,12 +75,16 @@ export function fifthOf(updates: number): number {
 }
 
 /** A final graph of a training, and how it did on the questions that it was built for. */
-export type FinalGraph = ReturnType<typeof finalGraphs>[number]
+export type FinalGraph = ReturnType<typeof graphsOf>[number]
 
 /** The final graphs of the last updates, the most common first, of equally common ones the newest. */
-export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number) {
-  const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
-  const ends = last
+export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
+  return graphsOf((readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates))
+}
+
+/** The same of any updates. */
+export function graphsOf(updates: readonly TrajectoryRecord[]) {
+  const ends = updates
     .flatMap(({ trajectories }) => trajectories)
     .map(({ transitions, terminalScore }) => {
       const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
