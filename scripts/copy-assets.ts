@@ -3,6 +3,6 @@ import { cpSync, globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-for (const file of globSync('src/**/{*.{wasm,py,yaml},init-template/*}', { cwd: root })) {
+for (const file of globSync('src/**/{*.{wasm,py,yaml,css},init-template/*}', { cwd: root })) {
   cpSync(`${root}${file}`, `${root}${file.replace(/^src/, 'dist')}`)
 }

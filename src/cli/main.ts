@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   show: async () => (await import('./commands/show.ts')).showCommand(),
   compare: async () => (await import('./commands/compare.ts')).compareCommand(),
   view: async () => (await import('./commands/view.ts')).viewCommand(),
+  report: async () => (await import('./commands/report.ts')).reportCommand(),
   verify: async () => (await import('./commands/verify.ts')).verifyCommand(),
   graph: async () => (await import('./commands/graph.ts')).graphCommand(),
   run: async () => (await import('./commands/run.ts')).runCommand(),

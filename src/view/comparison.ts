@@ -5,6 +5,8 @@ import type { FollowedRun } from './followed-run.ts'
 import { paretoFrontier } from './plots/pareto.ts'
 import { UnknownError } from './run-shelf.ts'
 
+const shownQuestion = 160
+
 export type Comparison = ReturnType<typeof comparison>
 
 /** Evaluations of one or several runs on the same questions, side by side. */
@@ -12,7 +14,17 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
   const evaluations = runs.flatMap((run) => run.evaluations).filter(({ header }) => header.split === split)
   const splits = [...new Set(runs.flatMap((run) => run.evaluations.map(({ header }) => header.split)))]
   if (evaluations.length === 0)
-    return { split, splits, metric: '', base: '', rows: [], tasks: [], scores: [], settings: [] }
+    return {
+      split,
+      splits,
+      metric: '',
+      base: '',
+      rows: [],
+      tasks: [],
+      questions: [],
+      scores: [],
+      settings: [],
+    }
   const labels = evaluationLabels(evaluations)
   if (wanted !== undefined && !labels.includes(wanted))
     throw new UnknownError('There is no evaluation of that name to compare with.')
@@ -20,6 +32,11 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
   const compared = compareEvaluations(evaluations, base)
   const shown = evaluationRows(evaluations)
   const tasks = [...new Set(evaluations.flatMap(({ report }) => report.records.map(({ task }) => task)))]
+  const questions = new Map(
+    evaluations.flatMap(({ report }) =>
+      report.records.map(({ task, question }) => [task, question?.slice(0, shownQuestion)]),
+    ),
+  )
   const frontier = paretoFrontier(shown.map(({ tokens, score }) => ({ x: tokens.total, y: score.mean })))
   return {
     split,
@@ -33,6 +50,7 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
     })),
     /** `scores[evaluation][task]`, null where it was not asked. */
     tasks,
+    questions: tasks.map((task) => questions.get(task) ?? null),
     scores: evaluations.map(({ report }) => {
       const scores = new Map(report.records.map(({ task, score }) => [task, score]))
       return tasks.map((task) => scores.get(task) ?? null)

@@ -67,7 +67,7 @@ export async function builtPages(): Promise<string> {
 
 function sourceDigest(root: string): string {
   const digest = createHash('sha256')
-  const files = globSync(['view/**/*.{html,css,ts,tsx}', 'src/view/plots/*.ts', 'package-lock.json'], {
+  const files = globSync(['view/**/*.{html,css,ts,tsx}', 'src/view/plots/*', 'package-lock.json'], {
     cwd: root,
   })
   for (const file of files.sort())

@@ -7,7 +7,12 @@ import { UnknownError } from './run-shelf.ts'
 /** An execution as the page shows it: nodes in dependency order, each with what it heard, asked and said. */
 export type ShownTrace = ReturnType<typeof shownTrace>
 
-export function shownTrace({ record, transcript }: QuestionDetail) {
+export function shownTrace({
+  record,
+  transcript,
+}: Pick<QuestionDetail, 'transcript'> & {
+  readonly record: Pick<QuestionDetail['record'], 'graph' | 'durationMs'>
+}) {
   if (transcript === undefined)
     throw new UnknownError(
       'Of this answer no requests and replies were kept. An evaluation made now keeps them.',

@@ -2,11 +2,13 @@ import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { guard } from '../serve/guard.ts'
 import { Refusal } from '../serve/refusal.ts'
+import { type AskRun, answerQuestion } from './ask.ts'
 import { comparison } from './comparison.ts'
 import { frontEnd } from './front-end.ts'
 import { liveRuns } from './live.ts'
@@ -28,10 +30,13 @@ export interface ViewOptions {
   readonly version: string
   /** Opens a run's questions, or rejects with why they cannot be shown. */
   readonly openTasks: OpenTasks
+  /** Absent where questions may not be asked: then nothing here can spend anything. */
+  readonly ask?: AskRun
   /** Ends all streams. */
   readonly closing: AbortSignal
 }
 
+const largestBody = 128 * 1024
 const answerName = z.object({ task: z.string(), organisation: z.string() })
 const count = z.coerce.number().int().min(0).default(0)
 const runNames = z
@@ -39,8 +44,8 @@ const runNames = z
   .transform((text) => [...new Set(text.split(',').filter(Boolean))])
   .pipe(z.array(z.string()).min(1).max(20))
 
-/** What the browser talks to. It only reads run folders, through the same functions as the commands. */
-export function viewApp({ runs, pages, version, openTasks, closing }: ViewOptions): Hono {
+/** What the browser talks to. It only reads run folders, through the same functions as the commands, unless it may ask. */
+export function viewApp({ runs, pages, version, openTasks, ask, closing }: ViewOptions): Hono {
   const shelf = new RunShelf(runs)
   const tasksOf = runTasks(openTasks)
   const app = new Hono()
@@ -60,7 +65,7 @@ export function viewApp({ runs, pages, version, openTasks, closing }: ViewOption
     return context.json({ error: 'This is a mistake in the program; its terminal says more.' }, 500)
   })
 
-  app.get('/api/about', (context) => context.json({ version, runs, allowAsk: false }))
+  app.get('/api/about', (context) => context.json({ version, runs, allowAsk: ask !== undefined }))
   app.get('/api/runs', (context) => context.json(shelf.list().map(runRow)))
   app.get('/api/live', (context) => liveRuns(context, shelf, closing))
   app.get('/api/compare', (context) => {
@@ -112,6 +117,10 @@ export function viewApp({ runs, pages, version, openTasks, closing }: ViewOption
       },
     })
   })
+  if (ask !== undefined)
+    app.post('/api/ask', bodyLimit({ maxSize: largestBody }), (context) =>
+      answerQuestion(context, shelf, ask, closing),
+    )
   app.all('/api/*', (context) => context.json({ error: 'There is nothing here.' }, 404))
   app.get('*', frontEnd(pages))
   return app

@@ -3,6 +3,9 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { api } from './api.ts'
 import { useLiveRuns } from './live.ts'
 import { usePlace } from './location.ts'
+import { AskPage } from './pages/ask.tsx'
+import { ComparePage } from './pages/compare.tsx'
+import { QuestionPage } from './pages/question.tsx'
 import { RunPage } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { Link } from './parts/link.tsx'
@@ -70,6 +73,9 @@ function Page({ section, rest }: { readonly section: string; readonly rest: read
   const [run, part] = rest
   if (section === 'runs' && run === undefined) return <RunsPage />
   if (section === 'runs' && part === undefined) return <RunPage key={run} name={run!} />
+  if (section === 'runs' && part === 'question') return <QuestionPage run={run!} />
+  if (section === 'compare') return <ComparePage />
+  if (section === 'ask') return <AskPage />
   return (
     <Empty title="There is no such page">
       <Link href="/">To the runs</Link>

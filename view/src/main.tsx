@@ -5,7 +5,7 @@ import { queryClient } from './api.ts'
 import { App } from './app.tsx'
 import './style/base.css'
 import './style/parts.css'
-import './style/plots.css'
+import '../../src/view/plots/plots.css'
 
 createRoot(document.querySelector('#root')!).render(
   <StrictMode>

@@ -1,18 +1,15 @@
 import { Command } from 'commander'
+import { AskedQuestions } from '../../evaluation/asked-questions.ts'
 import { solve } from '../../evaluation/solve.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
-import { taskView } from '../../execution/text.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import { type ContractKind, contractKinds } from '../../library/answer-contract.ts'
 import type { Task } from '../../library/task.ts'
 import { CallLimit } from '../../models/call-limit.ts'
+
 import { type ExplainedStep, explainSteps } from '../../policy/explained-steps.ts'
-import { knownTasks } from '../../simulator/model/known-task.ts'
-import { KnownTasks } from '../../simulator/model/known-tasks.ts'
-import { askedTask } from '../../simulator/model/node-request.ts'
-import { contractFor, recordedContract } from '../../tasks/contract-for.ts'
-import type { TaskSet } from '../../tasks/task-set.ts'
+
 import { shownText } from '../display/screen.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -94,12 +91,9 @@ async function ask(name: string, question: string | undefined, options: AskOptio
   const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
   const { set, isSimulated } = job
   const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update })
-  const { task, split } = knownTask(set, given)
-  const contract = options.contract
-    ? contractKinds[options.contract]
-    : set
-      ? contractFor(set, task)
-      : recordedContract(Object.keys(run.executors), task)
+  const questions = new AskedQuestions(run, set)
+  const { task, split } = questions.taskFor(given)
+  const contract = options.contract ? contractKinds[options.contract] : questions.contractFor(task)
   const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
   let steps: readonly ExplainedStep[] = []
   const execution = await solve({
@@ -125,7 +119,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     onEvent: json ? () => {} : view.listen,
   })
   const { graph, status, answer, usage, cost, durationMs, failures } = execution
-  const guess = isSimulated && !isKnown(set, task)
+  const guess = isSimulated && !questions.knowsAnswer(task)
   if (json)
     printJson({
       ...{ run: run.name, update: policy.update, seed: seed ?? run.training.seed },
@@ -155,20 +149,4 @@ async function readTask(question: string | undefined, options: AskOptions): Prom
     throw new UsageError('There is no question. Give it right after the run, before --options and --context.')
   const text = await readQuestion(question)
   return { id: text, question: text, metadata: {}, options: choices && readOptions(choices), context }
-}
-
-/** A bare question stands for the task of the set that asks exactly this. Where several do, none is meant. */
-function knownTask(set: TaskSet | undefined, given: Task): { task: Task; split?: string } {
-  const isBare = given.id === given.question && given.options === undefined && given.context === undefined
-  const same = Object.entries(set?.splits ?? {}).flatMap(([split, { tasks }]) =>
-    tasks
-      .filter(({ question }) => question.trim() === given.question.trim())
-      .map((task) => ({ task, split })),
-  )
-  return isBare && same.length === 1 ? same[0]! : { task: given }
-}
-
-/** Whether the simulated model can tell right from wrong here. */
-function isKnown(set: TaskSet | undefined, task: Task): boolean {
-  return set !== undefined && new KnownTasks(knownTasks(set)).find(askedTask(taskView(task))) !== undefined
 }

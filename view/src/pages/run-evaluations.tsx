@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
-import { percent, tokens } from '../../../src/cli/display/numbers.ts'
+import { tokens } from '../../../src/cli/display/numbers.ts'
 import type { EvaluationRow } from '../../../src/view/evaluation-rows.ts'
 import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
 import type { RunDetail } from '../../../src/view/run-detail.ts'
@@ -55,7 +55,7 @@ export function EvaluationTable({
       {
         id: 'organisation',
         header: 'Organisation',
-        width: 'minmax(190px, 2fr)',
+        width: 'minmax(170px, 2fr)',
         value: ({ label }) => label,
         cell: ({ label, description, simulated }) => (
           <span title={description}>
@@ -102,10 +102,10 @@ export function EvaluationTable({
       {
         id: 'units',
         header: 'Units',
-        width: '150px',
+        width: '158px',
         isNumber: true,
         value: ({ units }) => units.mean,
-        cell: ({ units }) => `${units.mean.toFixed(1)}, ${(units.groups * 100).toFixed(0)} % groups`,
+        cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,
       },
       {
         id: 'failed',

@@ -73,6 +73,8 @@ export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
+  // As wide as all columns need; the widest text of a column does not count.
+  const minWidth = columns.reduce((sum, { width }) => sum + Number(/\d+/.exec(width)?.[0] ?? 0), 0)
   const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
   const line = (position: number, top?: number) => {
     const row = sorted[position]!.original
@@ -100,7 +102,13 @@ export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section className="table" ref={scrolled} tabIndex={0} aria-label={label}>
-      <div role="table" className="lines" aria-label={label} aria-rowcount={sorted.length + 1}>
+      <div
+        role="table"
+        className="lines"
+        style={{ minWidth }}
+        aria-label={label}
+        aria-rowcount={sorted.length + 1}
+      >
         <div role="rowgroup" className="head-row">
           <div role="row" className="tr" style={tracks} aria-rowindex={1}>
             {columns.map((column) => (
