@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   scoring: async () => (await import('./scoring.ts')).scoringBench,
   ledger: async () => (await import('./ledger.ts')).ledgerBench,
   training: async () => (await import('./training.ts')).trainingBench,
+  view: async () => (await import('./view.ts')).viewBench,
 }
 
 function usage(problem: string): never {

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { MiddlewareHandler } from 'hono'
 import { Problem } from '../problem.ts'
 
@@ -54,8 +56,12 @@ export async function builtPages(): Promise<string> {
   const kept = join(root, 'node_modules', '.cache', 'magic-view', sourceDigest(root))
   if (existsSync(kept)) return kept
   const outDir = `${kept}.${process.pid}`
-  const { build } = await import('vite')
-  await build({ root: join(root, 'view'), logLevel: 'warn', build: { outDir, emptyOutDir: true } })
+  // In a process of its own: the environment decides whether Vite makes the pages for people or for their developers.
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  await promisify(execFile)(process.execPath, [vite, 'build', 'view', '--outDir', outDir, '--logLevel', 'error'], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   try {
     renameSync(outDir, kept)
   } catch (error) {
@@ -65,11 +71,17 @@ export async function builtPages(): Promise<string> {
   return kept
 }
 
+/** What the pages are made from. */
+const sources = [
+  'view/**/*.{html,css,ts,tsx,svg}',
+  'src/view/plots/*',
+  'src/cli/display/numbers.ts',
+  'package-lock.json',
+]
+
 function sourceDigest(root: string): string {
   const digest = createHash('sha256')
-  const files = globSync(['view/**/*.{html,css,ts,tsx}', 'src/view/plots/*', 'package-lock.json'], {
-    cwd: root,
-  })
+  const files = globSync(sources, { cwd: root })
   for (const file of files.sort())
     digest
       .update(`${file}\0`)
