@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   learning: async () => (await import('./learning.ts')).learningBench,
   training: async () => (await import('./training.ts')).trainingBench,
   serve: async () => (await import('./serve.ts')).serveBench,
+  view: async () => (await import('./view.ts')).viewBench,
 }
 
 function usage(problem: string): never {

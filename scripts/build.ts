@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildCode } from './build-code.ts'
 import { buildTypes } from './build-types.ts'
+import { build as buildView } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'dist')
 
 rmSync(out, { recursive: true, force: true })
 await buildCode(out)
+await buildView({ root: join(root, 'view'), logLevel: 'warn' })
 buildTypes({ declarations: join(out, 'index.d.ts') })
 // What the sources read at run time.
-for (const file of globSync('src/**/{*.{wasm,py,yaml},init-template/*}', { cwd: root }))
+for (const file of globSync('src/**/{*.{wasm,py,yaml,css},init-template/*}', { cwd: root }))
   cpSync(join(root, file), join(root, file.replace(/^src/, 'dist')))

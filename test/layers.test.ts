@@ -24,6 +24,7 @@ const order = [
   'configuration',
   'experiments',
   'serve',
+  'view',
   'cli',
 ]
 

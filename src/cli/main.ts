@@ -25,6 +25,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     show: async () => (await import('./commands/show.ts')).showCommand(),
     eval: async () => (await import('./commands/eval.ts')).evalCommand(),
     compare: async () => (await import('./commands/compare.ts')).compareCommand(),
+    view: async () => (await import('./commands/view.ts')).viewCommand(),
+    report: async () => (await import('./commands/report.ts')).reportCommand(),
     experiment: async () => (await import('./commands/experiment.ts')).experimentCommand(),
     verify: async () => (await import('./commands/verify.ts')).verifyCommand(),
   },

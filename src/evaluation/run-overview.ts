@@ -23,7 +23,6 @@ export function runOverview(folder: RunFolder) {
     done,
     isFinished: done >= record.updates,
     updates,
-    /** Settings of training and execution that are not the paper's: its value first. */
     departures: departuresOf(record),
     /** Graphs on questions that the training had to run. */
     evaluations: updates.reduce((sum, { evaluations }) => sum + evaluations.made, 0),
@@ -32,7 +31,8 @@ export function runOverview(folder: RunFolder) {
   }
 }
 
-function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
+/** Settings of training and execution that are not the paper's: its value first. */
+export function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
   const { prices: _, ...paperExecution } = JSON.parse(JSON.stringify(executionSettings.parse({})))
   const { prices: __, ...ownExecution } = execution
   const paper = { ...trainingSettings.parse({}), execution: paperExecution }
@@ -92,18 +92,22 @@ export function fifthOf(updates: number): number {
 }
 
 /** A final graph of a training, and how it did on the questions that it was built for. */
-export type FinalGraph = ReturnType<typeof finalGraphs>[number]
+export type FinalGraph = ReturnType<typeof graphsOf>[number]
 
 /** The final graphs of the last updates, the most common first, of equally common ones the newest. */
-export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number) {
-  const last = (readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates)
-  const ends = last
+export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
+  return graphsOf((readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates))
+}
+
+/** The same of any updates. */
+export function graphsOf(updates: readonly TrajectoryRecord[]) {
+  const ends = updates
     .flatMap(({ trajectories }) => trajectories)
     .map(({ query, transitions, terminalScore }) => {
       const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
       return { graph, key: graphKey(graph), query, score: terminalScore }
     })
-  const { chosen } = last.at(-1) ?? {}
+  const { chosen } = updates.at(-1) ?? {}
   if (chosen !== undefined) return chosenGraphs(chosen, ends)
   return [...Map.groupBy(ends.toReversed(), ({ key }) => key)]
     .map(([key, same]) => ({

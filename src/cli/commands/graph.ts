@@ -13,6 +13,7 @@ import { paperLibrary } from '../../library/paper-library/paper-library.ts'
 import { loadLibrary } from '../../library/yaml-library.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { constructGraphs } from '../../policy/construction.ts'
+import { explainSteps } from '../../policy/explained-steps.ts'
 import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { writeWhole } from '../../store/durable-file.ts'
@@ -23,7 +24,7 @@ import { readQuestion } from '../options/given-question.ts'
 import { nonNegativeNumber, wholeNumber } from '../options/option-values.ts'
 import { settingOption } from '../options/setting-option.ts'
 import { printResult } from '../print.ts'
-import { constructionLines, explainSteps } from '../views/construction-view.ts'
+import { constructionLines } from '../views/construction-view.ts'
 
 interface GraphOptions {
   readonly seed: number

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { Command } from 'commander'
+import { AskedQuestions } from '../../evaluation/asked-questions.ts'
+import { transcriptOf } from '../../evaluation/question-detail.ts'
+import { solve } from '../../evaluation/solve.ts'
+import { loadPolicy } from '../../evaluation/trained-policy.ts'
+import { openToolbox } from '../../execution/toolbox.ts'
+import { CallLimit } from '../../models/call-limit.ts'
+import { explainSteps } from '../../policy/explained-steps.ts'
+import { executionSettings } from '../../settings/execution.ts'
+import { defaultRunsFolder } from '../../store/run-folder.ts'
+import type { AskRun } from '../../view/ask.ts'
+import { builtPages } from '../../view/front-end.ts'
+import { shownTrace } from '../../view/shown-trace.ts'
+import { startView } from '../../view/view-server.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { reopenToAsk } from '../job.ts'
+import { encoderOfRun, existingRun } from '../open-run.ts'
+import { jsonOption, runsDirOption } from '../options/common-options.ts'
+import { wholeNumber } from '../options/option-values.ts'
+import { tasksToShow } from '../options/tasks-to-show.ts'
+
+interface ViewCommandOptions {
+  readonly port: number
+  readonly runsDir?: string
+  readonly allowAsk: boolean
+  readonly json: boolean
+}
+
+export function viewCommand(): Command {
+  return new Command('view')
+    .description('Look at runs in the browser: how they learn, what they build, how every question went.')
+    .argument('[run]', 'name or folder of a run to open; all runs otherwise')
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber(0, 65_535), 4242)
+    .option('--allow-ask', "let the page ask a run's policy, with the run's model and at its cost", false)
+    .addOption(runsDirOption())
+    .addOption(jsonOption('the address as one JSON object'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  magic view                 all runs
+  magic view first           one of them
+  magic view --port 0        on any free port
+  magic view --allow-ask     with a page to ask questions on
+
+It listens on this machine only, sends nothing anywhere, and only reads unless
+--allow-ask is given: it is safe while a run is training, which it shows live. From another machine, use a tunnel: ssh -L 4242:127.0.0.1:4242 HOST. docs/view.md tells more.`,
+    )
+    .action(view)
+}
+
+async function view(name: string | undefined, options: ViewCommandOptions): Promise<void> {
+  const folder = name === undefined ? undefined : existingRun(name, options.runsDir).path
+  const runs = folder === undefined ? (options.runsDir ?? defaultRunsFolder()) : dirname(folder)
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+  const pages = await builtPages()
+  const ask = options.allowAsk ? askRun : undefined
+  const server = await startView({ port: options.port, runs, pages, version, openTasks: tasksToShow, ask })
+  const signal = interruptSignal(() => {})
+  const stopped = once(signal, 'abort')
+  const url = folder === undefined ? server.url : `${server.url}/runs/${encodeURIComponent(basename(folder))}`
+  process.stdout.write(
+    options.json ? `${JSON.stringify({ url, runs })}\n` : `Runs of ${runs} at ${url}\nCtrl-C stops it.\n`,
+  )
+  await stopped
+  await server.close(1000)
+}
+
+/** As `magic ask` does, with what the run was begun with; its configuration is started for that. */
+const askRun: AskRun = async (folder, question, { signal, tell }) => {
+  const say = (text: string) => tell({ type: 'note', text })
+  const run = folder.readRecord()
+  await using closing = new AsyncDisposableStack()
+  const job = closing.adopt(await reopenToAsk(run, { simulatedSeed: 0 }, say), (one) => one.close())
+  const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say) })
+  const questions = new AskedQuestions(folder, run, job.set)
+  const { task } = questions.taskFor({ id: question, question, metadata: {} })
+  const { status, answer, usage, cost, durationMs, trace, graph } = await solve({
+    ...{ policy, task, signal, model: job.model, contract: questions.contractFor(task) },
+    tools: openToolbox(job.sandbox, job.tools),
+    limit: new CallLimit(job.concurrency),
+    settings: { ...executionSettings.parse(run.execution), traceContent: true },
+    onConstruction: (built) => {
+      const { units } = built.graph
+      tell({ type: 'construction', update: policy.update, units, steps: explainSteps(policy.policy, built) })
+    },
+    onEvent: (event) => tell({ type: 'execution', event }),
+  })
+  tell({
+    ...{ type: 'answer', status, answer: answer ?? null, usage, cost, durationMs },
+    simulated: job.isSimulated,
+    guess: job.isSimulated && !questions.knowsAnswer(task),
+    trace: shownTrace({ record: { graph, durationMs }, transcript: transcriptOf(trace) }),
+  })
+}

@@ -1,0 +1,30 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { GrowingLines } from './growing-lines.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'magic-growing-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('reads what is new, whole lines only, and again from the start where the file was cut', () => {
+  const path = join(folder, 'lines.jsonl')
+  const lines = new GrowingLines(path)
+  expect(lines.read()).toEqual({ records: [], restarted: false })
+  writeFileSync(path, '{"n":1}\n{"n":2}\n{"n"')
+  expect(lines.read()).toEqual({ records: [{ n: 1 }, { n: 2 }], restarted: false })
+  appendFileSync(path, ':3}\n')
+  expect(lines.read()).toEqual({ records: [{ n: 3 }], restarted: false })
+  expect(lines.read()).toEqual({ records: [], restarted: false })
+  truncateSync(path, 8)
+  expect(lines.read()).toEqual({ records: [{ n: 1 }], restarted: true })
+  truncateSync(path, 0)
+  appendFileSync(path, '{"longer":"than what was there before"}\n')
+  expect(lines.read()).toEqual({ records: [{ longer: 'than what was there before' }], restarted: true })
+})
+
+test('a damaged line is named by its file', () => {
+  const path = join(folder, 'damaged.jsonl')
+  writeFileSync(path, '{"n":1}\nnot json\n{"n":2}\n')
+  expect(() => new GrowingLines(path).read()).toThrow(`${path} has a damaged line. Put a copy of the file in its place.`)
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { actionHeat } from '../action-heat.ts'
+import { niceTicks, padded } from './axis.ts'
+import { differencePlot } from './difference-plot.ts'
+import { graphPlot } from './graph-plot.ts'
+import { heatMap } from './heat-map.ts'
+import { linePlot } from './line-plot.ts'
+import { paretoFrontier } from './pareto.ts'
+import { scatterPlot } from './scatter-plot.ts'
+import { escaped, svgText } from './svg.ts'
+
+test('the Pareto frontier has what no other point beats, by rising cost', () => {
+  const points = [
+    { x: 5, y: 0.7 },
+    { x: 1, y: 0.5 },
+    { x: 6, y: 0.7 },
+    { x: 3, y: 0.4 },
+    { x: 5, y: 0.6 },
+    { x: 9, y: 0.9 },
+  ]
+  expect(paretoFrontier(points)).toEqual([1, 0, 5])
+  expect(paretoFrontier([])).toEqual([])
+})
+
+test('ticks are round numbers within the range', () => {
+  expect(niceTicks(0, 1, 5)).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1])
+  expect(niceTicks(3, 3)).toEqual([3])
+  expect(niceTicks(-37, 41, 4)).toEqual([-20, 0, 20, 40])
+  expect(padded([])).toEqual([0, 1])
+  const [low, high] = padded([2, 4, Number.NaN])
+  expect([low < 2, high > 4]).toEqual([true, true])
+})
+
+test('whatever a text holds, it stays text in every drawing', () => {
+  const text = '<script>"\'&</script>'
+  const shown = escaped(text)
+  const interval = { mean: 0.5, low: 0.4, high: 0.6 }
+  const roles = { [text]: { atomic: 1, group: 0 } }
+  const update = { update: 0, actions: { roles, units: [1], edgeShare: 0 } }
+  const drawings = [
+    graphPlot([{ role: text, realization: 'group', predecessors: [] }]),
+    scatterPlot({ points: [{ label: text, tokens: 5, score: interval }], metric: text, formatTokens: String }),
+    differencePlot([{ label: text, difference: 0.1, low: 0.05, high: 0.2 }], text),
+    heatMap(actionHeat([update])),
+    linePlot({ title: text, x: [1, 2], lines: [{ name: text, values: [0, 1] }], format: String }),
+  ]
+  for (const drawing of drawings) {
+    expect(svgText(drawing)).not.toContain('<script')
+    expect(svgText(drawing)).toMatch(/^<svg viewBox="0 0 /)
+  }
+  for (const drawing of drawings.slice(1)) expect(svgText(drawing)).toContain(shown)
+})
+
+test('the heat map has shares of what was placed, the most recent first', () => {
+  const updates = Array.from({ length: 120 }, (_, update) => ({
+    update,
+    actions: { units: [1], edgeShare: 0, roles: { early: { atomic: update < 60 ? 3 : 0, group: 0 }, late: { atomic: 1, group: update < 60 ? 0 : 1 } } },
+  }))
+  const { rows, starts, last } = actionHeat(updates)
+  expect(starts.length).toBe(60)
+  expect([starts[0], starts[1], last]).toEqual([1, 3, 120])
+  expect(rows.map(({ role, granularity }) => `${role} ${granularity}`)).toEqual(['late atomic', 'late group', 'early atomic'])
+  expect(rows[0]!.shares[0]).toBe(0.25)
+  expect(rows[1]!.shares.at(-1)).toBe(0.5)
+})

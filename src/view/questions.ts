@@ -1,0 +1,168 @@
+import { evaluationLabels, type KeptEvaluation } from '../evaluation/compare-evaluations.ts'
+import type { QuestionRecord } from '../evaluation/organisation-report.ts'
+import { detailOf, type QuestionDetail, questionDetails } from '../evaluation/question-detail.ts'
+import { meanOf } from '../evaluation/statistics.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import { Problem } from '../problem.ts'
+import { commonGraphs } from './built-graphs.ts'
+import { type FollowedRun, tokensIn } from './followed-run.ts'
+import { UnknownError } from './run-shelf.ts'
+import type { RunTasks } from './run-tasks.ts'
+
+/** Longer ones are shown in full on the question's own page. */
+const shownQuestion = 240
+/** A model may answer with megabytes; nobody reads them. */
+const shownAnswer = 64_000
+
+/** What stands for an organisation where a question was learned from. */
+const training = 'training'
+
+export type QuestionList = ReturnType<typeof questionList>
+
+/** The questions that were evaluated or learned from, with every organisation's score. */
+export function questionList({ evaluations, updates }: FollowedRun, { questions, problem }: RunTasks) {
+  const labels = evaluationLabels(evaluations)
+  const byTask = evaluations.map(recordsByTask)
+  const trained = new Map(
+    updates.flatMap(({ query, score }) => (query === undefined ? [] : [[query, score] as const])),
+  )
+  const tasks = new Set([...byTask.flatMap((records) => [...records.keys()]), ...trained.keys()])
+  return {
+    /** The last one is what the newest update of a question got on average. */
+    organisations: [...labels, ...(trained.size > 0 ? [training] : [])],
+    problem,
+    rows: [...tasks].map((task) => {
+      const known = questions.get(task)
+      const records = byTask.map((one) => one.get(task))
+      const question =
+        records.find((record) => record?.question !== undefined)?.question ?? known?.task.question
+      const scores = [
+        ...records.map((record) => record?.score),
+        ...(trained.size > 0 ? [trained.get(task)] : []),
+      ]
+      return {
+        task,
+        kind: known?.kind,
+        question: question?.slice(0, shownQuestion),
+        /** In the order of the organisations; null where one has not answered it. */
+        scores: scores.map((score) => score ?? null),
+      }
+    }),
+  }
+}
+
+export type ShownQuestion = Awaited<ReturnType<typeof shownQuestionOf>>
+
+/** A question with what every organisation made of it. */
+export async function shownQuestionOf(run: FollowedRun, { questions, problem }: RunTasks, task: string) {
+  const details = [
+    ...answersOf(run, task).map(({ label, record }) => answerOf(label, record)),
+    ...(await trainingDetail(run, task)).map(({ record }) => answerOf(training, record)),
+  ]
+  const known = questions.get(task)
+  if (known === undefined && details.length === 0) throw new UnknownError('The run has no such question.')
+  const asked = answersOf(run, task).find(({ record }) => record.question !== undefined)?.record
+  const expected = asked?.expected ?? known?.expected
+  return {
+    task,
+    metric: run.record.tasks.metric,
+    kind: known?.kind,
+    split: known?.split,
+    /** Why there is less to see than there might be. */
+    problem: known === undefined ? problem : undefined,
+    question: asked?.question ?? known?.task.question,
+    options: asked?.options ?? known?.task.options,
+    context: known?.task.context,
+    tables: known?.task.tables,
+    expected: expected === undefined ? undefined : shownValue(expected),
+    answers: details,
+  }
+}
+
+/** One organisation's answer with its requests and replies. */
+export async function answerDetail(run: FollowedRun, task: string, label: string): Promise<QuestionDetail> {
+  const evaluated = answersOf(run, task).find((one) => one.label === label)
+  if (evaluated !== undefined) return detailOf(evaluated.evaluation, evaluated.record, label)
+  const [trained] = label === training ? await trainingDetail(run, task) : []
+  if (trained !== undefined) return trained
+  throw new UnknownError('No organisation of that name was asked this question.')
+}
+
+/** One organisation's record of a question, with what the evaluation is of. */
+export function evaluatedAnswer(run: FollowedRun, task: string, label: string) {
+  const found = answersOf(run, task).find((one) => one.label === label)
+  if (found !== undefined) return found
+  throw new UnknownError('How a graph came about can be built again for evaluated questions only.')
+}
+
+function answersOf({ evaluations }: FollowedRun, task: string) {
+  const labels = evaluationLabels(evaluations)
+  return evaluations.flatMap((evaluation, position) => {
+    const record = evaluation.report.records.find((one) => one.task === task)
+    return record === undefined ? [] : [{ label: labels[position]!, evaluation, record }]
+  })
+}
+
+async function trainingDetail({ folder, updates }: FollowedRun, task: string): Promise<QuestionDetail[]> {
+  if (!updates.some(({ query }) => query === task)) return []
+  return questionDetails(folder, task, { organisation: training, split: 'train' }).catch((error: unknown) => {
+    if (error instanceof Problem) return []
+    throw error
+  })
+}
+
+export type ShownAnswer = ReturnType<typeof answerOf>
+
+function answerOf(label: string, record: QuestionRecord) {
+  const { score, parse, measures, program, status, failures, usage, cost, durationMs } = record
+  return {
+    ...{ label, score, parse, measures, program, status, failures, usage, cost, durationMs },
+    answer: record.answer === undefined ? undefined : shownValue(record.answer),
+    units: record.graph.units,
+    graphKey: record.graphKey,
+  }
+}
+
+/** A value as text, with how much of it that is. */
+function shownValue(value: unknown): { text: string; length: number } {
+  const text = typeof value === 'string' ? value : JSON.stringify(value as JsonValue, null, 2)
+  return { text: text.slice(0, shownAnswer), length: text.length }
+}
+
+export type KindRow = ReturnType<typeof kindRows>[number]
+
+/** How trained and untrained policy differ by kind of question, on the questions that both have. */
+export function kindRows({ evaluations }: FollowedRun, { questions }: RunTasks) {
+  const of = (name: string) => evaluations.findLast(({ header }) => header.organisation === name)
+  const [before, after] = [of('untrained'), of('trained')]
+  if (before === undefined || after === undefined) return []
+  const later = recordsByTask(after)
+  const pairs = before.report.records.flatMap((record) => {
+    const kind = questions.get(record.task)?.kind
+    const other = later.get(record.task)
+    return kind === undefined || other === undefined ? [] : [{ kind, before: record, after: other }]
+  })
+  return [...Map.groupBy(pairs, ({ kind }) => kind)]
+    .map(([kind, same]) => ({
+      kind,
+      questions: same.length,
+      before: stageOf(same.map((pair) => pair.before)),
+      after: stageOf(same.map((pair) => pair.after)),
+    }))
+    .toSorted((a, b) => a.kind.localeCompare(b.kind))
+}
+
+function stageOf(records: readonly QuestionRecord[]) {
+  const graphs = commonGraphs(records)
+  return {
+    score: meanOf(records.map(({ score }) => score)),
+    tokens: meanOf(records.map(({ usage }) => tokensIn(usage))),
+    units: meanOf(records.map(({ graph }) => graph.units.length)),
+    common: graphs[0]!,
+    different: graphs.length,
+  }
+}
+
+function recordsByTask({ report }: KeptEvaluation): Map<string, QuestionRecord> {
+  return new Map(report.records.map((record) => [record.task, record]))
+}

@@ -1,0 +1,281 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useMemo } from 'react'
+import { differenceWithInterval, tokens } from '../../../src/cli/display/numbers.ts'
+import type { Comparison } from '../../../src/view/comparison.ts'
+import { differencePlot } from '../../../src/view/plots/difference-plot.ts'
+import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
+import { api } from '../api.ts'
+import { href, setQuery, useQueryField } from '../location.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Link } from '../parts/link.tsx'
+import { Card, Empty, Loading, Problem, Simulated, scoreOf } from '../parts/shown.tsx'
+import { SvgView } from '../parts/svg-view.tsx'
+import { EvaluationTable, pointsOf } from './run-evaluations.tsx'
+
+/** Organisations of one or several runs on the same questions. */
+export function ComparePage(): ReactNode {
+  const { data: runs, error } = useQuery(api.runs())
+  const [given] = useQueryField('runs')
+  if (error !== null) return <Problem text={error.message} />
+  if (runs === undefined) return <Loading />
+  const evaluated = runs.flatMap((run) => (run.status !== 'damaged' && run.evaluations > 0 ? [run.name] : []))
+  const names = given === '' ? evaluated.slice(0, 1) : given.split(',')
+  if (evaluated.length === 0)
+    return (
+      <Empty title="Nothing to compare yet">
+        <p className="soft">Evaluations of a run are compared question by question:</p>
+        <pre>magic eval RUN --organisation trained,untrained,direct,chain</pre>
+      </Empty>
+    )
+  const toggle = (name: string, isWanted: boolean) => {
+    const wanted = isWanted ? [...names, name] : names.filter((one) => one !== name)
+    setQuery({ runs: wanted.join(','), base: '', a: '', b: '' })
+  }
+  return (
+    <>
+      <h1>Compare</h1>
+      <fieldset className="row plain-set">
+        <legend className="note">Runs</legend>
+        {evaluated.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={names.includes(name)}
+              disabled={names.length === 1 && names.includes(name)}
+              onChange={({ target }) => toggle(name, target.checked)}
+            />{' '}
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <Compared runs={names.join(',')} />
+    </>
+  )
+}
+
+function Compared({ runs }: { readonly runs: string }): ReactNode {
+  const [split, setSplit] = useQueryField('split')
+  const [base, setBase] = useQueryField('base')
+  const { data, error } = useQuery(api.compare(runs, split === '' ? 'test' : split, base))
+  if (error !== null) return <Problem text={error.message} />
+  if (data === undefined) return <Loading />
+  if (data.rows.length === 0)
+    return (
+      <Empty title={`No evaluation on ${data.split} questions`}>
+        <p className="soft">{`There are some on ${data.splits.join(', ')}.`}</p>
+      </Empty>
+    )
+  const differences = data.rows.flatMap(({ label, against }) =>
+    against === undefined ? [] : [{ label, ...against }],
+  )
+  return (
+    <>
+      <div className="row">
+        <label>
+          Questions{' '}
+          <select value={data.split} onChange={({ target }) => setSplit(target.value)}>
+            {data.splits.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Compared with{' '}
+          <select value={data.base} onChange={({ target }) => setBase(target.value)}>
+            {data.rows.map(({ label }) => (
+              <option key={label}>{label}</option>
+            ))}
+          </select>
+        </label>
+        <Simulated when={data.rows.some(({ simulated }) => simulated)} />
+      </div>
+      <Card title="Score against tokens" note="with 95 % intervals; the line is the Pareto frontier">
+        <SvgView
+          of={scatterPlot({
+            points: pointsOf(data.rows),
+            metric: data.metric,
+            formatTokens: tokens,
+            width: 1180,
+          })}
+        />
+      </Card>
+      {differences.length > 0 && (
+        <Card
+          title={`Paired differences to ${data.base}`}
+          note="same questions, 95 % interval by paired bootstrap; one that leaves out zero is unlikely to be chance"
+        >
+          <SvgView of={differencePlot(differences, data.base, 1180)} />
+          <div className="scroll">
+            <table className="plain">
+              <thead>
+                <tr>
+                  <th>Organisation</th>
+                  <th className="number">Difference, points</th>
+                  <th className="number">Won</th>
+                  <th className="number">Lost</th>
+                  <th className="number">Tied</th>
+                  <th className="number">Tokens</th>
+                </tr>
+              </thead>
+              <tbody>
+                {differences.map(({ label, difference: mean, low, high, wins, losses, ties, tokenRatio }) => (
+                  <tr key={label}>
+                    <th scope="row">{label}</th>
+                    <td className="number">{differenceWithInterval({ mean, low, high })}</td>
+                    <td className="number">{wins}</td>
+                    <td className="number">{losses}</td>
+                    <td className="number">{ties}</td>
+                    <td className="number">
+                      {tokenRatio === undefined ? '–' : `× ${tokenRatio.toFixed(2)}`}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Card>
+      )}
+      <section className="card flush" aria-label="Evaluations">
+        <EvaluationTable rows={data.rows} metric={data.metric} />
+      </section>
+      {data.rows.length > 1 && <Disagreements data={data} />}
+      {data.settings.length > 0 && <SettingsThatDiffer data={data} runs={runs.split(',')} />}
+    </>
+  )
+}
+
+interface Disagreement {
+  readonly task: string
+  readonly question: string | null
+  readonly a: number
+  readonly b: number
+}
+
+/** The questions on which two organisations have different scores. */
+function Disagreements({ data }: { readonly data: Comparison }): ReactNode {
+  const labels = data.rows.map(({ label }) => label)
+  const [givenA, setA] = useQueryField('a')
+  const [givenB, setB] = useQueryField('b')
+  const a = labels.includes(givenA)
+    ? givenA
+    : (labels.find((label) => label.endsWith('trained') && label !== data.base) ?? labels[0]!)
+  const b = labels.includes(givenB) ? givenB : data.base
+  const rows = useMemo(() => {
+    const [own, other] = [data.scores[labels.indexOf(a)]!, data.scores[labels.indexOf(b)]!]
+    return data.tasks.flatMap((task, position): Disagreement[] => {
+      const [first, second] = [own[position] ?? null, other[position] ?? null]
+      if (first === null || second === null || first === second) return []
+      return [{ task, question: data.questions[position] ?? null, a: first, b: second }]
+    })
+  }, [data, labels.indexOf, a, b])
+  const columns = useMemo((): Column<Disagreement>[] => {
+    const run = data.rows.find(({ label }) => label === a)!.run
+    const within = (label: string) => label.replace(`${run}: `, '')
+    return [
+      {
+        id: 'question',
+        header: 'Question',
+        width: 'minmax(320px, 1fr)',
+        value: ({ task, question }) => question ?? task,
+        cell: ({ task, question }) => (
+          <Link
+            href={href(['runs', run, 'question'], { task, by: within(a), beside: within(b) })}
+            title={question ?? task}
+          >
+            {question ?? task}
+          </Link>
+        ),
+      },
+      {
+        id: 'first',
+        header: a,
+        width: '170px',
+        isNumber: true,
+        value: (row) => row.a,
+        cell: (row) => scoreOf(row.a),
+      },
+      {
+        id: 'second',
+        header: b,
+        width: '170px',
+        isNumber: true,
+        value: (row) => row.b,
+        cell: (row) => scoreOf(row.b),
+      },
+      {
+        id: 'better',
+        header: 'Better',
+        width: '170px',
+        value: (row) => (row.a > row.b ? a : b),
+        cell: (row) => (row.a > row.b ? a : b),
+      },
+    ]
+  }, [data, a, b])
+  const won = rows.filter((row) => row.a > row.b).length
+  const choice = (label: string, value: string, set: (value: string) => void) => (
+    <select aria-label={label} value={value} onChange={({ target }) => set(target.value)}>
+      {labels.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
+  )
+  return (
+    <Card
+      title="Where they disagree"
+      note={`${rows.length} questions: ${a} is better on ${won}, ${b} on ${rows.length - won}`}
+      flush
+    >
+      <p className="row inset">
+        {choice('First organisation', a, setA)} and {choice('Second organisation', b, setB)}
+      </p>
+      <DataTable
+        label="Disagreements"
+        rows={rows}
+        columns={columns}
+        idOf={({ task }) => task}
+        sortField="order"
+      />
+    </Card>
+  )
+}
+
+function SettingsThatDiffer({
+  data,
+  runs,
+}: {
+  readonly data: Comparison
+  readonly runs: readonly string[]
+}): ReactNode {
+  return (
+    <Card title="Settings that differ">
+      <div className="scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th>Setting</th>
+              {runs.map((run) => (
+                <th key={run} className="number">
+                  {run}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {data.settings.map(({ name, values }) => (
+              <tr key={name}>
+                <th scope="row">
+                  <code>{name}</code>
+                </th>
+                {values.map((value, position) => (
+                  <td key={runs[position]} className="number">
+                    {JSON.stringify(value)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,243 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { duration, percent, tokens } from '../../../src/cli/display/numbers.ts'
+import type { ShownAnswer, ShownQuestion } from '../../../src/view/questions.ts'
+import { api } from '../api.ts'
+import { href, setQuery, useQueryField } from '../location.ts'
+import { Link } from '../parts/link.tsx'
+import { Card, Loading, Problem } from '../parts/shown.tsx'
+import { Text } from '../parts/text-box.tsx'
+import { BuildingSteps } from './question-building.tsx'
+import { QuestionExecution } from './question-execution.tsx'
+
+/** One question: what each organisation made of it, how the graph was built, who said what. */
+export function QuestionPage({ run }: { readonly run: string }): ReactNode {
+  const [task] = useQueryField('task')
+  const [by] = useQueryField('by')
+  const [beside] = useQueryField('beside')
+  const { data, error } = useQuery(api.question(run, task))
+  if (error !== null) return <Problem text={error.message} />
+  if (data === undefined) return <Loading />
+  const chosen = data.answers.find(({ label }) => label === by) ?? usualAnswer(data.answers)
+  const second = data.answers.find(({ label }) => label === beside && label !== chosen?.label)
+  return (
+    <>
+      <div className="head">
+        <div className="grow">
+          <p className="note">
+            <Link href={href(['runs', run], { tab: 'questions' })}>{run}</Link> / question
+          </p>
+          <h1>{task}</h1>
+        </div>
+        {data.kind !== undefined && <span className="tag">{data.kind}</span>}
+        {data.split !== undefined && <span className="tag">{data.split}</span>}
+      </div>
+      <Asked question={data} />
+      <Answers answers={data.answers} chosen={chosen?.label} beside={second?.label} metric={data.metric} />
+      {chosen !== undefined && (
+        <div className={second === undefined ? 'stack' : 'grid two'}>
+          {[chosen, ...(second === undefined ? [] : [second])].map((answer) => (
+            <section className="stack" key={answer.label} aria-label={`Organisation ${answer.label}`}>
+              <Verdict answer={answer} question={data} />
+              <BuildingSteps run={run} task={task} answer={answer} />
+              <QuestionExecution run={run} task={task} label={answer.label} />
+            </section>
+          ))}
+        </div>
+      )}
+    </>
+  )
+}
+
+function usualAnswer(answers: readonly ShownAnswer[]): ShownAnswer | undefined {
+  return answers.find(({ label }) => label === 'trained') ?? answers.at(-1)
+}
+
+function Asked({ question }: { readonly question: ShownQuestion }): ReactNode {
+  const { options = [], context = [], tables = [] } = question
+  return (
+    <Card title="Question">
+      <div className="stack">
+        {question.question === undefined ? (
+          <p className="soft">{`Its text was not kept. ${question.problem ?? ''}`}</p>
+        ) : (
+          <Text of={question.question} isProse />
+        )}
+        {options.length > 0 && (
+          <ul className="plain-list">
+            {options.map(({ label, text }) => (
+              <li key={label}>
+                <b>{label}</b> <Text of={text} isInline />
+              </li>
+            ))}
+          </ul>
+        )}
+        {tables.map(({ name, caption, header = [], rows }) => (
+          <div className="scroll" key={name}>
+            <table className="plain">
+              <caption className="note">{caption ?? name}</caption>
+              <thead>
+                <tr>
+                  {header.map((cell, column) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other name
+                    <th key={column}>{cell}</th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.slice(0, 60).map((row, line) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
+                  <tr key={line}>
+                    {row.map((cell, column) => (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: as above
+                      <td key={column}>{cell}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        ))}
+        {context.map((passage, position) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: passages have no other name
+          <Text key={position} of={passage} />
+        ))}
+        <dl className="facts">
+          <dt>Expected</dt>
+          <dd>
+            {question.expected === undefined ? 'not known' : <Text of={question.expected.text} isInline />}
+          </dd>
+        </dl>
+      </div>
+    </Card>
+  )
+}
+
+interface AnswersShown {
+  readonly answers: readonly ShownAnswer[]
+  readonly chosen: string | undefined
+  readonly beside: string | undefined
+  readonly metric: string
+}
+
+function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
+  return (
+    <Card title="Answers" note="choose an organisation to look into, and another to put beside it">
+      <div className="scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th>Organisation</th>
+              <th>Answer</th>
+              <th className="number">{metric}</th>
+              <th className="number">Units</th>
+              <th className="number">Calls</th>
+              <th className="number">Tokens</th>
+              <th className="number">Time</th>
+              <th>Beside</th>
+            </tr>
+          </thead>
+          <tbody>
+            {answers.map(({ label, answer, score, units, usage, durationMs }) => (
+              <tr key={label}>
+                <th scope="row">
+                  <label>
+                    <input
+                      type="radio"
+                      name="organisation"
+                      checked={label === chosen}
+                      onChange={() => setQuery({ by: label, beside: beside === label ? '' : (beside ?? '') })}
+                    />{' '}
+                    {label}
+                  </label>
+                </th>
+                <td className="answer">
+                  {answer === undefined ? '–' : <Text of={answer.text.slice(0, 80)} isInline />}
+                </td>
+                <td className={`number ${score === 1 ? 'good' : score === 0 ? 'bad' : ''}`}>
+                  {percent(score)}
+                </td>
+                <td className="number">{units.length}</td>
+                <td className="number">{usage.calls}</td>
+                <td className="number">{tokens(usage.input + usage.output)}</td>
+                <td className="number">{duration(durationMs)}</td>
+                <td>
+                  {label !== chosen && (
+                    <input
+                      type="checkbox"
+                      aria-label={`Put ${label} beside`}
+                      checked={label === beside}
+                      onChange={({ target }) =>
+                        setQuery({ by: chosen ?? '', beside: target.checked ? label : '' })
+                      }
+                    />
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
+}
+
+/** Why it was scored as it was. */
+function Verdict({
+  answer,
+  question,
+}: {
+  readonly answer: ShownAnswer
+  readonly question: ShownQuestion
+}): ReactNode {
+  const given = answer.answer
+  const rest = given === undefined ? 0 : given.length - given.text.length
+  return (
+    <Card title={answer.label} note={reason(answer)}>
+      <dl className="facts">
+        <dt>Given</dt>
+        <dd>
+          {given === undefined ? (
+            `none: ${answer.status}`
+          ) : (
+            <Text of={given.text} isInline={given.length < 200} />
+          )}
+          {rest > 0 && (
+            <p className="note">{`The first ${given!.text.length} of ${given!.length} characters.`}</p>
+          )}
+        </dd>
+        <dt>Expected</dt>
+        <dd>
+          {question.expected === undefined ? 'not known' : <Text of={question.expected.text} isInline />}
+        </dd>
+        <dt>{question.metric}</dt>
+        <dd className={answer.score === 1 ? 'good' : answer.score === 0 ? 'bad' : ''}>
+          {percent(answer.score)}
+        </dd>
+        {Object.entries(answer.measures ?? {}).map(([name, value]) => (
+          <div className="contents" key={name}>
+            <dt>{name}</dt>
+            <dd>{percent(value)}</dd>
+          </div>
+        ))}
+        {answer.failures.map(({ node, status, reason: why }) => (
+          <div className="contents" key={node}>
+            <dt>{node}</dt>
+            <dd className="bad">{`${status}${why === undefined ? '' : `: ${why}`}`}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  )
+}
+
+function reason({ answer, score, parse, program, status }: ShownAnswer): string {
+  if (answer === undefined) return `no valid answer (${status}), which scores zero`
+  if (parse === 'invalid') return 'not an answer of the form asked for, which scores zero'
+  if (program !== undefined) return `a program: ${program.replaceAll('_', ' ')}`
+  return score === 1
+    ? 'the expected answer'
+    : score === 0
+      ? 'of the right form, but not the expected answer'
+      : 'partly right'
+}

@@ -1,0 +1,130 @@
+import { type ReactNode, useMemo } from 'react'
+import { tokens } from '../../../src/cli/display/numbers.ts'
+import type { EvaluationRow } from '../../../src/view/evaluation-rows.ts'
+import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
+import type { RunDetail } from '../../../src/view/run-detail.ts'
+import { href } from '../location.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Link } from '../parts/link.tsx'
+import { Card, costShown, Empty, IntervalBar, ScoreText, Simulated } from '../parts/shown.tsx'
+import { SvgView } from '../parts/svg-view.tsx'
+
+export function RunEvaluations({ name, run }: { readonly name: string; readonly run: RunDetail }): ReactNode {
+  const { metric } = run.about.tasks
+  const splits = useMemo(() => [...Map.groupBy(run.evaluations, ({ split }) => split)], [run.evaluations])
+  if (splits.length === 0)
+    return (
+      <Empty title="Not evaluated yet">
+        <p className="soft">Scores on held-out questions, for the policy and for what it should beat:</p>
+        <pre>{`magic eval ${name} --organisation trained,untrained,direct,chain`}</pre>
+      </Empty>
+    )
+  return splits.map(([split, rows]) => (
+    <div className="stack" key={split}>
+      <Card
+        title={`Score against tokens, ${split} questions`}
+        note="with 95 % intervals; the line joins what no other beats in both"
+      >
+        <SvgView of={scatterPlot({ points: pointsOf(rows), metric, formatTokens: tokens, width: 1100 })} />
+      </Card>
+      <section className="card flush" aria-label={`Evaluations on ${split} questions`}>
+        <EvaluationTable rows={rows} metric={metric} />
+      </section>
+      <p className="row">
+        <Link className="button" href={href(['compare'], { runs: name, split })}>
+          Paired differences and disagreements
+        </Link>
+      </p>
+    </div>
+  ))
+}
+
+export function pointsOf(rows: readonly EvaluationRow[]) {
+  return rows.map(({ label, tokens: used, score }) => ({ label, tokens: used.total, score }))
+}
+
+export function EvaluationTable({
+  rows,
+  metric,
+}: {
+  readonly rows: readonly EvaluationRow[]
+  readonly metric: string
+}): ReactNode {
+  const columns = useMemo(
+    (): Column<EvaluationRow>[] => [
+      {
+        id: 'organisation',
+        header: 'Organisation',
+        width: 'minmax(170px, 2fr)',
+        value: ({ label }) => label,
+        cell: ({ label, description, simulated }) => (
+          <span title={description}>
+            {label} <Simulated when={simulated} />
+          </span>
+        ),
+      },
+      {
+        id: 'score',
+        header: `${metric} [95 %]`,
+        width: 'minmax(230px, 1.5fr)',
+        isNumber: true,
+        value: ({ score }) => score.mean,
+        cell: ({ score }) => (
+          <>
+            <IntervalBar of={score} /> <ScoreText of={score} />
+          </>
+        ),
+      },
+      {
+        id: 'n',
+        header: 'Questions',
+        width: '96px',
+        isNumber: true,
+        value: ({ n }) => n,
+        cell: ({ n, total, complete }) => (complete ? n : `${n} of ${total}`),
+      },
+      {
+        id: 'tokens',
+        header: 'Tokens / question',
+        width: '136px',
+        isNumber: true,
+        value: (row) => row.tokens.total,
+        cell: (row) => tokens(row.tokens.total),
+      },
+      {
+        id: 'calls',
+        header: 'Calls / question',
+        width: '126px',
+        isNumber: true,
+        value: ({ calls }) => calls,
+        cell: ({ calls }) => calls.toFixed(1),
+      },
+      {
+        id: 'units',
+        header: 'Units',
+        width: '158px',
+        isNumber: true,
+        value: ({ units }) => units.mean,
+        cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,
+      },
+      {
+        id: 'failed',
+        header: 'Failed',
+        width: '76px',
+        isNumber: true,
+        value: ({ failures }) => failures.unanswered,
+        cell: ({ failures }) => failures.unanswered,
+      },
+      {
+        id: 'cost',
+        header: 'Cost',
+        width: '80px',
+        isNumber: true,
+        value: ({ cost }) => (cost === 'unpriced' ? undefined : cost.amount),
+        cell: ({ cost, simulated }) => costShown(cost, simulated),
+      },
+    ],
+    [metric],
+  )
+  return <DataTable label="Evaluations" rows={rows} columns={columns} idOf={({ label }) => label} />
+}

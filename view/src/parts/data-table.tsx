@@ -1,0 +1,162 @@
+import {
+  type ColumnDef,
+  createSortedRowModel,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useMemo, useRef } from 'react'
+import { setQuery, usePlace } from '../location.ts'
+
+export interface Column<Row> {
+  readonly id: string
+  readonly header: string
+  /** A track of the grid, such as `2fr` or `120px`. */
+  readonly width: string
+  /** What rows are sorted by; a column without it is not sorted. */
+  readonly value?: (row: Row) => string | number | null | undefined
+  readonly cell: (row: Row) => ReactNode
+  readonly isNumber?: boolean
+}
+
+interface Shown<Row> {
+  /** What the table is of, for screen readers. */
+  readonly label: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly idOf: (row: Row) => string
+  readonly isSelected?: (row: Row) => boolean
+  /** The field of the address that keeps the order; a column's id, with a minus for falling. */
+  readonly sortField?: string
+}
+
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
+const rowHeight = 41
+/** Shorter tables are rendered whole, so that the browser's own search finds everything. */
+const longTable = 80
+
+/** A table that is sorted by its headers and, if it is long, draws only the rows in sight. */
+export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
+  const { label, rows, columns, idOf, isSelected, sortField = 'sort' } = shown
+  const { query } = usePlace()
+  const sort = query.get(sortField) ?? ''
+  const sorting = useMemo(
+    () => (sort === '' ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
+    [sort],
+  )
+  const definitions = useMemo(
+    () =>
+      columns.map(
+        ({ id, value }): ColumnDef<typeof features, Row> => ({
+          id,
+          accessorFn: (row) => value?.(row) ?? undefined,
+          sortUndefined: 'last',
+          enableSorting: value !== undefined,
+        }),
+      ),
+    [columns],
+  )
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows as Row[],
+    getRowId: (row) => idOf(row),
+    state: { sorting: sorting.filter(({ id }) => columns.some((column) => column.id === id)) },
+  })
+  const sorted = table.getRowModel().rows
+  const scrolled = useRef<HTMLDivElement>(null)
+  const isLong = sorted.length > longTable
+  const virtual = useVirtualizer({
+    count: isLong ? sorted.length : 0,
+    getScrollElement: () => scrolled.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  // As wide as all columns need; the widest text of a column does not count.
+  const minWidth = columns.reduce((sum, { width }) => sum + Number(/\d+/.exec(width)?.[0] ?? 0), 0)
+  const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
+  const line = (position: number, top?: number) => {
+    const row = sorted[position]!.original
+    const place =
+      top === undefined
+        ? undefined
+        : ({ position: 'absolute', insetInline: 0, top, height: rowHeight } as const)
+    return (
+      <div
+        role="row"
+        className="tr"
+        key={idOf(row)}
+        style={{ ...tracks, ...place }}
+        aria-rowindex={position + 2}
+        data-selected={isSelected?.(row)}
+      >
+        {columns.map(({ id, cell, isNumber }) => (
+          <div role="cell" className={isNumber ? 'td number' : 'td'} key={id}>
+            {cell(row)}
+          </div>
+        ))}
+      </div>
+    )
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section className="table" ref={scrolled} tabIndex={0} aria-label={label}>
+      <div
+        role="table"
+        className="lines"
+        style={{ minWidth }}
+        aria-label={label}
+        aria-rowcount={sorted.length + 1}
+      >
+        <div role="rowgroup" className="head-row">
+          <div role="row" className="tr" style={tracks} aria-rowindex={1}>
+            {columns.map((column) => (
+              <Header key={column.id} column={column} sort={sort} sortField={sortField} />
+            ))}
+          </div>
+        </div>
+        <div
+          role="rowgroup"
+          className="body"
+          style={isLong ? { position: 'relative', height: virtual.getTotalSize() } : undefined}
+        >
+          {isLong
+            ? virtual.getVirtualItems().map(({ index, start }) => line(index, start))
+            : sorted.map((_, index) => line(index))}
+        </div>
+      </div>
+    </section>
+  )
+}
+
+function Header<Row>({
+  column: { id, header, value, isNumber },
+  sort,
+  sortField,
+}: {
+  readonly column: Column<Row>
+  readonly sort: string
+  readonly sortField: string
+}): ReactNode {
+  const order = sort === id ? 'ascending' : sort === `-${id}` ? 'descending' : 'none'
+  // Numbers are wanted from the largest on, names from the first.
+  const orders = isNumber ? [`-${id}`, id, ''] : [id, `-${id}`, '']
+  const next = orders[(orders.indexOf(sort) + 1) % orders.length]!
+  return (
+    <div
+      role="columnheader"
+      className={isNumber ? 'th number' : 'th'}
+      aria-sort={value === undefined ? undefined : order}
+    >
+      {value === undefined ? (
+        header
+      ) : (
+        <button type="button" onClick={() => setQuery({ [sortField]: next })}>
+          {header}
+          {order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}
+        </button>
+      )}
+    </div>
+  )
+}
