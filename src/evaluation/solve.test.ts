@@ -80,7 +80,9 @@ test("a contract of one's own is restored from its JSON Schema", async () => {
   const { model, asked } = listening()
   const { answer } = await solve({ policy, task: question, model })
   expect(answer).toEqual({ city: 'Oslo' })
-  expect(asked.some(({ system, user }) => `${system}${user}`.includes('an object with the name of a'))).toBe(true)
+  expect(asked.some(({ system, user }) => `${system}${user}`.includes('an object with the name of a'))).toBe(
+    true,
+  )
 })
 
 test("a tool of one's own must be given, and is named", async () => {
