@@ -51,7 +51,8 @@ const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly Comm
 function bash(commands: readonly CommandWords[]): string {
   const cases = commands.map(({ name, options, subcommands, takesRun }) => {
     const words = [...subcommands, ...options.map(({ flag }) => flag)].join(' ')
-    return `      ${name}) words="${words}${takesRun ? ' $(ls "${MAGIC_RUNS_DIR:-runs}" 2>/dev/null)' : ''}" ;;`
+    const runs = takesRun ? ` $(ls "\${MAGIC_RUNS_DIR:-runs}" 2>/dev/null)` : ''
+    return `      ${name}) words="${words}${runs}" ;;`
   })
   return `_magic() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
