@@ -20,7 +20,7 @@ const root = mkdtempSync(join(tmpdir(), 'magic-benchmarks-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describeShared('benchmarks, end to end', () => {
-  test.each(benchmarkNames)('%s', { timeout: 120_000 }, async (name) => {
+  test.each(benchmarkNames)('%s', async (name) => {
     const set = await benchmarkTaskSet(name, { data: sharedPath('data'), train: 3, test: 8 })
     const model = new SimulatedModel({ tasks: knownTasks(set) })
     const sandbox = await openProgramSandbox()

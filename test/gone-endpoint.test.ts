@@ -79,7 +79,6 @@ function expectGone({ code, stdout, stderr }: Outcome): void {
   expect(code).toBe(7)
 }
 
-const seconds = 240_000
 let asked: number
 beforeAll(async () => {
   server = await FaultServer.start()
@@ -87,7 +86,7 @@ beforeAll(async () => {
   server.plan(() => 'ok')
   expect((await training('whole')).code).toBe(0)
   asked = server.attempts.length
-}, seconds)
+})
 afterAll(async () => {
   await server.close()
   rmSync(folder, { recursive: true, force: true })
@@ -97,7 +96,7 @@ afterAll(async () => {
 const kinds: readonly Fault[] = ['422', '404', '408']
 const statuses: readonly Fault[] = takesAll ? ['400', '413', '418', ...kinds] : kinds
 
-describe('training', { timeout: seconds }, () => {
+describe('training', () => {
   test.each(statuses)(
     '%s from the middle on stops it, and a resume comes to the same weights',
     async (fault) => {
@@ -177,7 +176,7 @@ describe('training', { timeout: seconds }, () => {
       code = (await magic('resume', 'alternating')).code
     expect(code).toBe(0)
     expect(learned(place('alternating'))).toEqual(learned(place('whole')))
-  }, 900_000)
+  })
 
   test.each<Fault>(takesAll ? ['413', '400'] : ['413'])(
     '%s for certain questions is a result, at any concurrency',
@@ -207,7 +206,7 @@ describe('training', { timeout: seconds }, () => {
   )
 })
 
-describe('evaluation', { timeout: seconds }, () => {
+describe('evaluation', () => {
   const evaluate = (name: string) => {
     cpSync(place('whole'), place(name), { recursive: true })
     return magic('eval', name, '--split', 'train', '--organisation', 'group-at-use', '--concurrency', '2')
@@ -225,7 +224,7 @@ describe('evaluation', { timeout: seconds }, () => {
     expect((await evaluate('evaluated')).code).toBe(0)
     whole = scored('evaluated')
     calls = server.attempts.length
-  }, seconds)
+  })
 
   test.each<Fault>(takesAll ? [...statuses, 'redirect'] : ['422', 'redirect'])(
     '%s from the middle on stops it, and it goes on later',
@@ -243,7 +242,7 @@ describe('evaluation', { timeout: seconds }, () => {
   )
 })
 
-describe('a single question', { timeout: seconds }, () => {
+describe('a single question', () => {
   test.each<Fault>(takesAll ? ['404', '408', '418'] : ['418'])(
     '%s: no answer, and the same exit code',
     async (fault) => {

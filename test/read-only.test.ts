@@ -37,7 +37,7 @@ beforeAll(async () => {
   const evaluation = ['eval', 'whole', '--runs-dir', runs, '--organisation', 'trained,direct']
   expect((await magic(...evaluation)).code).toBe(0)
   await magicWith({ MAGIC_FAIL: 'after:events:2' }, ...words, 'killed')
-}, 120_000)
+})
 afterAll(() => {
   for (const folder of [work, temporary]) rmSync(folder, { recursive: true, force: true })
 })

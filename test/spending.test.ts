@@ -87,9 +87,7 @@ function heldToLog({ stdout }: Outcome) {
   return result
 }
 
-test('over failures, kills, a stop, a cap and resumes, the sums are those of the server', {
-  timeout: 300_000,
-}, async () => {
+test('over failures, kills, a stop, a cap and resumes, the sums are those of the server', async () => {
   const model = ['--model', 'openai', '--model-name', 'm', '--base-url', server.url]
   const small = ['--encoder', 'lexical', '--probes', '1', '--set', 'hidden=8', 'maxUnits=2']
   const training = ['train', questions, ...model, ...small, '--updates', '4', '--name', 'run', '--json']

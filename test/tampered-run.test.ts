@@ -1,11 +1,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { magic } from './magic.ts'
 
 // A run that somebody has edited behind its back: no resume goes on from it in silence, and verify says so.
-vi.setConfig({ testTimeout: 300_000 })
 const runs = mkdtempSync(join(tmpdir(), 'magic-tampered-'))
 const questions = join(runs, 'questions.jsonl')
 const rows = Array.from({ length: 10 }, (_, index) => ({
@@ -19,7 +18,7 @@ beforeAll(async () => {
   const words = ['train', questions, ...small, '--updates', '3', '--runs-dir', runs]
   expect((await magic(...words, '--name', 'half', '--max-calls', '5')).code).toBe(3)
   expect((await magic(...words, '--name', 'whole')).code).toBe(0)
-}, 120_000)
+})
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
 let count = 0

@@ -1,11 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { magic, magicWithBubblewrap, type Outcome } from './magic.ts'
 
 // Many commands one after the other, on a machine that may have other work.
-vi.setConfig({ testTimeout: 600_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-tools-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

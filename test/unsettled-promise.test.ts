@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { magicIn } from './magic.ts'
 
 // Whole commands, on a machine that may have other work.
-vi.setConfig({ testTimeout: 600_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'magic-unsettled-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -291,7 +291,7 @@ describe('what is kept', () => {
     ['print(', 1],
     ['raise SystemExit(3)', 1],
     ['import time\ntime.sleep(9)', 0],
-  ] as const)('tests of the program %j: %d times', { timeout: 30_000 }, async ([source, kept]) => {
+  ] as const)('tests of the program %j: %d times', async ([source, kept]) => {
     const memory = new Memory()
     const { tools } = rememberTools(openToolbox(sandbox), memory)
     const context: ToolContext = {

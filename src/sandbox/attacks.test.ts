@@ -52,7 +52,7 @@ describe.skipIf(process.getuid?.() !== 0 || !isOpenToAll(runner) || !isOpenToAll
       const answer = JSON.parse(stdout) as { uid: number; reports: Record<string, CaseReport> }
       expect(answer.uid).toBe(plainUser)
       reports = answer.reports
-    }, 120_000)
+    })
 
     test.each([...attacks.filter(here), ...honest])('$name', (attack) =>
       expectHeld(attack, reports[attack.name]!),

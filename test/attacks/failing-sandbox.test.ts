@@ -65,7 +65,7 @@ function recordsOf(name: string, organisation: string): { program?: string; scor
     .map((line) => JSON.parse(line))
 }
 
-describe('an answer of a model', { timeout: 300_000 }, () => {
+describe('an answer of a model', () => {
   test.each([
     ['says that the task is broken', 'm = b\'{"broken":"x"}\'', 'runtime_error'],
     ['says nonsense', 'm = bytes(range(200))', 'runtime_error'],
@@ -147,7 +147,7 @@ function killSandboxes(): () => void {
 }
 
 // Only root may mount, and only in a namespace of its own.
-describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails in mid-run', { timeout: 300_000 }, () => {
+describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails in mid-run', () => {
   const crash = 'import ctypes\nctypes.string_at(0)'
 
   async function expectResumable(

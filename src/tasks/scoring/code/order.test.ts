@@ -37,7 +37,7 @@ describeShared('the conformance cases, in sandboxes that are reused', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  }, 300_000)
+  })
 })
 
 test('tests find nothing of earlier tests, and programs nothing of any', async () => {
