@@ -2,9 +2,9 @@
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build as buildView } from 'vite'
 import { buildCode } from './build-code.ts'
 import { buildTypes } from './build-types.ts'
-import { build as buildView } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'dist')
