@@ -6,7 +6,7 @@ import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Cell, type Figure, figure, type Table, text } from '../report/tables.ts'
-import { d3 as settings } from '../settings.ts'
+import { d3Settings as settings } from '../settings.ts'
 import { d3Statistics, type SignalCounts } from '../tables/d3-statistics.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 

@@ -5,7 +5,7 @@ import type { Result } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { figure, type Table, text } from '../report/tables.ts'
-import { transfer as settings } from '../settings.ts'
+import { transferSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { evaluationTables } from './shared-tables.ts'
 
