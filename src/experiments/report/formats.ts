@@ -1,9 +1,9 @@
 // A result in the four forms of a report. All of them are made from `table.json` alone.
 import { escaped } from './svg.ts'
-import type { Cell, ExperimentResult, Table } from './tables.ts'
+import type { Cell, ExperimentResult, ReportTable } from './tables.ts'
 
 /** What every table says above itself. */
-function heading({ title, source }: Table, { simulated, deviations }: ExperimentResult): string[] {
+function heading({ title, source }: ReportTable, { simulated, deviations }: ExperimentResult): string[] {
   const what = {
     measured: simulated ? 'Measured on the SIMULATED model: no language model was asked.' : 'Measured.',
     quoted: "Quoted: the paper's own figures, not measured here.",
@@ -53,7 +53,7 @@ function markdownCell({ text, mark }: Cell): string {
 }
 
 /** Which runs the figures of each row rest on. */
-function runLines({ rows }: Table): string[] {
+function runLines({ rows }: ReportTable): string[] {
   return rows.flatMap((cells) => {
     const runs = [...new Set(cells.flatMap((cell) => cell.runs ?? []))]
     return runs.length === 0 ? [] : [`${cells[0]!.text}: ${runs.map((run) => `\`${run}\``).join(', ')}`]

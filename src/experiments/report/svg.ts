@@ -1,4 +1,4 @@
-import type { Drawing, Shape } from './drawing.ts'
+import type { Drawing, DrawnShape } from './drawing.ts'
 
 export function svg({ width, height, title, shapes }: Drawing): string {
   return [
@@ -10,7 +10,7 @@ export function svg({ width, height, title, shapes }: Drawing): string {
   ].join('\n')
 }
 
-function element(shape: Shape): string {
+function element(shape: DrawnShape): string {
   const { colour } = shape
   if (shape.kind === 'line') {
     const [[x1, y1], [x2, y2]] = [shape.from, shape.to]

@@ -1,10 +1,10 @@
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { assertLegalGraph } from '../../graph/legality.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type Figure, figure, type ReportTable, text } from '../report/tables.ts'
 import { d1Settings as settings } from '../settings.ts'
 import { type D1Assignment, d1Assignments, d1Table } from '../tables/d1-table.ts'
 import type { ExperimentDefinition } from './definition.ts'
@@ -55,7 +55,7 @@ function assigned(assignment: D1Assignment, { library }: TaskSet) {
   }
 }
 
-function tableOf(results: readonly Result[]) {
+function tableOf(results: readonly ConditionResult[]) {
   return d1Table(
     results.flatMap(({ condition, report }) =>
       report.records.map(({ task, score, measures, failures, usage }) => ({
@@ -70,7 +70,7 @@ function tableOf(results: readonly Result[]) {
   )
 }
 
-function assignmentTables(results: readonly Result[]): Table[] {
+function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
   const { set, title } = results[0]!
   const table = tableOf(results)
   const runsOf = (assignment: string) => results.find(({ condition }) => condition === assignment)!.runs
@@ -119,7 +119,7 @@ function assignmentTables(results: readonly Result[]): Table[] {
   ]
 }
 
-function panel(results: readonly Result[]): Figure {
+function panel(results: readonly ConditionResult[]): Figure {
   const { set, title } = results[0]!
   const { rows } = tableOf(results)
   const point = (row: (typeof rows)[number]) => ({ x: row.tokens, y: row.accuracy, label: row.assignment })
@@ -136,7 +136,7 @@ function panel(results: readonly Result[]): Figure {
   }
 }
 
-function quotedTable(set: string): Table[] {
+function quotedTable(set: string): ReportTable[] {
   if (set !== 'mmlu_pro' && set !== 'tatqa') return []
   const paper = quoted.d1[set]
   return [

@@ -5,7 +5,7 @@ import type { TrajectoryRecord } from '../../training/update-record.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Cell, type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type Cell, type Figure, figure, type ReportTable, text } from '../report/tables.ts'
 import { d3Settings as settings } from '../settings.ts'
 import { d3Statistics, type SignalCounts } from '../tables/d3-statistics.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
@@ -94,7 +94,7 @@ const share = (part: number, of: number, rate: number | null, runs: readonly str
 
 const columns = ['data set', 'terminal-only', 'dense', 'distinguished / eligible']
 
-function mainTable(diagnosed: readonly Diagnosed[]): Table {
+function mainTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3',
     title: 'D3: intermediate additions with a non-zero advantage, and equal-score pairs told apart',
@@ -119,7 +119,7 @@ function countsRow(name: readonly string[], counts: SignalCounts, runs: readonly
   ]
 }
 
-function positionTable(diagnosed: readonly Diagnosed[]): Table {
+function positionTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3-positions',
     title: 'D3: intermediate additions by position',
@@ -131,7 +131,7 @@ function positionTable(diagnosed: readonly Diagnosed[]): Table {
   }
 }
 
-function setsTable(diagnosed: readonly Diagnosed[]): Table {
+function setsTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3-sets',
     title: 'D3: decisions reported apart',
@@ -162,7 +162,7 @@ function bars(diagnosed: readonly Diagnosed[]): Figure {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   return {
     id: 'd3-quoted',
     title: 'D3 as the paper quotes it',

@@ -1,8 +1,8 @@
 import { directOrganisation } from '../../evaluation/organisation.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { marks, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Cell, figure, type Table, text } from '../report/tables.ts'
+import { type Cell, figure, type ReportTable, text } from '../report/tables.ts'
 import { q1Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
@@ -41,7 +41,7 @@ export const q1: ExperimentDefinition = {
 }
 
 /** Methods by task sets, the best of each column marked. */
-function measuredTable(results: readonly Result[]): Table {
+function measuredTable(results: readonly ConditionResult[]): ReportTable {
   const bySet = [...Map.groupBy(results, ({ set }) => set).values()]
   const methods = [...new Set(results.map(({ condition }) => condition))]
   const columns = bySet.map((own) => {
@@ -72,7 +72,7 @@ function measuredTable(results: readonly Result[]): Table {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   const { benchmarks, metrics, rows } = quoted.q1
   return {
     id: 'q1-quoted',

@@ -2,12 +2,12 @@ import { pairedBootstrap } from '../../evaluation/statistics.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import { priceOf } from '../../models/prices.ts'
 import { executionSettings } from '../../settings/execution.ts'
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import { checkInitialWeights } from '../initial-weights.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type Figure, figure, type ReportTable, text } from '../report/tables.ts'
 import { type RouteResult, rlRoute } from '../search/rl-route.ts'
 import { type SftResult, sftRoute } from '../search/sft-route.ts'
 import { budgetUnit } from '../search/spent-amount.ts'
@@ -23,7 +23,7 @@ interface Compared {
   readonly sft: SftResult
   readonly digest: string
   readonly stages: readonly number[]
-  readonly results: readonly (Result & { readonly stage: number })[]
+  readonly results: readonly (ConditionResult & { readonly stage: number })[]
 }
 
 export const q3: ExperimentDefinition = {
@@ -104,7 +104,7 @@ async function compare(
   return { unit: unit.name, rl, sft, digest: digest!, stages: [0, ...stages], results }
 }
 
-function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
+function stageTable({ unit, rl, sft, stages, results }: Compared): ReportTable {
   const { set, title, metric, seed } = results[0]!
   const of = (condition: string, stage: number) =>
     results.find((one) => one.condition === condition && one.stage === stage)
@@ -146,9 +146,9 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
   }
 }
 
-function differenceCell(a: Result | undefined, b: Result | undefined) {
+function differenceCell(a: ConditionResult | undefined, b: ConditionResult | undefined) {
   if (a === undefined || b === undefined) return text('N/A')
-  const scores = ({ report }: Result) => report.records.map(({ score }) => score)
+  const scores = ({ report }: ConditionResult) => report.records.map(({ score }) => score)
   const { difference, low, high } = pairedBootstrap(scores(a), scores(b), { seed: 0 })
   const [mean, from, to] = [difference, low, high].map((one) => twoDecimals(one * 100))
   return { value: difference * 100, text: `${mean} [${from}, ${to}]`, runs: [...a.runs, ...b.runs] }
@@ -174,7 +174,7 @@ function stageFigure({ unit, rl, sft, results }: Compared): Figure {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   const { mmlu_pro, tatqa } = quoted.q3
   return {
     id: 'q3-quoted',

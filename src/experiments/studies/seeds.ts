@@ -1,10 +1,10 @@
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { compareSeeds, seedMean } from '../measures/seed-summary.ts'
-import { type Cell, figure, type Table, text } from '../report/tables.ts'
+import { type Cell, figure, type ReportTable, text } from '../report/tables.ts'
 
 /** Over several seeds: means with their intervals, and paired differences to a base. One seed has no such table. */
-export function seedTables(results: readonly Result[], base: string): Table[] {
+export function seedTables(results: readonly ConditionResult[], base: string): ReportTable[] {
   const seeds = [...new Set(results.map(({ seed }) => seed))]
   if (seeds.length < 2) return []
   return [...Map.groupBy(results, ({ set }) => set)].map(([set, own]) => {

@@ -1,10 +1,10 @@
 import { chainOrganisation, directOrganisation } from '../../evaluation/organisation.ts'
 import { trainingSettings } from '../../settings/training.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { matchBudget } from '../measures/matched-budget.ts'
 import { paretoFrontier } from '../measures/pareto.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type Figure, figure, type ReportTable, text } from '../report/tables.ts'
 import { sweepSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
@@ -52,9 +52,9 @@ export const sweep: ExperimentDefinition = {
   },
 }
 
-const perQuestion = ({ report }: Result) => report.tokens.total
+const perQuestion = ({ report }: ConditionResult) => report.tokens.total
 
-function frontierOf(results: readonly Result[]) {
+function frontierOf(results: readonly ConditionResult[]) {
   return paretoFrontier(
     results.map((one) => ({
       name: one.condition,
@@ -64,7 +64,7 @@ function frontierOf(results: readonly Result[]) {
   )
 }
 
-function pointTable(results: readonly Result[]): Table {
+function pointTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
   const { dominated } = frontierOf(results)
   return {
@@ -90,7 +90,7 @@ function pointTable(results: readonly Result[]): Table {
 }
 
 /** What fixed organisations reach with no more tokens per question than each policy. */
-function matchedTable(results: readonly Result[]): Table {
+function matchedTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
   const fixed = results.filter(({ condition }) => !condition.startsWith('penalty'))
   const policies = results.filter(({ condition }) => condition.startsWith('penalty'))
@@ -126,9 +126,9 @@ function matchedTable(results: readonly Result[]): Table {
   }
 }
 
-function panel(results: readonly Result[]): Figure {
+function panel(results: readonly ConditionResult[]): Figure {
   const { set, title, metric } = results[0]!
-  const point = (one: Result) => ({
+  const point = (one: ConditionResult) => ({
     x: perQuestion(one),
     y: one.report.score.mean * 100,
     label: one.condition,
