@@ -2,7 +2,7 @@ import { drawCandidates } from '../../src/experiments/search/candidates.ts'
 import {
   demonstrationAt,
   demonstrationsOf,
-  type Pool,
+  type GraphPool,
   searchQuestion,
   tiedForBest,
 } from '../../src/experiments/search/pool.ts'
@@ -55,7 +55,7 @@ function placesOf(graphs: Golden): (key: string) => number {
 
 export async function refinementOf({ graphs, pool: known, candidates }: Golden): Promise<Computed> {
   const placeOf = placesOf(graphs)
-  const pool: Pool = new Map(
+  const pool: GraphPool = new Map(
     known.map((place: number) => {
       const { key, units, score } = graphs[place]
       return [key, { key, graph: graphOf(units), score }]

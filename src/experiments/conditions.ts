@@ -12,7 +12,7 @@ export type Condition =
   | { readonly id: string; readonly training: GivenTrainingSettings }
   | { readonly id: string; readonly organisation: (set: TaskSet, seed: number) => Organisation }
 
-export interface Result {
+export interface ConditionResult {
   /** The task set's name. */
   readonly set: string
   readonly title: string
@@ -24,7 +24,7 @@ export interface Result {
   readonly runs: readonly string[]
 }
 
-export interface Comparison {
+export interface ConditionComparison {
   readonly tasks: readonly string[]
   readonly study: Parameters<Laboratory['open']>[1]
   readonly seeds: readonly number[]
@@ -33,9 +33,9 @@ export interface Comparison {
 }
 
 /** Trains and evaluates every condition on every task set with every seed, what is finished excepted. */
-export async function conduct(lab: Laboratory, comparison: Comparison): Promise<Result[]> {
+export async function conduct(lab: Laboratory, comparison: ConditionComparison): Promise<ConditionResult[]> {
   const { tasks, study, seeds, training, conditions } = comparison
-  const results: Result[] = []
+  const results: ConditionResult[] = []
   for (const name of tasks)
     for (const seed of seeds) {
       const opened = await lab.open(name, study)

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
@@ -29,6 +29,8 @@ export interface OpenedSet {
 export interface LaboratoryOptions {
   /** The experiment's folder. */
   readonly folder: string
+  /** Another experiment's folder, whose runs are used where they are the same. */
+  readonly earlier?: string
   readonly open: (tasks: string, study: Study) => Promise<OpenedSet>
   /** The model that answers about a set's questions. Whoever gives it closes it. */
   readonly model: (set: TaskSet) => Promise<ChatModel>
@@ -85,9 +87,11 @@ export class Laboratory {
     return opened
   }
 
-  /** By its name in the experiment. */
+  /** By its name in the experiment, or in the one that it continues from, if that has it. */
   run(name: string): RunFolder {
-    return new RunFolder(join(this.options.folder, 'runs', name))
+    const { folder, earlier } = this.options
+    const before = earlier && join(earlier, 'runs', name)
+    return new RunFolder(before && existsSync(before) ? before : join(folder, 'runs', name))
   }
 
   /** How a report names a folder. */

@@ -3,7 +3,7 @@ import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../sett
 import { splitOf } from '../tasks/task-set.ts'
 import { estimate } from '../training/estimate.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
-import { d3 as d3Settings, q3 as q3Settings, transfer as transferSettings } from './settings.ts'
+import { d3Settings, q3Settings, transferSettings } from './settings.ts'
 import { d2 } from './studies/d2.ts'
 import { d3 } from './studies/d3.ts'
 import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'

@@ -22,7 +22,7 @@ interface Experiment {
 const deepseek = 'DeepSeek V4 Flash'
 const qwen = 'Qwen Flash'
 
-export const q1 = {
+export const q1Settings = {
   title: 'Overall performance',
   study: 'q1',
   tasks: ['mmlu_pro', 'strategyqa', 'aqua', 'gsm8k', 'humaneval', 'livecodebench', 'tatqa', 'tabfact'],
@@ -31,7 +31,7 @@ export const q1 = {
   training: {},
 } as const satisfies Experiment
 
-export const q2 = {
+export const q2Settings = {
   title: 'Component ablations',
   study: 'q2',
   tasks: ['mmlu_pro', 'tatqa'],
@@ -48,7 +48,7 @@ export const q2 = {
   } satisfies Record<Q2Variant, GivenTrainingSettings>,
 } as const satisfies Experiment & { variants: unknown }
 
-export const q3 = {
+export const q3Settings = {
   title: 'Search-then-SFT against dense-reward RL at equal money',
   study: 'q3',
   tasks: ['mmlu_pro', 'tatqa'],
@@ -66,7 +66,7 @@ export const q3 = {
   stages: 5,
 } as const satisfies Experiment & Record<string, unknown>
 
-export const q4 = {
+export const q4Settings = {
   title: 'Performance against tokens',
   study: 'q1',
   tasks: ['mmlu_pro', 'gsm8k', 'humaneval', 'tabfact'],
@@ -77,7 +77,7 @@ export const q4 = {
   topologyUnits: 4,
 } as const satisfies Experiment & Record<string, unknown>
 
-export const d1 = {
+export const d1Settings = {
   title: 'Granularity assignments',
   study: 'd1',
   tasks: ['mmlu_pro', 'tatqa'],
@@ -88,13 +88,13 @@ export const d1 = {
   skeleton: ['task_decomposer', 'independent_solver', 'adversarial_verifier'],
 } as const satisfies Experiment & Record<string, unknown>
 
-export const d2 = {
+export const d2Settings = {
   title: 'Verified coverage',
   roles: [1, 2, 3, 4, 6, 8, 10, 14, 20],
   budgets: [1, 8, 64, 512, 4096, 1_000_000],
 } as const
 
-export const d3 = {
+export const d3Settings = {
   title: 'Construction credit on shared trajectories',
   study: 'd3',
   tasks: ['mmlu_pro', 'gsm8k', 'humaneval'],
@@ -104,7 +104,7 @@ export const d3 = {
 } as const satisfies Experiment
 
 /** Beyond the paper: what a policy learns when tokens cost something. */
-export const sweep = {
+export const sweepSettings = {
   title: 'Cost–quality sweep',
   study: 'q2',
   tasks: ['mmlu_pro'],
@@ -115,7 +115,7 @@ export const sweep = {
 } as const satisfies Experiment & Record<string, unknown>
 
 /** Beyond the paper: a policy on questions of another kind. */
-export const transfer = {
+export const transferSettings = {
   title: 'Transfer between task sets',
   study: 'q2',
   tasks: ['mmlu_pro', 'tatqa'],

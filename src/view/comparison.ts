@@ -2,7 +2,7 @@ import { baseOf, compareEvaluations, evaluationLabels } from '../evaluation/comp
 import { differingSettings } from '../store/differing-settings.ts'
 import { evaluationRows } from './evaluation-rows.ts'
 import type { FollowedRun } from './followed-run.ts'
-import { paretoFrontier } from './plots/pareto.ts'
+import { frontierPositions } from './plots/pareto.ts'
 import { UnknownError } from './run-shelf.ts'
 
 const shownQuestion = 160
@@ -37,7 +37,7 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
       report.records.map(({ task, question }) => [task, question?.slice(0, shownQuestion)]),
     ),
   )
-  const frontier = paretoFrontier(shown.map(({ tokens, score }) => ({ x: tokens.total, y: score.mean })))
+  const frontier = frontierPositions(shown.map(({ tokens, score }) => ({ x: tokens.total, y: score.mean })))
   return {
     split,
     splits,

@@ -58,7 +58,7 @@ export function experimentCommand(): Command {
     .option('--seeds <n>', 'repeat it with so many seeds, counted up from its own', wholeNumber(1), 1)
     .option('--seed <n>', "another first seed than the paper's", wholeNumber(0))
     .option('--out <folder>', 'where all of it is kept (default: experiments/<name>)')
-    .option('--from <path>', "d3: a run's trajectories.jsonl; d2: the folder of a D1", (path) =>
+    .option('--from <path>', "d3: a run's trajectories.jsonl; d2: a D1's folder; q4: a Q1's folder", (path) =>
       resolve(path),
     )
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
@@ -98,7 +98,7 @@ Examples:
   magic experiment q2 --dry-run                          what it would take
   magic experiment q2 --tasks mmlu_pro                   on the simulated model
   magic experiment q1 --model deepseek --max-cost 50     as in the paper, with a cap
-  magic experiment q4 --out experiments/q1               takes Q1's evaluations over from its folder
+  magic experiment q4 --from experiments/q1              takes Q1's policies and evaluations over
   magic experiment d3 --from runs/first/trajectories.jsonl
   magic experiment sweep --tasks questions.jsonl --seeds 6
 
@@ -129,7 +129,7 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     tasks: options.tasks ?? usual,
     seeds: Array.from({ length: options.seeds }, (_, index) => first + index),
     training,
-    from: options.from,
+    from: name === 'q4' ? undefined : options.from,
   }
   if (options.routeBudget !== undefined && !(options.routeBudget > 0))
     throw new UsageError('--route-budget must be a number above 0.')
@@ -148,6 +148,7 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
   }
   const lab = new Laboratory({
     folder: resolve(options.out ?? join('experiments', name)),
+    earlier: name === 'q4' ? options.from : undefined,
     open: (tasks, study) => openSet(tasks, study, options, { model: source, encoder: options.encoder }, say),
     model,
     encoder: await openEncoder(options.encoder, say),

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { d1, d3, q1, q2, q3 } from '../../experiments/settings.ts'
+import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../../experiments/settings.ts'
 import { exitCode } from '../../problem.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
 import { isBenchmarkName } from '../../tasks/benchmarks/list.ts'
@@ -28,7 +28,7 @@ import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 import { tellEstimate } from './estimate.ts'
 
-const studies = { q1, q2, q3, d1, d3 }
+const studies = { q1: q1Settings, q2: q2Settings, q3: q3Settings, d1: d1Settings, d3: d3Settings }
 
 interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions, JobOptions, ReportOptions {
   readonly name?: string

@@ -1,4 +1,4 @@
-import { type SvgElement, svg, svgText } from '../../view/plots/svg.ts'
+import { type SvgElement, svgElement, svgText } from '../../view/plots/svg.ts'
 import type { ReportBlock } from './report.ts'
 import { plotStyle } from './report-html.ts'
 
@@ -32,7 +32,7 @@ export function markdownReport(
 
 function standalone(plot: SvgElement): string {
   const attributes = { xmlns: 'http://www.w3.org/2000/svg', ...plot.attributes }
-  return `${svgText({ ...plot, attributes, children: [svg('style', {}, `${colours}${plotStyle}`), ...plot.children] })}\n`
+  return `${svgText({ ...plot, attributes, children: [svgElement('style', {}, `${colours}${plotStyle}`), ...plot.children] })}\n`
 }
 
 /** One line, in which nothing of Markdown or HTML has a meaning. */

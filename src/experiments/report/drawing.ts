@@ -1,5 +1,5 @@
 /** What a figure is drawn with, in whatever format it is written. Places are in pixels from the upper left. */
-export type Shape =
+export type DrawnShape =
   | { readonly kind: 'line'; readonly from: Place; readonly to: Place; readonly colour: string }
   | { readonly kind: 'disc'; readonly at: Place; readonly radius: number; readonly colour: string }
   | {
@@ -25,5 +25,5 @@ export interface Drawing {
   readonly width: number
   readonly height: number
   readonly title: string
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly DrawnShape[]
 }

@@ -1,9 +1,9 @@
 // A result in the four forms of a report. All of them are made from `table.json` alone.
-import { escaped } from './svg.ts'
-import type { Cell, ExperimentResult, Table } from './tables.ts'
+import { xmlText } from './svg.ts'
+import type { Cell, ExperimentResult, ReportTable } from './tables.ts'
 
 /** What every table says above itself. */
-function heading({ title, source }: Table, { simulated, deviations }: ExperimentResult): string[] {
+function heading({ title, source }: ReportTable, { simulated, deviations }: ExperimentResult): string[] {
   const what = {
     measured: simulated ? 'Measured on the SIMULATED model: no language model was asked.' : 'Measured.',
     quoted: "Quoted: the paper's own figures, not measured here.",
@@ -53,7 +53,7 @@ function markdownCell({ text, mark }: Cell): string {
 }
 
 /** Which runs the figures of each row rest on. */
-function runLines({ rows }: Table): string[] {
+function runLines({ rows }: ReportTable): string[] {
   return rows.flatMap((cells) => {
     const runs = [...new Set(cells.flatMap((cell) => cell.runs ?? []))]
     return runs.length === 0 ? [] : [`${cells[0]!.text}: ${runs.map((run) => `\`${run}\``).join(', ')}`]
@@ -131,36 +131,36 @@ export function html(result: ExperimentResult): string {
   const tables = result.tables.map((table) => {
     const [title, ...about] = heading(table, result)
     const cell = ({ text, mark, runs }: Cell) =>
-      `<td${mark === undefined ? '' : ` class="${mark}"`}${runs === undefined ? '' : ` title="${escaped(runs.join(', '))}"`}>${escaped(text)}</td>`
+      `<td${mark === undefined ? '' : ` class="${mark}"`}${runs === undefined ? '' : ` title="${xmlText(runs.join(', '))}"`}>${xmlText(text)}</td>`
     return [
-      `<h2 id="${escaped(table.id)}">${escaped(title!)}</h2>`,
-      ...about.map((line) => `<p>${escaped(line)}</p>`),
+      `<h2 id="${xmlText(table.id)}">${xmlText(title!)}</h2>`,
+      ...about.map((line) => `<p>${xmlText(line)}</p>`),
       '<table><thead><tr>',
-      ...table.columns.map((column) => `<th>${escaped(column)}</th>`),
+      ...table.columns.map((column) => `<th>${xmlText(column)}</th>`),
       '</tr></thead><tbody>',
       ...table.rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`),
       '</tbody></table><ul>',
-      ...[...(table.notes ?? []), ...runLines(table)].map((note) => `<li>${escaped(note)}</li>`),
+      ...[...(table.notes ?? []), ...runLines(table)].map((note) => `<li>${xmlText(note)}</li>`),
       '</ul>',
     ].join('\n')
   })
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-    `<title>${escaped(`${result.experiment}: ${result.title}`)}</title>`,
+    `<title>${xmlText(`${result.experiment}: ${result.title}`)}</title>`,
     '<style>body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}',
     'td,th{padding:.2em .6em;border-bottom:1px solid #ccc;text-align:right}td:first-child,th:first-child{text-align:left}',
     '.best{font-weight:bold}.second{text-decoration:underline}</style></head><body>',
-    `<h1>${escaped(`${result.experiment}: ${result.title}`)}</h1>`,
+    `<h1>${xmlText(`${result.experiment}: ${result.title}`)}</h1>`,
     result.simulated ? '<p><strong>Simulated: no language model was asked.</strong></p>' : '',
     ...tables,
     ...result.figures.map(
       ({ id, title, caption }) =>
-        `<figure><img src="${escaped(id)}.svg" alt="${escaped(title)}"><figcaption>${escaped(caption ?? '')}</figcaption></figure>`,
+        `<figure><img src="${xmlText(id)}.svg" alt="${xmlText(title)}"><figcaption>${xmlText(caption ?? '')}</figcaption></figure>`,
     ),
     '<h2>What was decided where the paper leaves it open</h2><ul>',
-    ...result.decisions.map((one) => `<li>${escaped(one)}</li>`),
+    ...result.decisions.map((one) => `<li>${xmlText(one)}</li>`),
     '</ul><h2>What it rests on</h2><table>',
-    ...result.facts.map(([name, value]) => `<tr><td>${escaped(name)}</td><td>${escaped(value)}</td></tr>`),
+    ...result.facts.map(([name, value]) => `<tr><td>${xmlText(name)}</td><td>${xmlText(value)}</td></tr>`),
     '</table></body></html>\n',
   ].join('\n')
 }

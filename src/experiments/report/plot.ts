@@ -1,4 +1,4 @@
-import type { Anchor, Drawing, Place, Shape } from './drawing.ts'
+import type { Anchor, Drawing, DrawnShape, Place } from './drawing.ts'
 import type { Figure } from './tables.ts'
 
 const size = { width: 640, height: 400 }
@@ -27,7 +27,7 @@ export function plot(figure: Figure): Drawing {
   }
 }
 
-function plotSeries({ x, y, series }: Figure): Shape[] {
+function plotSeries({ x, y, series }: Figure): DrawnShape[] {
   const points = series.flatMap((one) => one.points)
   const across = scale(
     points.map((point) => point.x),
@@ -45,13 +45,13 @@ function plotSeries({ x, y, series }: Figure): Shape[] {
     ...series.flatMap(({ name, points, line }, index) => {
       const colour = colours[index % colours.length]!
       const joined = line
-        ? points.slice(1).map((point, before): Shape => {
+        ? points.slice(1).map((point, before): DrawnShape => {
             return { kind: 'line', from: place(points[before]!), to: place(point), colour }
           })
         : []
-      const marks = points.flatMap((point): Shape[] => {
+      const marks = points.flatMap((point): DrawnShape[] => {
         const at = place(point)
-        const disc: Shape = { kind: 'disc', at, radius: 4, colour }
+        const disc: DrawnShape = { kind: 'disc', at, radius: 4, colour }
         return point.label === undefined
           ? [disc]
           : [disc, label([at[0] + 7, at[1] - 7], point.label, 'start')]
@@ -61,7 +61,7 @@ function plotSeries({ x, y, series }: Figure): Shape[] {
   ]
 }
 
-function plotBars({ bars = [], x, y }: Figure): Shape[] {
+function plotBars({ bars = [], x, y }: Figure): DrawnShape[] {
   const up = scale([0, 100], frame.bottom, frame.top)
   const names = [...new Set(bars.flatMap((group) => group.bars.map(({ name }) => name)))]
   const room = (frame.right - frame.left) / Math.max(1, bars.length)
@@ -70,7 +70,7 @@ function plotBars({ bars = [], x, y }: Figure): Shape[] {
     ...axes(undefined, up, x, y),
     ...bars.flatMap((group, index) => {
       const left = frame.left + index * room + width / 2
-      const drawn = group.bars.flatMap(({ name, value }): Shape[] => {
+      const drawn = group.bars.flatMap(({ name, value }): DrawnShape[] => {
         const which = names.indexOf(name)
         const [from, top] = [left + which * width, up.at(value)]
         return [
@@ -90,14 +90,14 @@ function plotBars({ bars = [], x, y }: Figure): Shape[] {
   ]
 }
 
-function axes(across: Scale | undefined, up: Scale, x: string, y: string): Shape[] {
+function axes(across: Scale | undefined, up: Scale, x: string, y: string): DrawnShape[] {
   const corner: Place = [frame.left, frame.bottom]
   return [
-    ...up.ticks.flatMap((tick): Shape[] => [
+    ...up.ticks.flatMap((tick): DrawnShape[] => [
       { kind: 'line', from: [frame.left, up.at(tick)], to: [frame.right, up.at(tick)], colour: pale },
       label([frame.left - 6, up.at(tick)], shortNumber(tick), 'end'),
     ]),
-    ...(across?.ticks ?? []).flatMap((tick): Shape[] => [
+    ...(across?.ticks ?? []).flatMap((tick): DrawnShape[] => [
       {
         kind: 'line',
         from: [across!.at(tick), frame.bottom],
@@ -113,7 +113,7 @@ function axes(across: Scale | undefined, up: Scale, x: string, y: string): Shape
   ]
 }
 
-function legend(name: string, index: number, colour: string): Shape[] {
+function legend(name: string, index: number, colour: string): DrawnShape[] {
   const y = frame.top + 8 + index * 18
   return [
     { kind: 'disc', at: [frame.right + 16, y], radius: 4, colour },
@@ -154,6 +154,6 @@ function shortNumber(value: number): string {
   return String(Number(value.toPrecision(3)))
 }
 
-function label(at: Place, text: string, anchor: Anchor): Shape {
+function label(at: Place, text: string, anchor: Anchor): DrawnShape {
   return { kind: 'text', at, text, anchor, colour: ink }
 }

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import type { Drawing, Shape } from './drawing.ts'
+import type { Drawing, DrawnShape } from './drawing.ts'
 import { glyph, hasDot } from './glyphs.ts'
 
 /** Dots per pixel of the drawing, so that it stays sharp on dense screens. */
@@ -25,7 +25,7 @@ class Canvas {
     for (let row = 0; row < height; row += 1) this.#bytes[row * (1 + width * 3)] = 0
   }
 
-  draw(shape: Shape): void {
+  draw(shape: DrawnShape): void {
     const colour = Number.parseInt(shape.colour.slice(1), 16)
     if (shape.kind === 'line') {
       this.#line(shape, colour)
@@ -37,7 +37,7 @@ class Canvas {
     else this.#text(shape, x, y, colour)
   }
 
-  #line({ from, to }: Shape & { kind: 'line' }, colour: number): void {
+  #line({ from, to }: DrawnShape & { kind: 'line' }, colour: number): void {
     const steps = Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) * density)
     for (let step = 0; step <= steps; step += 1) {
       const part = steps === 0 ? 0 : step / steps
@@ -52,7 +52,7 @@ class Canvas {
         if (dx * dx + dy * dy <= radius * radius) this.#dot(x + dx, y + dy, colour)
   }
 
-  #text({ text, anchor }: Shape & { kind: 'text' }, x: number, y: number, colour: number): void {
+  #text({ text, anchor }: DrawnShape & { kind: 'text' }, x: number, y: number, colour: number): void {
     const letters = [...text]
     const width = letters.length * glyph.advance * density
     const left = x - { start: 0, middle: width / 2, end: width }[anchor]

@@ -9,7 +9,7 @@ export interface Cell {
   readonly runs?: readonly string[]
 }
 
-export interface Table {
+export interface ReportTable {
   readonly id: string
   readonly title: string
   /** `quoted` tables hold the paper's own figures; measured and quoted never stand in one. */
@@ -49,13 +49,13 @@ export interface ExperimentResult {
   readonly deviations: readonly string[]
   /** What the paper leaves open and we decided. */
   readonly decisions: readonly string[]
-  readonly tables: readonly Table[]
+  readonly tables: readonly ReportTable[]
   readonly figures: readonly Figure[]
   /** Versions, digests, seeds, memberships, prices: name and value. */
   readonly facts: readonly (readonly [name: string, value: string])[]
 }
 
-export function text(value: string): Cell {
+export function textCell(value: string): Cell {
   return { value, text: value }
 }
 

@@ -4,7 +4,7 @@ import { writeWhole } from '../../store/durable-file.ts'
 import { csv, html, latex, markdown } from './formats.ts'
 import { plot } from './plot.ts'
 import { png } from './png.ts'
-import { svg } from './svg.ts'
+import { drawnSvg } from './svg.ts'
 import type { ExperimentResult } from './tables.ts'
 
 const tableFile = 'table.json'
@@ -22,7 +22,7 @@ export function writeReport(folder: string, result: ExperimentResult): string[] 
       const title = stored.simulated ? `${figure.title} (simulated)` : figure.title
       const drawing = plot({ ...figure, title })
       return [
-        [`${figure.id}.svg`, svg(drawing)],
+        [`${figure.id}.svg`, drawnSvg(drawing)],
         [`${figure.id}.png`, png(drawing)],
       ]
     }),

@@ -9,7 +9,7 @@ export interface ScoredGraph {
 }
 
 /** Of one question: every graph that the search has scored on it, through the whole route. */
-export type Pool = Map<string, ScoredGraph>
+export type GraphPool = Map<string, ScoredGraph>
 
 /** What taking one unit or one edge away leaves. */
 export interface Deletion {
@@ -30,7 +30,7 @@ export interface Visit {
  * grows by all of them. Scores are asked for all at once.
  */
 export async function searchQuestion(
-  pool: Pool,
+  pool: GraphPool,
   candidates: readonly AgentGraph[],
   score: (graph: AgentGraph) => Promise<number>,
 ): Promise<Visit> {
@@ -53,12 +53,12 @@ export async function searchQuestion(
 }
 
 /** The best graph if any is positive; of equals, the one with the smallest key. */
-function bestOf(pool: Pool): ScoredGraph | undefined {
+function bestOf(pool: GraphPool): ScoredGraph | undefined {
   return byScore(pool)[0]
 }
 
 /** Positive graphs, best first; of equals, the one with the smaller key. */
-function byScore(pool: Pool): ScoredGraph[] {
+function byScore(pool: GraphPool): ScoredGraph[] {
   return [...pool.values()]
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1))
@@ -67,12 +67,12 @@ function byScore(pool: Pool): ScoredGraph[] {
 const mostDemonstrations = 4
 
 /** What a question teaches: the best positive graphs of its pool. */
-export function demonstrationsOf(pool: Pool): ScoredGraph[] {
+export function demonstrationsOf(pool: GraphPool): ScoredGraph[] {
   return byScore(pool).slice(0, mostDemonstrations)
 }
 
 /** The one that a stage, counted from 1, learns from: those that share the best score take turns. */
-export function demonstrationAt(pool: Pool, stage: number): ScoredGraph | undefined {
+export function demonstrationAt(pool: GraphPool, stage: number): ScoredGraph | undefined {
   const tied = tiedForBest(demonstrationsOf(pool))
   return tied[(stage - 1) % tied.length]
 }

@@ -1,5 +1,5 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { demonstrationAt, type Pool, type ScoredGraph, searchQuestion, type Visit } from './pool.ts'
+import { demonstrationAt, type GraphPool, type ScoredGraph, searchQuestion, type Visit } from './pool.ts'
 import { type ReachedStage, StageAccount } from './stages.ts'
 
 /** What the search takes from outside. */
@@ -36,7 +36,7 @@ export interface SearchStage extends ReachedStage {
 /** The search of Search-then-SFT: batches until the last stage of the budget is reached. */
 export class SearchRoute {
   readonly account: StageAccount
-  readonly #pools: readonly Pool[]
+  readonly #pools: readonly GraphPool[]
   readonly #source: SearchSource
 
   constructor(source: SearchSource) {

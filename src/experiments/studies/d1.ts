@@ -1,11 +1,11 @@
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { assertLegalGraph } from '../../graph/legality.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
-import { d1 as settings } from '../settings.ts'
+import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { d1Settings as settings } from '../settings.ts'
 import { type D1Assignment, d1Assignments, d1Table } from '../tables/d1-table.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { evaluationTables } from './shared-tables.ts'
@@ -55,7 +55,7 @@ function assigned(assignment: D1Assignment, { library }: TaskSet) {
   }
 }
 
-function tableOf(results: readonly Result[]) {
+function tableOf(results: readonly ConditionResult[]) {
   return d1Table(
     results.flatMap(({ condition, report }) =>
       report.records.map(({ task, score, measures, failures, usage }) => ({
@@ -70,7 +70,7 @@ function tableOf(results: readonly Result[]) {
   )
 }
 
-function assignmentTables(results: readonly Result[]): Table[] {
+function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
   const { set, title } = results[0]!
   const table = tableOf(results)
   const runsOf = (assignment: string) => results.find(({ condition }) => condition === assignment)!.runs
@@ -87,18 +87,18 @@ function assignmentTables(results: readonly Result[]): Table[] {
       rows: table.rows.map((row) => {
         const runs = runsOf(row.assignment)
         return [
-          text(row.assignment),
+          textCell(row.assignment),
           figure(row.correct, String, { runs }),
           figure(row.correctBeforeFailures, String, { runs }),
           figure(row.withFailures, String, { runs }),
           figure(row.accuracy, twoDecimals, { runs }),
           figure(row.changeAgainstAAA, twoDecimals, { runs }),
-          text(`${row.wins}/${row.losses}`),
+          textCell(`${row.wins}/${row.losses}`),
           figure(row.input, String, { runs }),
           figure(row.output, String, { runs }),
           figure(row.tokens, tokensText, { runs }),
           figure(row.tokenChangeAgainstGGG, percent, { runs }),
-          text(row.onFrontier ? 'yes' : 'no'),
+          textCell(row.onFrontier ? 'yes' : 'no'),
         ]
       }),
       notes: [
@@ -113,13 +113,17 @@ function assignmentTables(results: readonly Result[]): Table[] {
       rows: (['decomposer', 'solver', 'verifier'] as const).map((role, unit) => {
         const assignment = ['GAA', 'AGA', 'AAG'][unit]!
         const runs = [...runsOf(assignment), ...runsOf('AAA')]
-        return [text(role), text(assignment), figure(table.interventions[role], twoDecimals, { runs })]
+        return [
+          textCell(role),
+          textCell(assignment),
+          figure(table.interventions[role], twoDecimals, { runs }),
+        ]
       }),
     },
   ]
 }
 
-function panel(results: readonly Result[]): Figure {
+function panel(results: readonly ConditionResult[]): Figure {
   const { set, title } = results[0]!
   const { rows } = tableOf(results)
   const point = (row: (typeof rows)[number]) => ({ x: row.tokens, y: row.accuracy, label: row.assignment })
@@ -136,7 +140,7 @@ function panel(results: readonly Result[]): Figure {
   }
 }
 
-function quotedTable(set: string): Table[] {
+function quotedTable(set: string): ReportTable[] {
   if (set !== 'mmlu_pro' && set !== 'tatqa') return []
   const paper = quoted.d1[set]
   return [
@@ -157,10 +161,10 @@ function quotedTable(set: string): Table[] {
       rows: [
         [
           ...[paper.AAA, paper.GGG, paper.GAA, paper.AAG].map((value) => figure(value, twoDecimals)),
-          text(paper.preferred),
+          textCell(paper.preferred),
           figure(paper.gain_over_endpoints, twoDecimals),
           figure(paper.preferred_token_change_vs_GGG, (value) => `${twoDecimals(value)} %`),
-          text(paper.frontier.join(', ')),
+          textCell(paper.frontier.join(', ')),
         ],
       ],
     },

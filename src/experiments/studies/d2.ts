@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { storedEvaluations } from '../../evaluation/evaluate.ts'
 import { Problem } from '../../problem.ts'
 import { RunFolder } from '../../store/run-folder.ts'
-import { figure, type Table, text } from '../report/tables.ts'
-import { d2 as settings } from '../settings.ts'
+import { figure, type ReportTable, textCell } from '../report/tables.ts'
+import { d2Settings as settings } from '../settings.ts'
 import { d1Assignments } from '../tables/d1-table.ts'
 import { coverageBound, verifiedCoverage } from '../tables/d2-coverage.ts'
 import type { ExperimentDefinition } from './definition.ts'
@@ -20,7 +20,7 @@ export const d2: ExperimentDefinition = {
   },
 }
 
-function boundTable(): Table {
+function boundTable(): ReportTable {
   return {
     id: 'd2',
     title: 'D2: at most this share of the 2^m assignments can be verified with B executions',
@@ -28,7 +28,7 @@ function boundTable(): Table {
     columns: ['m', '2^m', ...settings.budgets.map((budget) => `B = ${budget.toLocaleString('en')}`)],
     rows: settings.roles.map((m) => [
       figure(m, String),
-      text(coverageBound(m, 0).configurations.toLocaleString('en')),
+      textCell(coverageBound(m, 0).configurations.toLocaleString('en')),
       ...settings.budgets.map((budget) => figure(coverageBound(m, budget).coverageBound * 100, percentText)),
     ]),
   }
@@ -40,7 +40,7 @@ function percentText(value: number): string {
 }
 
 /** The coverage that a D1 experiment reached, per question: three roles, one execution per assignment. */
-function reachedTable(folder: string): Table {
+function reachedTable(folder: string): ReportTable {
   const file = join(folder, 'experiment.json')
   if (!existsSync(file)) throw new Problem(`${folder} is no experiment: it has no experiment.json.`)
   const { sets } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -64,7 +64,7 @@ function reachedTable(folder: string): Table {
       const reached = Math.min(...counts.map((one) => verifiedCoverage(3, budget, one).coverage))
       const { coverageBound: bound } = coverageBound(3, budget)
       return [
-        text(name),
+        textCell(name),
         figure(3, String),
         figure(budget, String),
         figure(bound * 100, percentText),

@@ -5,8 +5,8 @@ import type { TrajectoryRecord } from '../../training/update-record.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Cell, type Figure, figure, type Table, text } from '../report/tables.ts'
-import { d3 as settings } from '../settings.ts'
+import { type Cell, type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { d3Settings as settings } from '../settings.ts'
 import { d3Statistics, type SignalCounts } from '../tables/d3-statistics.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 
@@ -94,14 +94,14 @@ const share = (part: number, of: number, rate: number | null, runs: readonly str
 
 const columns = ['data set', 'terminal-only', 'dense', 'distinguished / eligible']
 
-function mainTable(diagnosed: readonly Diagnosed[]): Table {
+function mainTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3',
     title: 'D3: intermediate additions with a non-zero advantage, and equal-score pairs told apart',
     source: 'measured',
     columns,
     rows: diagnosed.map(({ title, statistics: { intermediateAdd: add, pairs }, runs }) => [
-      text(title),
+      textCell(title),
       share(add.terminalNonzero, add.actions, add.terminalRate, runs),
       share(add.denseNonzero, add.actions, add.denseRate, runs),
       share(pairs.distinguished, pairs.eligible, pairs.rate, runs),
@@ -112,14 +112,14 @@ function mainTable(diagnosed: readonly Diagnosed[]): Table {
 
 function countsRow(name: readonly string[], counts: SignalCounts, runs: readonly string[]): Cell[] {
   return [
-    ...name.map(text),
+    ...name.map(textCell),
     figure(counts.actions, String, { runs }),
     share(counts.terminalNonzero, counts.actions, counts.terminalRate, runs),
     share(counts.denseNonzero, counts.actions, counts.denseRate, runs),
   ]
 }
 
-function positionTable(diagnosed: readonly Diagnosed[]): Table {
+function positionTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3-positions',
     title: 'D3: intermediate additions by position',
@@ -131,7 +131,7 @@ function positionTable(diagnosed: readonly Diagnosed[]): Table {
   }
 }
 
-function setsTable(diagnosed: readonly Diagnosed[]): Table {
+function setsTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3-sets',
     title: 'D3: decisions reported apart',
@@ -162,17 +162,17 @@ function bars(diagnosed: readonly Diagnosed[]): Figure {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   return {
     id: 'd3-quoted',
     title: 'D3 as the paper quotes it',
     source: 'quoted',
     columns,
     rows: Object.entries(quoted.d3.rows).map(([set, row]) => [
-      text(set),
-      text(`${row.terminal_nonzero}/${row.actions} (${twoDecimals(row.terminal_percent)} %)`),
-      text(`${row.dense_nonzero}/${row.actions} (${twoDecimals(row.dense_percent)} %)`),
-      text(`${row.distinguished}/${row.eligible} (${twoDecimals(row.pair_percent)} %)`),
+      textCell(set),
+      textCell(`${row.terminal_nonzero}/${row.actions} (${twoDecimals(row.terminal_percent)} %)`),
+      textCell(`${row.dense_nonzero}/${row.actions} (${twoDecimals(row.dense_percent)} %)`),
+      textCell(`${row.distinguished}/${row.eligible} (${twoDecimals(row.pair_percent)} %)`),
     ]),
   }
 }

@@ -1,5 +1,5 @@
 import type { GivenTrainingSettings } from '../../settings/training.ts'
-import type { Comparison } from '../conditions.ts'
+import type { ConditionComparison } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import type { ExperimentResult } from '../report/tables.ts'
 
@@ -17,7 +17,7 @@ export interface StudyOptions {
 export interface ExperimentDefinition {
   readonly settings: { readonly title: string; readonly seed?: number; readonly tasks?: readonly string[] }
   /** What it trains and evaluates, for those that compare organisations. */
-  comparison?(options: StudyOptions): Comparison
+  comparison?(options: StudyOptions): ConditionComparison
   /** Does what is left to do, and puts the results into tables. */
   conduct(
     lab: Laboratory,

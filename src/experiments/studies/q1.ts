@@ -1,9 +1,9 @@
 import { directOrganisation } from '../../evaluation/organisation.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { marks, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Cell, figure, type Table, text } from '../report/tables.ts'
-import { q1 as settings } from '../settings.ts'
+import { type Cell, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { q1Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
 import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
@@ -41,7 +41,7 @@ export const q1: ExperimentDefinition = {
 }
 
 /** Methods by task sets, the best of each column marked. */
-function measuredTable(results: readonly Result[]): Table {
+function measuredTable(results: readonly ConditionResult[]): ReportTable {
   const bySet = [...Map.groupBy(results, ({ set }) => set).values()]
   const methods = [...new Set(results.map(({ condition }) => condition))]
   const columns = bySet.map((own) => {
@@ -62,7 +62,7 @@ function measuredTable(results: readonly Result[]): Table {
     title: 'Q1: mean score × 100 over all selected questions',
     source: 'measured',
     columns: ['method', ...bySet.map(([one]) => `${one!.title} (${one!.metric}, n = ${one!.report.n})`)],
-    rows: methods.map((method, row) => [text(method), ...columns.map((cells) => cells[row]!)]),
+    rows: methods.map((method, row) => [textCell(method), ...columns.map((cells) => cells[row]!)]),
     notes: bySet.flatMap((own) => [
       ...own.map(
         ({ title, condition, report }) => `${title}, ${condition}: 95 % interval ${intervalText(report)}.`,
@@ -72,7 +72,7 @@ function measuredTable(results: readonly Result[]): Table {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   const { benchmarks, metrics, rows } = quoted.q1
   return {
     id: 'q1-quoted',
@@ -80,8 +80,8 @@ function quotedTable(): Table {
     source: 'quoted',
     columns: ['method', 'category', ...benchmarks.map((name, index) => `${name} (${metrics[index]})`)],
     rows: rows.map(({ method, category, values }) => [
-      text(method),
-      text(category),
+      textCell(method),
+      textCell(category),
       ...values.map((value) => figure(value, twoDecimals)),
     ]),
     notes: [

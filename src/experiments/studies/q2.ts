@@ -1,9 +1,9 @@
-import { type Comparison, conduct, type Result } from '../conditions.ts'
+import { type ConditionComparison, type ConditionResult, conduct } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Cell, figure, type Table, text } from '../report/tables.ts'
-import { q2 as settings } from '../settings.ts'
+import { type Cell, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { q2Settings as settings } from '../settings.ts'
 import { q2Table, q2Variants } from '../tables/q2-table.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { seedTables } from './seeds.ts'
@@ -11,7 +11,7 @@ import { differenceNotes, evaluationTables, intervalText } from './shared-tables
 
 export const q2: ExperimentDefinition = {
   settings,
-  comparison: ({ tasks, seeds, training }: StudyOptions): Comparison => ({
+  comparison: ({ tasks, seeds, training }: StudyOptions): ConditionComparison => ({
     tasks,
     seeds,
     study: settings.study,
@@ -42,7 +42,7 @@ export const q2: ExperimentDefinition = {
 
 const columns = ['variant', 'score', 'change', 'tokens', 'change of tokens', 'n', '95 % interval']
 
-function ablationTable(results: readonly Result[]): Table {
+function ablationTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric, seed } = results[0]!
   const { rows, fullAgainstFinalRewardOnly: against } = q2Table(
     results.map(({ condition, report }) => ({
@@ -58,7 +58,7 @@ function ablationTable(results: readonly Result[]): Table {
   const cells = rows.map((row): Cell[] => {
     const { report, runs } = of(row.variant)
     return [
-      text(row.variant),
+      textCell(row.variant),
       figure(row.score, twoDecimals, { runs, mark: row.scoreMark ?? undefined }),
       { value: row.scoreChange, text: row.scoreChangeText ?? '–', runs },
       { value: row.tokens, text: row.tokensText, mark: row.tokensMark ?? undefined, runs },
@@ -68,13 +68,13 @@ function ablationTable(results: readonly Result[]): Table {
     ]
   })
   const last: Cell[] = [
-    text('full against final-reward-only'),
-    text(''),
+    textCell('full against final-reward-only'),
+    textCell(''),
     figure(against.score, twoDecimals, { runs: both }),
-    text(''),
+    textCell(''),
     figure(against.tokens, percent, { runs: both }),
-    text(''),
-    text(''),
+    textCell(''),
+    textCell(''),
   ]
   return {
     id: `q2-${set}`,
@@ -86,7 +86,7 @@ function ablationTable(results: readonly Result[]): Table {
   }
 }
 
-function quotedTable(set: string): Table[] {
+function quotedTable(set: string): ReportTable[] {
   const paper = (quoted.q2 as Record<string, (typeof quoted.q2)['mmlu_pro'] | undefined>)[set]
   if (paper === undefined) return []
   const change = (value: number | null, unit = '') =>
@@ -100,10 +100,10 @@ function quotedTable(set: string): Table[] {
       rows: q2Variants.map((variant) => {
         const { score, score_change, tokens_text, token_change } = paper.rows[variant]
         return [
-          text(variant),
+          textCell(variant),
           figure(score, twoDecimals),
           change(score_change),
-          text(tokens_text),
+          textCell(tokens_text),
           change(token_change, '%'),
         ]
       }),

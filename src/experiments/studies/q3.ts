@@ -2,16 +2,16 @@ import { pairedBootstrap } from '../../evaluation/statistics.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import { priceOf } from '../../models/prices.ts'
 import { executionSettings } from '../../settings/execution.ts'
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import { checkInitialWeights } from '../initial-weights.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
+import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { type RouteResult, rlRoute } from '../search/rl-route.ts'
 import { type SftResult, sftRoute } from '../search/sft-route.ts'
 import { budgetUnit } from '../search/spent-amount.ts'
-import { q3 as settings } from '../settings.ts'
+import { q3Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { seedTables } from './seeds.ts'
 import { evaluationTables, intervalText } from './shared-tables.ts'
@@ -23,7 +23,7 @@ interface Compared {
   readonly sft: SftResult
   readonly digest: string
   readonly stages: readonly number[]
-  readonly results: readonly (Result & { readonly stage: number })[]
+  readonly results: readonly (ConditionResult & { readonly stage: number })[]
 }
 
 export const q3: ExperimentDefinition = {
@@ -104,7 +104,7 @@ async function compare(
   return { unit: unit.name, rl, sft, digest: digest!, stages: [0, ...stages], results }
 }
 
-function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
+function stageTable({ unit, rl, sft, stages, results }: Compared): ReportTable {
   const { set, title, metric, seed } = results[0]!
   const of = (condition: string, stage: number) =>
     results.find((one) => one.condition === condition && one.stage === stage)
@@ -124,12 +124,12 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
     rows: stages.map((stage) => {
       const route = (condition: string, result: RouteResult) => {
         const measured = of(condition, stage)
-        if (measured === undefined) return Array.from({ length: 7 }, () => text('not reached'))
+        if (measured === undefined) return Array.from({ length: 7 }, () => textCell('not reached'))
         const { report, runs } = measured
         const at = result.stages.find((one) => one.stage === stage)
         return [
           figure(report.score.mean * 100, twoDecimals, { runs }),
-          text(intervalText(report)),
+          textCell(intervalText(report)),
           figure(at?.batches ?? 0, String, { runs }),
           figure(at?.update ?? 0, String, { runs }),
           figure(at?.spent ?? 0, show, { runs }),
@@ -138,7 +138,12 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
         ]
       }
       const [a, b] = [of('RL', stage), of('Search-then-SFT', stage)]
-      return [text(show(stage)), ...route('RL', rl), ...route('Search-then-SFT', sft), differenceCell(a, b)]
+      return [
+        textCell(show(stage)),
+        ...route('RL', rl),
+        ...route('Search-then-SFT', sft),
+        differenceCell(a, b),
+      ]
     }),
     notes: [
       `RL: ${rl.batches} updates, ${show(rl.spent)} ${unit}, ${rl.end}. Search-then-SFT: ${sft.batches} search batches, ${sft.updates} supervised updates, ${show(sft.spent)} ${unit}, ${sft.end}.`,
@@ -146,9 +151,9 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): Table {
   }
 }
 
-function differenceCell(a: Result | undefined, b: Result | undefined) {
-  if (a === undefined || b === undefined) return text('N/A')
-  const scores = ({ report }: Result) => report.records.map(({ score }) => score)
+function differenceCell(a: ConditionResult | undefined, b: ConditionResult | undefined) {
+  if (a === undefined || b === undefined) return textCell('N/A')
+  const scores = ({ report }: ConditionResult) => report.records.map(({ score }) => score)
   const { difference, low, high } = pairedBootstrap(scores(a), scores(b), { seed: 0 })
   const [mean, from, to] = [difference, low, high].map((one) => twoDecimals(one * 100))
   return { value: difference * 100, text: `${mean} [${from}, ${to}]`, runs: [...a.runs, ...b.runs] }
@@ -174,7 +179,7 @@ function stageFigure({ unit, rl, sft, results }: Compared): Figure {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   const { mmlu_pro, tatqa } = quoted.q3
   return {
     id: 'q3-quoted',
@@ -193,7 +198,7 @@ function quotedTable(): Table {
       'SFT spent',
     ],
     rows: Object.entries({ mmlu_pro, tatqa }).map(([set, { rl, search_then_sft: sft, ...rest }]) => [
-      text(set),
+      textCell(set),
       figure(rl.score_at_10, twoDecimals),
       figure(sft.score_at_10, twoDecimals),
       figure(rest.difference_at_10, twoDecimals),

@@ -1,10 +1,10 @@
 import { directOrganisation } from '../../evaluation/organisation.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { paretoFrontier } from '../measures/pareto.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
-import { q4 as settings } from '../settings.ts'
+import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { q4Settings as settings } from '../settings.ts'
 import { topology, topologyNames } from '../topologies.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { evaluationTables } from './shared-tables.ts'
@@ -51,9 +51,9 @@ function organisationOf(
   return topology(name, library, settings.topologyUnits, seed)
 }
 
-const tokensOf = ({ report }: Result) => report.usage.input + report.usage.output
+const tokensOf = ({ report }: ConditionResult) => report.usage.input + report.usage.output
 
-function frontierOf(results: readonly Result[]) {
+function frontierOf(results: readonly ConditionResult[]) {
   return paretoFrontier(
     results.map((one) => ({
       name: one.condition,
@@ -63,7 +63,7 @@ function frontierOf(results: readonly Result[]) {
   )
 }
 
-function frontierTable(results: readonly Result[]): Table {
+function frontierTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
   const { dominated } = frontierOf(results)
   const magic = tokensOf(results.find(({ condition }) => condition === 'MAGIC')!)
@@ -79,18 +79,22 @@ function frontierTable(results: readonly Result[]): Table {
       'on the frontier, or dominated by',
     ],
     rows: results.map((one) => [
-      text(one.condition),
+      textCell(one.condition),
       figure(one.report.score.mean * 100, twoDecimals, { runs: one.runs }),
       figure(tokensOf(one), tokensText, { runs: one.runs }),
       figure(magic === 0 ? null : tokensOf(one) / magic, twoDecimals, { runs: one.runs }),
-      text(dominated[one.condition]?.join(', ') ?? 'frontier'),
+      textCell(dominated[one.condition]?.join(', ') ?? 'frontier'),
     ]),
   }
 }
 
-function panel(results: readonly Result[]): Figure {
+function panel(results: readonly ConditionResult[]): Figure {
   const { set, title, metric } = results[0]!
-  const point = (one: Result) => ({ x: tokensOf(one), y: one.report.score.mean * 100, label: one.condition })
+  const point = (one: ConditionResult) => ({
+    x: tokensOf(one),
+    y: one.report.score.mean * 100,
+    label: one.condition,
+  })
   const { frontier } = frontierOf(results)
   const onFrontier = frontier.map((name) => results.find(({ condition }) => condition === name)!)
   return {
@@ -109,7 +113,7 @@ function panel(results: readonly Result[]): Figure {
   }
 }
 
-function quotedTable(): Table {
+function quotedTable(): ReportTable {
   const { benchmarks, on_frontier, fewest_tokens, gsm8k_chain } = quoted.q4
   return {
     id: 'q4-quoted',
@@ -117,9 +121,9 @@ function quotedTable(): Table {
     source: 'quoted',
     columns: ['benchmark', 'MAGIC on the frontier', 'MAGIC with the fewest tokens'],
     rows: benchmarks.map((name) => [
-      text(name),
-      text(on_frontier.includes(name) ? 'yes' : 'no'),
-      text(fewest_tokens.includes(name) ? 'yes' : 'no'),
+      textCell(name),
+      textCell(on_frontier.includes(name) ? 'yes' : 'no'),
+      textCell(fewest_tokens.includes(name) ? 'yes' : 'no'),
     ]),
     notes: [
       `GSM8K: Chain is cheaper, at ${twoDecimals(-gsm8k_chain.score_difference)} points less (${twoDecimals(gsm8k_chain.score)}).`,

@@ -1,10 +1,10 @@
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import { twoDecimals } from '../measures/displayed.ts'
 import { compareSeeds, seedMean } from '../measures/seed-summary.ts'
-import { type Cell, figure, type Table, text } from '../report/tables.ts'
+import { type Cell, figure, type ReportTable, textCell } from '../report/tables.ts'
 
 /** Over several seeds: means with their intervals, and paired differences to a base. One seed has no such table. */
-export function seedTables(results: readonly Result[], base: string): Table[] {
+export function seedTables(results: readonly ConditionResult[], base: string): ReportTable[] {
   const seeds = [...new Set(results.map(({ seed }) => seed))]
   if (seeds.length < 2) return []
   return [...Map.groupBy(results, ({ set }) => set)].map(([set, own]) => {
@@ -26,18 +26,18 @@ export function seedTables(results: readonly Result[], base: string): Table[] {
         const runs = bySeed(condition).flatMap((one) => one.runs)
         const mean = seedMean(scores(condition))
         const row = [
-          text(condition),
+          textCell(condition),
           figure(mean.mean, twoDecimals, { runs }),
           figure(mean.deviation, twoDecimals, { runs }),
-          text(interval(mean)),
+          textCell(interval(mean)),
           figure(seedMean(tokens(condition)).mean, (one) => String(Math.round(one)), { runs }),
         ]
-        if (condition === base || !conditions.includes(base)) return [...row, ...Array(6).fill(text('–'))]
+        if (condition === base || !conditions.includes(base)) return [...row, ...Array(6).fill(textCell('–'))]
         const { difference, ahead, behind, equal, p } = compareSeeds(scores(condition), scores(base))
         return [
           ...row,
           figure(difference.mean, twoDecimals, { runs }),
-          text(interval(difference)),
+          textCell(interval(difference)),
           ...[ahead, behind, equal].map((count) => figure(count, String)),
           figure(p, (one) => one.toFixed(5)),
         ]

@@ -1,8 +1,8 @@
 import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
-import { figure, type Table, text } from '../report/tables.ts'
+import { figure, type ReportTable, textCell } from '../report/tables.ts'
 
 /** Wilson's 95 % interval over questions, in percent. */
 export function intervalText({ score: { low, high } }: Pick<OrganisationReport, 'score'>): string {
@@ -10,7 +10,7 @@ export function intervalText({ score: { low, high } }: Pick<OrganisationReport, 
 }
 
 /** Paired bootstrap over questions against one condition, in words. */
-export function differenceNotes(results: readonly Result[], base: string): string[] {
+export function differenceNotes(results: readonly ConditionResult[], base: string): string[] {
   const place = results.findIndex(({ condition }) => condition === base)
   if (place === -1) return []
   return compareOrganisations(
@@ -26,7 +26,7 @@ export function differenceNotes(results: readonly Result[], base: string): strin
 }
 
 /** What every evaluation took and how its executions ended, a table per task set. */
-export function evaluationTables(results: readonly Result[]): Table[] {
+export function evaluationTables(results: readonly ConditionResult[]): ReportTable[] {
   return [...Map.groupBy(results, ({ set }) => set)].map(([set, own]) => ({
     id: `evaluations-${set}`,
     title: `Evaluations on ${own[0]!.title}`,
@@ -41,35 +41,35 @@ export function evaluationTables(results: readonly Result[]): Table[] {
       const tokens = usage.input + usage.output
       const ends = Object.entries({ ...statuses, ...programs }).map(([end, count]) => `${end} ${count}`)
       return [
-        text(condition),
+        textCell(condition),
         figure(seed, String),
         figure(report.score.mean * 100, twoDecimals, { runs }),
-        text(intervalText(report)),
+        textCell(intervalText(report)),
         ...measuresOf(own).map((name) => figure((report.measures[name] ?? 0) * 100, twoDecimals, { runs })),
         figure(report.n, String),
         figure(tokens, tokensText, { runs }),
         figure(tokens / report.n, (one) => String(Math.round(one)), { runs }),
         figure(usage.calls, String, { runs }),
         cost === 'unpriced'
-          ? text('no price')
+          ? textCell('no price')
           : figure(cost.amount, (one) => `${one.toFixed(4)} ${cost.currency}`),
         figure(failures.unanswered, String),
         figure(failures.nodes, String),
         figure(units.mean, twoDecimals),
         figure(units.groups * 100, (one) => `${twoDecimals(one)} %`),
-        text(ends.join(', ')),
+        textCell(ends.join(', ')),
       ]
     }),
     notes: unknownNotes(own),
   }))
 }
 
-function measuresOf(results: readonly Result[]): string[] {
+function measuresOf(results: readonly ConditionResult[]): string[] {
   return [...new Set(results.flatMap(({ report }) => Object.keys(report.measures)))]
 }
 
 /** Attempts that may have been charged but told no usage make token counts lower bounds. */
-function unknownNotes(results: readonly Result[]): string[] {
+function unknownNotes(results: readonly ConditionResult[]): string[] {
   const unknown = results.reduce((sum, { report }) => sum + report.usage.unknown, 0)
   return unknown === 0
     ? []

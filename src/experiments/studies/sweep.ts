@@ -1,11 +1,11 @@
 import { chainOrganisation, directOrganisation } from '../../evaluation/organisation.ts'
 import { trainingSettings } from '../../settings/training.ts'
-import { conduct, type Result } from '../conditions.ts'
+import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { matchBudget } from '../measures/matched-budget.ts'
 import { paretoFrontier } from '../measures/pareto.ts'
-import { type Figure, figure, type Table, text } from '../report/tables.ts'
-import { sweep as settings } from '../settings.ts'
+import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { sweepSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
 import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
@@ -52,9 +52,9 @@ export const sweep: ExperimentDefinition = {
   },
 }
 
-const perQuestion = ({ report }: Result) => report.tokens.total
+const perQuestion = ({ report }: ConditionResult) => report.tokens.total
 
-function frontierOf(results: readonly Result[]) {
+function frontierOf(results: readonly ConditionResult[]) {
   return paretoFrontier(
     results.map((one) => ({
       name: one.condition,
@@ -64,7 +64,7 @@ function frontierOf(results: readonly Result[]) {
   )
 }
 
-function pointTable(results: readonly Result[]): Table {
+function pointTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
   const { dominated } = frontierOf(results)
   return {
@@ -79,18 +79,18 @@ function pointTable(results: readonly Result[]): Table {
       'on the frontier, or dominated by',
     ],
     rows: results.map((one) => [
-      text(one.condition),
+      textCell(one.condition),
       figure(one.report.score.mean * 100, twoDecimals, { runs: one.runs }),
-      text(intervalText(one.report)),
+      textCell(intervalText(one.report)),
       figure(perQuestion(one), tokensText, { runs: one.runs }),
-      text(dominated[one.condition]?.join(', ') ?? 'frontier'),
+      textCell(dominated[one.condition]?.join(', ') ?? 'frontier'),
     ]),
     notes: differenceNotes(results, 'penalty-0'),
   }
 }
 
 /** What fixed organisations reach with no more tokens per question than each policy. */
-function matchedTable(results: readonly Result[]): Table {
+function matchedTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
   const fixed = results.filter(({ condition }) => !condition.startsWith('penalty'))
   const policies = results.filter(({ condition }) => condition.startsWith('penalty'))
@@ -102,7 +102,7 @@ function matchedTable(results: readonly Result[]): Table {
   }))
   const named = (setting: number | null) => {
     const one = setting === null ? undefined : fixed[setting]
-    if (one === undefined) return text('none')
+    if (one === undefined) return textCell('none')
     const score = one.report.score.mean * 100
     const shown = `${one.condition}: ${twoDecimals(score)} at ${Math.round(perQuestion(one))}`
     return { value: score, text: shown, runs: one.runs }
@@ -115,7 +115,7 @@ function matchedTable(results: readonly Result[]): Table {
     rows: policies.map((policy) => {
       const { within, share, above } = matchBudget(perQuestion(policy), chains)
       return [
-        text(policy.condition),
+        textCell(policy.condition),
         figure(policy.report.score.mean * 100, twoDecimals, { runs: policy.runs }),
         figure(perQuestion(policy), (one) => String(Math.round(one)), { runs: policy.runs }),
         named(within),
@@ -126,9 +126,9 @@ function matchedTable(results: readonly Result[]): Table {
   }
 }
 
-function panel(results: readonly Result[]): Figure {
+function panel(results: readonly ConditionResult[]): Figure {
   const { set, title, metric } = results[0]!
-  const point = (one: Result) => ({
+  const point = (one: ConditionResult) => ({
     x: perQuestion(one),
     y: one.report.score.mean * 100,
     label: one.condition,

@@ -1,11 +1,11 @@
 import { pairedBootstrap } from '../../evaluation/statistics.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
-import type { Result } from '../conditions.ts'
+import type { ConditionResult } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
-import { figure, type Table, text } from '../report/tables.ts'
-import { transfer as settings } from '../settings.ts'
+import { figure, type ReportTable, textCell } from '../report/tables.ts'
+import { transferSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { evaluationTables } from './shared-tables.ts'
 
@@ -13,7 +13,7 @@ import { evaluationTables } from './shared-tables.ts'
 export const transfer: ExperimentDefinition = {
   settings,
   async conduct(lab, options) {
-    const results: Result[] = []
+    const results: ConditionResult[] = []
     const lacking: string[] = []
     for (const name of options.tasks) results.push(...(await useOn(lab, name, options, lacking)))
     return {
@@ -33,12 +33,12 @@ async function useOn(
   name: string,
   { tasks, seeds, training }: StudyOptions,
   lacking: string[],
-): Promise<Result[]> {
+): Promise<ConditionResult[]> {
   const target = await lab.open(name, settings.study)
   const seed = seeds[0]!
   const { encoder } = lab.options
   const about = { set: target.set.name, title: target.set.title, metric: target.set.metric, seed }
-  const results: Result[] = []
+  const results: ConditionResult[] = []
   for (const from of tasks) {
     const source = await lab.open(from, settings.study)
     const given = { ...settings.training, ...training, seed }
@@ -71,7 +71,7 @@ function missingRoles(source: TaskSet, target: TaskSet): string[] {
   return lacks.length === 0 ? [] : [`${source.name} lacks of ${target.name}'s profile: ${lacks.join(', ')}.`]
 }
 
-function matrix(results: readonly Result[], lacking: readonly string[]): Table {
+function matrix(results: readonly ConditionResult[], lacking: readonly string[]): ReportTable {
   const bySet = [...Map.groupBy(results, ({ set }) => set)]
   return {
     id: 'transfer',
@@ -79,7 +79,7 @@ function matrix(results: readonly Result[], lacking: readonly string[]): Table {
     source: 'measured',
     columns: ['on', 'policy', 'score', 'tokens per question', 'share of the gap that transfers'],
     rows: bySet.flatMap(([set, own]) => {
-      const scores = ({ report }: Result) => report.records.map(({ score }) => score)
+      const scores = ({ report }: ConditionResult) => report.records.map(({ score }) => score)
       const untrained = own.find(({ condition }) => condition === 'untrained')!
       const at = own.find(({ condition }) => condition === `trained on ${set}`)!
       const gap = pairedBootstrap(scores(at), scores(untrained), { seed: 0 })
@@ -89,8 +89,8 @@ function matrix(results: readonly Result[], lacking: readonly string[]): Table {
         const share = isGap && one !== untrained ? gained / gap.difference : null
         const { runs } = one
         return [
-          text(set),
-          text(one.condition),
+          textCell(set),
+          textCell(one.condition),
           figure(one.report.score.mean * 100, twoDecimals, { runs }),
           figure(one.report.tokens.total, (value) => String(Math.round(value)), { runs }),
           figure(share, twoDecimals, { runs: [...runs, ...untrained.runs, ...at.runs] }),

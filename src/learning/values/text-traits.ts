@@ -1,5 +1,5 @@
 import { deriveRandom } from '../../numerics/random.ts'
-import { dot } from './value-model.ts'
+import { innerProduct } from './value-model.ts'
 
 const components = 6
 const iterations = 60
@@ -20,13 +20,13 @@ export function textTraits(vectors: readonly ArrayLike<number>[]): Float64Array[
     let direction = Float64Array.from({ length: size }, () => random.normal())
     for (let iteration = 0; iteration < iterations; iteration += 1) {
       const image = new Float64Array(size)
-      for (const row of centred) addTimes(image, row, dot(row, direction))
-      for (const earlier of directions) addTimes(image, earlier, -dot(earlier, image))
-      const length = Math.sqrt(dot(image, image))
+      for (const row of centred) addTimes(image, row, innerProduct(row, direction))
+      for (const earlier of directions) addTimes(image, earlier, -innerProduct(earlier, image))
+      const length = Math.sqrt(innerProduct(image, image))
       if (length < 1e-9) return traits.map((trait) => trait.slice(0, component))
       direction = image.map((value) => value / length)
     }
-    const along = centred.map((row) => dot(row, direction))
+    const along = centred.map((row) => innerProduct(row, direction))
     const deviation = Math.sqrt(along.reduce((sum, value) => sum + value * value, 0) / along.length)
     for (const [question, value] of along.entries()) traits[question]![component] = value / deviation
     directions.push(direction)

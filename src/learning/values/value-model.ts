@@ -173,17 +173,17 @@ function conjugateGradients(
   const image = new Float64Array(size)
   const rest = b.slice()
   const direction = b.slice()
-  let length = dot(rest, rest)
+  let length = innerProduct(rest, rest)
   const enough = length * 1e-7
   for (let iteration = 0; iteration < 150 && length > enough; iteration += 1) {
     multiply(direction, image)
-    const step = length / dot(direction, image)
+    const step = length / innerProduct(direction, image)
     for (let i = 0; i < size; i += 1) {
       x[i]! += step * direction[i]!
       rest[i]! -= step * image[i]!
     }
     const before = length
-    length = dot(rest, rest)
+    length = innerProduct(rest, rest)
     for (let i = 0; i < size; i += 1) direction[i] = rest[i]! + (length / before) * direction[i]!
   }
   return x
@@ -196,7 +196,7 @@ export function worthOn(worth: Float64Array, traits: Float64Array): number {
   return value
 }
 
-export function dot(a: Float64Array, b: Float64Array): number {
+export function innerProduct(a: Float64Array, b: Float64Array): number {
   let sum = 0
   for (let i = 0; i < a.length; i += 1) sum += a[i]! * b[i]!
   return sum

@@ -4,11 +4,18 @@ import { graphKey } from '../../graph/graph-key.ts'
 import { assertLegalGraph, type ConstructionSpace } from '../../graph/legality.ts'
 import { valueRounds } from '../../settings/training.ts'
 import type { Look } from './value-model.ts'
-import { proposeLooks, type SearchOptions } from './value-search.ts'
+import { proposeLooks, type ValueSearchOptions } from './value-search.ts'
 
 const space: ConstructionSpace = { roles: tinyLibrary.space, restriction: 'mixed', maxUnits: 2, maxDepth: 4 }
 const traits = Array.from({ length: 30 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))
-const options: SearchOptions = { seed: 5, evaluations: 300, tokenWorth: 1e-6, patience: 0, space, traits }
+const options: ValueSearchOptions = {
+  seed: 5,
+  evaluations: 300,
+  tokenWorth: 1e-6,
+  patience: 0,
+  space,
+  traits,
+}
 const rounds = valueRounds.survey + valueRounds.explore + valueRounds.confirm
 
 /** Role `a` solves even questions, `b` odd ones. */
@@ -19,7 +26,7 @@ function scored(pairs: ReturnType<typeof proposeLooks>): Look[] {
   })
 }
 
-function search(given: Partial<SearchOptions> = {}): Look[][] {
+function search(given: Partial<ValueSearchOptions> = {}): Look[][] {
   const made: Look[][] = []
   while (made.length < rounds) made.push(scored(proposeLooks(made, { ...options, ...given })))
   return made

@@ -12,7 +12,7 @@ import { type Look, type SeenGraph, ValueModel, type Weights, worthOn } from './
 
 export type Pair = Pick<Look, 'graph' | 'question'>
 
-export interface SearchOptions {
+export interface ValueSearchOptions {
   readonly seed: number
   /** Graph evaluations to be paid for. */
   readonly evaluations: number
@@ -39,7 +39,7 @@ const [leaders, neighbours, strangers] = [60, 400, 40] as const
  * Which graphs to try on which questions next, after these rounds of looks. Everything follows from the looks so far and the
  * seed, so a training that is resumed goes on as if nothing had happened.
  */
-export function proposeLooks(rounds: readonly (readonly Look[])[], options: SearchOptions): Pair[] {
+export function proposeLooks(rounds: readonly (readonly Look[])[], options: ValueSearchOptions): Pair[] {
   const round = rounds.length
   const looks = rounds.flat()
   const random = deriveRandom(options.seed, 'values', round)
@@ -63,7 +63,7 @@ export function proposeLooks(rounds: readonly (readonly Look[])[], options: Sear
 }
 
 /** Whether the last exploring rounds, as many as the patience, did no better than the best before them. */
-function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: SearchOptions): boolean {
+function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: ValueSearchOptions): boolean {
   const explored = rounds.slice(1).filter((looks) => looks.length > 0)
   if (patience === 0 || explored.length <= patience)
     return patience > 0 && explored.length < rounds.length - 1
@@ -73,7 +73,7 @@ function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: 
   return best(explored.slice(-patience)) <= best(explored.slice(0, -patience))
 }
 
-function survey({ evaluations, space, traits }: SearchOptions, random: Random): Pair[] {
+function survey({ evaluations, space, traits }: ValueSearchOptions, random: Random): Pair[] {
   const each = Math.min(surveyed, traits.length)
   const count = Math.max(1, Math.floor((evaluations * surveyShare) / each))
   const next = inTurn(traits.length, random)
@@ -89,7 +89,7 @@ function explore(
   round: number,
   looks: readonly Look[],
   seen: ReadonlySet<string>,
-  { evaluations, tokenWorth, space, traits }: SearchOptions,
+  { evaluations, tokenWorth, space, traits }: ValueSearchOptions,
   random: Random,
 ): Pair[] {
   const count = Math.ceil((evaluations * searchShare - looks.length) / (exploreRounds - round + 1))
@@ -130,7 +130,7 @@ function explore(
 }
 
 /** A pool of graphs that complement each other, on a quarter of the questions; then the best of them on all. */
-function confirm(stage: number, looks: readonly Look[], options: SearchOptions): Pair[] {
+function confirm(stage: number, looks: readonly Look[], options: ValueSearchOptions): Pair[] {
   const { evaluations, traits, seed } = options
   const perQuestion = evaluations / traits.length
   const [size, share] = stage === 1 ? [0.7 * perQuestion, 0.25] : [0.25 * perQuestion, 1]
@@ -143,7 +143,7 @@ function confirm(stage: number, looks: readonly Look[], options: SearchOptions):
 /** The graphs that together serve the training questions best, by what is known; the best fixed one first. */
 export function poolOf(
   looks: readonly Look[],
-  { tokenWorth, traits }: Pick<SearchOptions, 'tokenWorth' | 'traits'>,
+  { tokenWorth, traits }: Pick<ValueSearchOptions, 'tokenWorth' | 'traits'>,
   size: number,
 ): AgentGraph[] {
   const model = new ValueModel(traits, looks)

@@ -1,5 +1,5 @@
 import { linearScale, niceTicks } from './axis.ts'
-import { drawing, line, place, type SvgElement, svg, text } from './svg.ts'
+import { drawing, line, place, type SvgElement, svgElement, text } from './svg.ts'
 
 export interface ShownDifference {
   readonly label: string
@@ -33,7 +33,7 @@ export function differencePlot(rows: readonly ShownDifference[], base: string, w
       return [
         text(label, left - 12, y + 4, { class: 'label', 'text-anchor': 'end' }),
         line(x(low), y, x(high), y, isClear ? 'whisker clear' : 'whisker'),
-        svg('circle', {
+        svgElement('circle', {
           cx: place(x(difference)),
           cy: place(y),
           r: 5,

@@ -1,5 +1,5 @@
 import type { Unit } from '../../graph/agent-graph.ts'
-import { drawing, place, rectangle, type SvgElement, svg, text } from './svg.ts'
+import { drawing, place, rectangle, type SvgElement, svgElement, text } from './svg.ts'
 
 const [boxWidth, boxHeight, gapX, gapY] = [132, 26, 34, 12]
 
@@ -61,7 +61,7 @@ function wire(from: { x: number; y: number }, to: { x: number; y: number }): Svg
   const [x2, y2] = [to.x, to.y + boxHeight / 2]
   const bend = Math.max(14, (x2 - x1) / 2)
   const d = `M${place(x1)} ${place(y1)}C${place(x1 + bend)} ${place(y1)} ${place(x2 - bend)} ${place(y2)} ${place(x2)} ${place(y2)}`
-  return svg('path', { d, class: 'wire' })
+  return svgElement('path', { d, class: 'wire' })
 }
 
 function shortened(role: string): string {

@@ -1,5 +1,5 @@
 import type { ActionHeat } from '../action-heat.ts'
-import { drawing, rectangle, type SvgElement, svg, text } from './svg.ts'
+import { drawing, rectangle, type SvgElement, svgElement, text } from './svg.ts'
 
 const rowHeight = 20
 
@@ -35,7 +35,13 @@ export function heatMap({ rows, starts, last }: ActionHeat, width = 860): SvgEle
   ])
   const marks = [...new Set([0, 0.25, 0.5, 0.75].map((part) => Math.floor(part * starts.length)))]
   return drawing(width, bottom + 44, 'Share of placed units by role and granularity, over the updates', [
-    svg('rect', { x: left, y: top, width: width - left - 8, height: bottom - top, class: 'heat-ground' }),
+    svgElement('rect', {
+      x: left,
+      y: top,
+      width: width - left - 8,
+      height: bottom - top,
+      class: 'heat-ground',
+    }),
     ...cells,
     ...marks.map((column) =>
       text(String(starts[column] ?? 1), left + (column + 0.5) * cell, bottom + 18, {

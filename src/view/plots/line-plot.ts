@@ -1,5 +1,5 @@
 import { axes, linearScale, niceTicks, padded } from './axis.ts'
-import { drawing, place, type SvgElement, svg } from './svg.ts'
+import { drawing, place, type SvgElement, svgElement } from './svg.ts'
 
 interface LinePlot {
   readonly title: string
@@ -28,7 +28,7 @@ export function linePlot({ title, x, lines, format }: LinePlot): SvgElement {
     const d = points
       .map(([px, py], position) => `${position === 0 ? 'M' : 'L'}${place(px)} ${place(py)}`)
       .join('')
-    return svg('path', { d, class: index === lines.length - 1 ? 'line' : 'line faint' })
+    return svgElement('path', { d, class: index === lines.length - 1 ? 'line' : 'line faint' })
   })
   return drawing(width, height, `${title}: ${lines.map(({ name }) => name).join(', ')}`, [
     ...axes(

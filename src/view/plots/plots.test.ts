@@ -5,7 +5,7 @@ import { differencePlot } from './difference-plot.ts'
 import { graphPlot } from './graph-plot.ts'
 import { heatMap } from './heat-map.ts'
 import { linePlot } from './line-plot.ts'
-import { paretoFrontier } from './pareto.ts'
+import { frontierPositions } from './pareto.ts'
 import { scatterPlot } from './scatter-plot.ts'
 import { escaped, svgText } from './svg.ts'
 
@@ -18,8 +18,8 @@ test('the Pareto frontier has what no other point beats, by rising cost', () => 
     { x: 5, y: 0.6 },
     { x: 9, y: 0.9 },
   ]
-  expect(paretoFrontier(points)).toEqual([1, 0, 5])
-  expect(paretoFrontier([])).toEqual([])
+  expect(frontierPositions(points)).toEqual([1, 0, 5])
+  expect(frontierPositions([])).toEqual([])
 })
 
 test('ticks are round numbers within the range', () => {

@@ -1,6 +1,6 @@
 import { axes, linearScale, niceTicks } from './axis.ts'
-import { paretoFrontier } from './pareto.ts'
-import { drawing, line, place, type SvgElement, svg, text } from './svg.ts'
+import { frontierPositions } from './pareto.ts'
+import { drawing, line, place, type SvgElement, svgElement, text } from './svg.ts'
 
 export interface ScatterPoint {
   readonly label: string
@@ -26,7 +26,7 @@ export function scatterPlot({ points, metric, formatTokens, width = 760 }: Scatt
   const high = Math.min(1, Math.max(...points.map(({ score }) => score.high)) + 0.03)
   const x = linearScale([0, most], [frame.left, frame.right])
   const y = linearScale([low, high], [frame.bottom, frame.top])
-  const frontier = paretoFrontier(points.map(({ tokens, score }) => ({ x: tokens, y: score.mean })))
+  const frontier = frontierPositions(points.map(({ tokens, score }) => ({ x: tokens, y: score.mean })))
   const path = frontier.map((position, index) => {
     const { tokens, score } = points[position]!
     return `${index === 0 ? 'M' : 'L'}${place(x(tokens))} ${place(y(score.mean))}`
@@ -43,10 +43,10 @@ export function scatterPlot({ points, metric, formatTokens, width = 760 }: Scatt
         title: metric,
       },
     ),
-    svg('path', { d: path.join(''), class: 'frontier' }),
+    svgElement('path', { d: path.join(''), class: 'frontier' }),
     ...points.map(({ tokens, score }) => line(x(tokens), y(score.low), x(tokens), y(score.high), 'whisker')),
     ...points.map(({ tokens, score }, position) =>
-      svg('circle', {
+      svgElement('circle', {
         cx: place(x(tokens)),
         cy: place(y(score.mean)),
         r: 5,

@@ -5,7 +5,7 @@ export interface SvgElement {
   readonly children: readonly (SvgElement | string)[]
 }
 
-export function svg(
+export function svgElement(
   tag: string,
   attributes: SvgElement['attributes'] = {},
   ...children: readonly (SvgElement | string)[]
@@ -21,7 +21,11 @@ export function drawing(
   children: readonly SvgElement[],
 ): SvgElement {
   const viewBox = `0 0 ${place(width)} ${place(height)}`
-  return svg('svg', { viewBox, width, height, role: 'img', 'aria-label': title, class: 'plot' }, ...children)
+  return svgElement(
+    'svg',
+    { viewBox, width, height, role: 'img', 'aria-label': title, class: 'plot' },
+    ...children,
+  )
 }
 
 export function text(
@@ -30,11 +34,11 @@ export function text(
   y: number,
   attributes: SvgElement['attributes'] = {},
 ): SvgElement {
-  return svg('text', { x: place(x), y: place(y), ...attributes }, content)
+  return svgElement('text', { x: place(x), y: place(y), ...attributes }, content)
 }
 
 export function line(x1: number, y1: number, x2: number, y2: number, name: string): SvgElement {
-  return svg('line', { x1: place(x1), y1: place(y1), x2: place(x2), y2: place(y2), class: name })
+  return svgElement('line', { x1: place(x1), y1: place(y1), x2: place(x2), y2: place(y2), class: name })
 }
 
 export function rectangle(
@@ -42,7 +46,7 @@ export function rectangle(
   name: string,
   more: SvgElement['attributes'] = {},
 ): SvgElement {
-  return svg('rect', {
+  return svgElement('rect', {
     x: place(x),
     y: place(y),
     width: place(width),
