@@ -227,7 +227,10 @@ test('everything can be reached with the keyboard alone', async () => {
   const press = async (name: RegExp, key = 'Enter') => {
     for (let presses = 0; presses < 80; presses += 1) {
       await page.keyboard.press('Tab')
-      const focused = await page.evaluate(() => document.activeElement?.textContent || document.activeElement?.ariaLabel || '')
+      const focused = await page.evaluate(() => {
+        const element = document.activeElement
+        return element?.matches('a, button') ? element.textContent : ''
+      })
       if (name.test(focused)) return page.keyboard.press(key)
     }
     throw new Error(`Nothing called ${name} was reached.`)
