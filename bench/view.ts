@@ -83,11 +83,21 @@ function enlarge(runs: string, size: number): void {
   const record = join(folder, 'run.json')
   writeFileSync(record, JSON.stringify({ ...JSON.parse(readFileSync(record, 'utf8')), name, updates: size }))
   const repeat = (file: string, numbered: (line: object, position: number) => object) => {
-    const lines = readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as object)
-    const all = Array.from({ length: size }, (_, position) => numbered(lines[position % lines.length]!, position))
+    const lines = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    const all = Array.from({ length: size }, (_, position) =>
+      numbered(lines[position % lines.length]!, position),
+    )
     writeFileSync(file, all.map((line) => `${JSON.stringify(line)}\n`).join(''))
   }
   repeat(join(folder, 'events.jsonl'), (line, update) => ({ ...line, update }))
-  for (const evaluation of readdirSync(join(folder, 'evaluations'), { withFileTypes: true }).filter((one) => one.isDirectory()))
-    repeat(join(folder, 'evaluations', evaluation.name, 'records.jsonl'), (line, position) => ({ ...line, task: `question-${position}` }))
+  for (const evaluation of readdirSync(join(folder, 'evaluations'), { withFileTypes: true }).filter((one) =>
+    one.isDirectory(),
+  ))
+    repeat(join(folder, 'evaluations', evaluation.name, 'records.jsonl'), (line, position) => ({
+      ...line,
+      task: `question-${position}`,
+    }))
 }

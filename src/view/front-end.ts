@@ -58,10 +58,14 @@ export async function builtPages(): Promise<string> {
   const outDir = `${kept}.${process.pid}`
   // In a process of its own: the environment decides whether Vite makes the pages for people or for their developers.
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
-  await promisify(execFile)(process.execPath, [vite, 'build', 'view', '--outDir', outDir, '--logLevel', 'error'], {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
+  await promisify(execFile)(
+    process.execPath,
+    [vite, 'build', 'view', '--outDir', outDir, '--logLevel', 'error'],
+    {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: 'production' },
+    },
+  )
   try {
     renameSync(outDir, kept)
   } catch (error) {

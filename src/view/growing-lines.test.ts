@@ -26,5 +26,7 @@ test('reads what is new, whole lines only, and again from the start where the fi
 test('a damaged line is named by its file', () => {
   const path = join(folder, 'damaged.jsonl')
   writeFileSync(path, '{"n":1}\nnot json\n{"n":2}\n')
-  expect(() => new GrowingLines(path).read()).toThrow(`${path} has a damaged line. Put a copy of the file in its place.`)
+  expect(() => new GrowingLines(path).read()).toThrow(
+    `${path} has a damaged line. Put a copy of the file in its place.`,
+  )
 })

@@ -15,5 +15,7 @@ test('the first load is below 300 kB of compressed script, and nothing is fetche
   expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=/)
   expect(index).not.toMatch(/https?:\/\//)
   for (const name of readdirSync(join(pages, 'assets')).filter((file) => file.endsWith('.css')))
-    expect(readFileSync(join(pages, 'assets', name), 'utf8'), name).not.toMatch(/url\(\s*['"]?https?:|@import/)
+    expect(readFileSync(join(pages, 'assets', name), 'utf8'), name).not.toMatch(
+      /url\(\s*['"]?https?:|@import/,
+    )
 }, 300_000)

@@ -77,7 +77,9 @@ function poison(evaluation: string): void {
   const events = join(run, 'events.jsonl')
   const spoiled = lines(events).map((line, position) => {
     const event = JSON.parse(line)
-    const roles = Object.fromEntries(scripts.slice(position * 9, position * 9 + 9).map((name) => [name, { atomic: 1, group: 1 }]))
+    const roles = Object.fromEntries(
+      scripts.slice(position * 9, position * 9 + 9).map((name) => [name, { atomic: 1, group: 1 }]),
+    )
     return `${JSON.stringify({ ...event, actions: { ...event.actions, roles } })}\n`
   })
   writeFileSync(events, spoiled.join(''))
@@ -108,9 +110,14 @@ test('sixty payloads in questions, answers, names and roles are shown as text on
     await page.locator('main h1').waitFor()
     await page.locator('main :is(.card, .tiles)').first().waitFor()
     const text = () => page.locator('main').textContent()
-    for (const payload of shown) await expect.poll(text, { message: path, timeout: 200_000 }).toContain(payload)
+    for (const payload of shown)
+      await expect.poll(text, { message: path, timeout: 200_000 }).toContain(payload)
     expect(await page.evaluate('window.hacked')).toBeUndefined()
-    expect(await page.locator('#root :is(script, img, iframe, object, embed, base, meta, link, form[action])').count()).toBe(0)
+    expect(
+      await page
+        .locator('#root :is(script, img, iframe, object, embed, base, meta, link, form[action])')
+        .count(),
+    ).toBe(0)
   }
   expect(mishaps).toEqual([])
   await page.context().close()
@@ -131,7 +138,9 @@ test('a damaged run is listed with the reason, and its page tells it', async () 
   await page.goto(view.url)
   const problem = page.getByRole('alert')
   await problem.waitFor()
-  expect(await problem.textContent()).toMatch(/^damaged cannot be read\. .*run\.json cannot be read.*Put a copy/)
+  expect(await problem.textContent()).toMatch(
+    /^damaged cannot be read\. .*run\.json cannot be read.*Put a copy/,
+  )
   await page.getByRole('link', { name: 'hostile', exact: true }).waitFor()
   await page.goto(`${view.url}/runs/damaged`)
   await page.getByRole('alert').waitFor()
@@ -167,7 +176,10 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
   writeFileSync(join(pages, 'index.html'), '<!doctype html>the page')
   const openTasks = () => Promise.reject(new Error('none'))
   const app = viewApp({ runs, pages, version: '0', openTasks, closing: new AbortController().signal })
-  return app.request(`http://127.0.0.1:4242${path}`, { method, headers: { host: '127.0.0.1:4242', ...headers } })
+  return app.request(`http://127.0.0.1:4242${path}`, {
+    method,
+    headers: { host: '127.0.0.1:4242', ...headers },
+  })
 }
 
 test.each(paths)('a path leads nowhere: %j', async (path) => {

@@ -39,7 +39,11 @@ test('whatever a text holds, it stays text in every drawing', () => {
   const update = { update: 0, actions: { roles, units: [1], edgeShare: 0 } }
   const drawings = [
     graphPlot([{ role: text, realization: 'group', predecessors: [] }]),
-    scatterPlot({ points: [{ label: text, tokens: 5, score: interval }], metric: text, formatTokens: String }),
+    scatterPlot({
+      points: [{ label: text, tokens: 5, score: interval }],
+      metric: text,
+      formatTokens: String,
+    }),
     differencePlot([{ label: text, difference: 0.1, low: 0.05, high: 0.2 }], text),
     heatMap(actionHeat([update])),
     linePlot({ title: text, x: [1, 2], lines: [{ name: text, values: [0, 1] }], format: String }),
@@ -54,12 +58,23 @@ test('whatever a text holds, it stays text in every drawing', () => {
 test('the heat map has shares of what was placed, the most recent first', () => {
   const updates = Array.from({ length: 120 }, (_, update) => ({
     update,
-    actions: { units: [1], edgeShare: 0, roles: { early: { atomic: update < 60 ? 3 : 0, group: 0 }, late: { atomic: 1, group: update < 60 ? 0 : 1 } } },
+    actions: {
+      units: [1],
+      edgeShare: 0,
+      roles: {
+        early: { atomic: update < 60 ? 3 : 0, group: 0 },
+        late: { atomic: 1, group: update < 60 ? 0 : 1 },
+      },
+    },
   }))
   const { rows, starts, last } = actionHeat(updates)
   expect(starts.length).toBe(60)
   expect([starts[0], starts[1], last]).toEqual([1, 3, 120])
-  expect(rows.map(({ role, granularity }) => `${role} ${granularity}`)).toEqual(['late atomic', 'late group', 'early atomic'])
+  expect(rows.map(({ role, granularity }) => `${role} ${granularity}`)).toEqual([
+    'late atomic',
+    'late group',
+    'early atomic',
+  ])
   expect(rows[0]!.shares[0]).toBe(0.25)
   expect(rows[1]!.shares.at(-1)).toBe(0.5)
 })

@@ -41,7 +41,8 @@ export function QuestionPage({ run }: { readonly run: string }): ReactNode {
               className="stack"
               // Drawn anew where the room changes, so that graphs fit into it.
               key={`${answer.label} ${second?.label}`}
-              aria-label={`Organisation ${answer.label}`}>
+              aria-label={`Organisation ${answer.label}`}
+            >
               <Verdict answer={answer} question={data} />
               <BuildingSteps run={run} task={task} answer={answer} />
               <QuestionExecution run={run} task={task} label={answer.label} />

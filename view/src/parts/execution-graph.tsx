@@ -71,7 +71,9 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
         }}
         onEdgesChange={(changes) => {
           const chosenEdge = changes.find((change) => change.type === 'select' && change.selected)
-          const edge = edges.find(({ id }) => chosenEdge !== undefined && 'id' in chosenEdge && id === chosenEdge.id)
+          const edge = edges.find(
+            ({ id }) => chosenEdge !== undefined && 'id' in chosenEdge && id === chosenEdge.id,
+          )
           if (edge !== undefined) onEdge(edge.source, edge.target)
         }}
         proOptions={{ hideAttribution: false }}
