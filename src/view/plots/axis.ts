@@ -32,7 +32,7 @@ export function padded(values: readonly number[], share = 0.06): [number, number
 }
 
 /** The room inside of a plot. */
-export interface Frame {
+export interface PlotFrame {
   readonly left: number
   readonly right: number
   readonly top: number
@@ -41,7 +41,7 @@ export interface Frame {
 
 /** Rules and labels of both axes, behind what is drawn. */
 export function axes(
-  frame: Frame,
+  frame: PlotFrame,
   x: {
     readonly scale: Scale
     readonly ticks: readonly number[]
