@@ -3,7 +3,7 @@ import type { RunRecord } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { FollowedRun } from './followed-run.ts'
 
-export interface RunQuestion {
+export interface OpenedQuestion {
   readonly task: Task
   readonly split: string
   /** What it is a question of, by the task set's own metadata; absent where that tells no kinds apart. */
@@ -13,7 +13,7 @@ export interface RunQuestion {
 }
 
 export interface RunTasks {
-  readonly questions: ReadonlyMap<string, RunQuestion>
+  readonly questions: ReadonlyMap<string, OpenedQuestion>
   /** Why the run's questions cannot be shown. */
   readonly problem?: string
 }

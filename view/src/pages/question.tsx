@@ -37,7 +37,12 @@ export function QuestionPage({ run }: { readonly run: string }): ReactNode {
       {chosen !== undefined && (
         <div className={second === undefined ? 'stack' : 'grid two'}>
           {[chosen, ...(second === undefined ? [] : [second])].map((answer) => (
-            <section className="stack" key={answer.label} aria-label={`Organisation ${answer.label}`}>
+            <section
+              className="stack"
+              // Drawn anew where the room changes, so that graphs fit into it.
+              key={`${answer.label} ${second?.label}`}
+              aria-label={`Organisation ${answer.label}`}
+            >
               <Verdict answer={answer} question={data} />
               <BuildingSteps run={run} task={task} answer={answer} />
               <QuestionExecution run={run} task={task} label={answer.label} />

@@ -66,9 +66,15 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
         nodesDraggable={false}
         onNodeClick={(_, { id }) => onNode(id)}
         onEdgeClick={(_, { source, target }) => onEdge(source, target)}
-        onSelectionChange={({ nodes: [node], edges: [edge] }) => {
-          if (node !== undefined) onNode(node.id)
-          else if (edge !== undefined) onEdge(edge.source, edge.target)
+        onNodesChange={(changes) => {
+          for (const change of changes) if (change.type === 'select' && change.selected) onNode(change.id)
+        }}
+        onEdgesChange={(changes) => {
+          const chosenEdge = changes.find((change) => change.type === 'select' && change.selected)
+          const edge = edges.find(
+            ({ id }) => chosenEdge !== undefined && 'id' in chosenEdge && id === chosenEdge.id,
+          )
+          if (edge !== undefined) onEdge(edge.source, edge.target)
         }}
         proOptions={{ hideAttribution: false }}
       >
