@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'undici'
 import { paperDecoding } from '../../src/models/chat-model.ts'
-import { OpenAICompatibleModel } from '../../src/models/openai-compatible.ts'
+import { OpenAICompatibleModel } from '../../src/models/http/openai-compatible.ts'
 import { Samples } from '../bench.ts'
 import { task } from './shapes.ts'
 

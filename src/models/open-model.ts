@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import { Problem, validated } from '../problem.ts'
-import { checkBaseURL } from './base-url.ts'
-import { OpenAICompatibleModel } from './openai-compatible.ts'
+import { checkBaseURL } from './http/base-url.ts'
+import { OpenAICompatibleModel } from './http/openai-compatible.ts'
 import { type Provider, type ProviderName, providers } from './providers.ts'
 import { ApiKey, readKeyFile } from './secret.ts'
 

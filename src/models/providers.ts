@@ -1,4 +1,4 @@
-import type { Dialect } from './openai-wire.ts'
+import type { Dialect } from './http/openai-wire.ts'
 
 /** A provider whose address and dialect are known. All of it can be overridden in the settings. */
 export interface Provider extends Dialect {

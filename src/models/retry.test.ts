@@ -4,7 +4,7 @@ import { InstantClock } from '../../test/faults/instant-clock.ts'
 import { CallLimit } from './call-limit.ts'
 import { type ChatModel, type ChatReply, paperDecoding } from './chat-model.ts'
 import { stopsRun } from './failure.ts'
-import { OpenAICompatibleModel } from './openai-compatible.ts'
+import { OpenAICompatibleModel } from './http/openai-compatible.ts'
 import { callModel, readRetryAfter } from './retry.ts'
 import { addUsage, noUsage } from './usage.ts'
 

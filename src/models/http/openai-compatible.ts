@@ -1,10 +1,10 @@
 import { Pool } from 'undici'
-import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from './chat-model.ts'
-import { blamesRequest, type FailureKind, failureOfStatus } from './failure.ts'
+import type { ChatFailure, ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../chat-model.ts'
+import { blamesRequest, type FailureKind, failureOfStatus } from '../failure.ts'
+import { ReplyWarnings } from '../reply-warnings.ts'
+import type { ApiKey } from '../secret.ts'
 import { type ExchangeLimits, type HttpAnswer, post } from './http-exchange.ts'
 import { completionBody, type Dialect, readCompletion, readErrorBody } from './openai-wire.ts'
-import { ReplyWarnings } from './reply-warnings.ts'
-import type { ApiKey } from './secret.ts'
 
 export interface EndpointSettings extends Dialect, Partial<ExchangeLimits> {
   readonly provider: string

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
-import type { ChatFailure } from './chat-model.ts'
-import { withDeadline } from './deadline.ts'
+import type { ChatFailure } from '../chat-model.ts'
+import { withDeadline } from '../deadline.ts'
 
 /** An HTTP answer. A 2xx body is complete; another may be cut off. */
 export interface HttpAnswer {

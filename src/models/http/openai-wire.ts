@@ -1,7 +1,7 @@
-import type { JsonObject } from '../library/json-value.ts'
-import type { ChatAnswer, ChatRequest } from './chat-model.ts'
-import type { ServerError } from './failure.ts'
-import { checkUsage, type UsageReading } from './usage.ts'
+import type { JsonObject } from '../../library/json-value.ts'
+import type { ChatAnswer, ChatRequest } from '../chat-model.ts'
+import type { ServerError } from '../failure.ts'
+import { checkUsage, type UsageReading } from '../usage.ts'
 
 /** How a provider's dialect differs from plain OpenAI chat completions. */
 export interface Dialect {

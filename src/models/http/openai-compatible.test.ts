@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Fault, FaultServer } from '../../test/faults/fault-server.ts'
-import { type ChatRequest, paperDecoding } from './chat-model.ts'
-import type { FailureKind } from './failure.ts'
+import { type Fault, FaultServer } from '../../../test/faults/fault-server.ts'
+import { type ChatRequest, paperDecoding } from '../chat-model.ts'
+import type { FailureKind } from '../failure.ts'
+import { ApiKey } from '../secret.ts'
 import { type EndpointSettings, OpenAICompatibleModel } from './openai-compatible.ts'
-import { ApiKey } from './secret.ts'
 
 const canary = 'sk-canary/7+"Zurich"=='
 const request: ChatRequest = { system: 'Be brief.', user: '{"question":"?"}', decoding: paperDecoding }

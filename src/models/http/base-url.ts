@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { Problem } from '../problem.ts'
+import { Problem } from '../../problem.ts'
 
 /**
  * Checks a model's address, which comes from configuration only. Two kinds need the explicit flag: `http:` beyond loopback,
