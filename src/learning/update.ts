@@ -46,6 +46,8 @@ export interface TrainedUpdate {
   readonly chosen?: readonly { readonly task: string; readonly graph: AgentGraph }[]
   /** By values: what choosing per question gained on questions that had no part in it. */
   readonly gain?: number
+  /** By values, of the last update: what choices by fewer questions would have scored. */
+  readonly curve?: readonly { readonly questions: number; readonly score: number }[]
 }
 
 /**

@@ -21,7 +21,7 @@ export interface TrajectoryRecord {
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations, gain }: TrainedUpdate,
+  { update, query, temperature, trajectories, advantages, report, evaluations, gain, curve }: TrainedUpdate,
   { made, known, usage, reused, cost, boundMs }: EvaluationTally,
   { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
 ) {
@@ -37,6 +37,7 @@ export function updateRecord(
     ...learnedFrom(trajectories),
     advantages,
     gain,
+    curve,
     evaluations: { asked: evaluations, made, known },
     made: tokenCount(usage),
     reused: tokenCount(reused),

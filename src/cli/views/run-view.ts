@@ -45,8 +45,18 @@ export function runLines(run: ShownRun, graphsToDraw: number, screen: Screen): L
     updates.length > 0 && [curves(updates, screen), actions(updates, screen)],
     run.graphs.length > 0 && finalGraphs(run, graphsToDraw, screen),
     evaluations(run, screen),
+    enough(updates, screen),
     worth(run, screen),
   ]
+}
+
+/** How the score on training questions that were left out grows with the number of those learned from. */
+function enough(updates: readonly UpdateRecord[], screen: Screen): Lines {
+  const curve = updates.at(-1)?.curve ?? []
+  if (curve.length === 0) return false
+  const points = curve.map(({ questions, score }) => `${questions}: ${percent(score)}`).join(', ')
+  const text = `Would fewer questions have been enough? Learned from so many, the score on the others: ${points}.`
+  return ['', wrapText(text, screen)]
 }
 
 /** In one sentence: whether training was worth it, or how to find out. */

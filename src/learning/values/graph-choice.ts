@@ -62,6 +62,29 @@ export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): Gr
   return { graphs: byForm!.map(() => fixed), fixed, gain: 0 }
 }
 
+/** The graphs that were run on nearly all questions. */
+export function confirmedGraphs(looks: readonly Look[], traits: readonly Float64Array[]): AgentGraph[] {
+  const counts = Map.groupBy(looks, ({ graph }) => graphKey(graph))
+  return [...counts.values()]
+    .filter(({ length }) => length >= nearlyAll * traits.length)
+    .map(([look]) => look!.graph)
+}
+
+/** The choice between some graphs that these looks suggest, for a question with any traits. */
+export function chooserOf(
+  looks: readonly Look[],
+  graphs: readonly AgentGraph[],
+  traits: readonly Float64Array[],
+  tokenWorth: number,
+): (trait: Float64Array) => AgentGraph {
+  const model = new ValueModel(traits, looks)
+  const rated = rate(
+    model,
+    graphs.map((graph) => model.describe(graph)),
+  )
+  return (trait) => bestOf(rated, tokenWorth, trait).graph.graph
+}
+
 function choiceFrom(
   model: ValueModel,
   graphs: readonly SeenGraph[],

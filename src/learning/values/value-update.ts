@@ -6,6 +6,7 @@ import { creditTrajectory } from '../trajectory.ts'
 import type { GraphScore, ScoreGraph, TrainedUpdate } from '../update.ts'
 import { chooseGraphs } from './graph-choice.ts'
 import { actionsTo, imitate } from './imitation.ts'
+import { questionCurve } from './question-curve.ts'
 import type { Look } from './value-model.ts'
 import type { ValueQuestions } from './value-questions.ts'
 import { type Pair, proposeLooks } from './value-search.ts'
@@ -61,6 +62,7 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
     ),
     chosen: queries.map(({ id }, index) => ({ task: id, graph: choice.graphs[index]! })),
     gain: choice.gain,
+    curve: left === 0 ? questionCurve(known, traits[0]!, tokenWorth) : undefined,
   }
   return { trained, looks }
 }
