@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { evaluate } from '../../src/evaluation/evaluate.ts'
 import { directOrganisation } from '../../src/evaluation/organisation.ts'
 import { viewApp } from '../../src/view/view-app.ts'
@@ -20,7 +20,6 @@ const escapes = '\u001b]0;owned\u0007\u001b[2J\u202eevil'
 let view: RunningView
 let browser: Browser
 
-vi.setConfig({ testTimeout: 300_000 })
 beforeAll(async () => {
   mkdirSync(runs)
   writeFileSync(join(work, 'secret.txt'), 'the-secret')
@@ -34,7 +33,7 @@ beforeAll(async () => {
   symlinkSync(join(work, 'secret.txt'), join(run, 'link'))
   view = await startMagicView('--runs-dir', runs)
   browser = await openBrowser()
-}, 300_000)
+})
 afterAll(async () => {
   await browser?.close()
   await view?.close()

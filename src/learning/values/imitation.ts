@@ -15,6 +15,9 @@ export interface Lesson {
 /** Questions whose gradients make up one step. */
 const batch = 8
 
+/** A mean loss at which every choice is all but certain: further passes would teach nothing. */
+const learned = 0.01
+
 /**
  * Teaches the policy to build each question's graph: passes over the questions in random order, with the policy-gradient
  * loss at advantage 1, which is the cross-entropy of the construction's actions. Reports the means of
@@ -44,6 +47,7 @@ export function imitate(
         report[field] += one[field] / lessons.length
       if (place % batch === batch - 1 || place === lessons.length - 1) learner.applyGradients()
     }
+    if (report.loss < learned) break
   }
   return report
 }
