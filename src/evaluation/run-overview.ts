@@ -94,22 +94,16 @@ export function fifthOf(updates: number): number {
 /** A final graph of a training, and how it did on the questions that it was built for. */
 export type FinalGraph = ReturnType<typeof graphsOf>[number]
 
-/** The final graphs of the last updates, the most common first, of equally common ones the newest. */
+/** The final graphs of the last updates, the most common first, of equally common ones the newest. By values: those chosen. */
 export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
-  return graphsOf((readLines(trajectoriesFile) as TrajectoryRecord[]).slice(-lastUpdates))
+  const updates = readLines(trajectoriesFile) as TrajectoryRecord[]
+  const { chosen } = updates.at(-1) ?? {}
+  return chosen === undefined ? graphsOf(updates.slice(-lastUpdates)) : chosenGraphs(chosen, endsOf(updates))
 }
 
-/** The same of any updates. */
+/** The same of any updates: the graphs that were run. */
 export function graphsOf(updates: readonly TrajectoryRecord[]) {
-  const ends = updates
-    .flatMap(({ trajectories }) => trajectories)
-    .map(({ query, transitions, terminalScore }) => {
-      const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
-      return { graph, key: graphKey(graph), query, score: terminalScore }
-    })
-  const { chosen } = updates.at(-1) ?? {}
-  if (chosen !== undefined) return chosenGraphs(chosen, ends)
-  return [...Map.groupBy(ends.toReversed(), ({ key }) => key)]
+  return [...Map.groupBy(endsOf(updates).toReversed(), ({ key }) => key)]
     .map(([key, same]) => ({
       graph: same[0]!.graph,
       key,
@@ -119,17 +113,27 @@ export function graphsOf(updates: readonly TrajectoryRecord[]) {
     .toSorted((a, b) => b.count - a.count)
 }
 
-/** By values the last word is the choice: how each chosen graph did on its questions, where it was run in these updates. */
+function endsOf(updates: readonly TrajectoryRecord[]) {
+  return updates
+    .flatMap(({ trajectories }) => trajectories)
+    .map(({ query, transitions, terminalScore }) => {
+      const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
+      return { graph, key: graphKey(graph), query, score: terminalScore }
+    })
+}
+
+/** How each chosen graph did on the questions that it was chosen for, wherever it was run on them; NaN where nowhere. */
 function chosenGraphs(
   chosen: NonNullable<TrajectoryRecord['chosen']>,
-  ends: readonly { readonly key: string; readonly query: string; readonly score: number }[],
-) {
+  ends: ReturnType<typeof endsOf>,
+): FinalGraph[] {
+  const scores = new Map(ends.map(({ key, query, score }) => [`${key} ${query}`, score]))
   return chosen
     .map(({ graph: { units }, tasks }) => {
       const graph = AgentGraph.of(units)
       const key = graphKey(graph)
-      const own = ends.filter((end) => end.key === key && tasks.includes(end.query))
-      return { graph, key, count: tasks.length, score: meanOf(own.map(({ score }) => score)) }
+      const own = tasks.flatMap((task) => scores.get(`${key} ${task}`) ?? [])
+      return { graph, key, count: tasks.length, score: meanOf(own) }
     })
     .toSorted((a, b) => b.count - a.count)
 }

@@ -206,7 +206,7 @@ function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Scre
       .slice(0, shown)
       .map(({ graph, count, score }) => [
         '',
-        `${counted(count, 'time')} of ${all} (${percent(count / all)}), mean score ${score.toFixed(2)}`,
+        `${counted(count, 'time')} of ${all} (${percent(count / all)}), ${Number.isNaN(score) ? 'not run on them yet' : `mean score ${score.toFixed(2)}`}`,
         '',
         graphLines(graph, screen),
       ]),

@@ -88,10 +88,22 @@ function retriesOf(updates: readonly UpdateRecord[]): number {
 function scoreText(updates: readonly UpdateRecord[]): string {
   const recent = meanScore(updates.slice(-scoreWindow))
   if (recent === undefined) return 'none: no update was done'
+  const { gain, query } = updates.at(-1)!
+  if (query === undefined) return valuesText(recent.mean, gain)
   const same = sameQuestions(updates)
   if (same === undefined)
     return `${recent.mean.toFixed(3)} (mean of the last ${counted(recent.n, 'update')}; no question was asked twice, so there is nothing to compare it with)`
   return `${same.first.toFixed(3)} → ${same.last.toFixed(3)} on the same ${counted(same.questions, 'question')}, the first and the last time that each was asked`
+}
+
+/** By values updates are about many questions, and their looks about many graphs: what counts is what the choice gains. */
+function valuesText(mean: number, gain: number | undefined): string {
+  const looks = `${mean.toFixed(3)} (mean of what was looked at in the last updates)`
+  if (gain === undefined) return `${looks}; no graph was confirmed on all questions yet`
+  const points = (100 * gain).toFixed(1)
+  return gain > 0
+    ? `${looks}; choosing a graph per question gains ${points} points, tokens taken off, on questions left out in turn`
+    : `${looks}; choosing per question gains nothing on questions left out in turn, so all get the best fixed graph`
 }
 
 function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {
