@@ -392,7 +392,7 @@ describe('magic compare', { timeout: seconds }, () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^▸ direct /m)
     expect(stdout).toContain('Difference to direct, in percentage points')
-    expect(stdout).toMatch(/^trained +[+-]?\d+\.\d \[.*\] +\d+ +\d+ +\d+ +\d+\.\d+×$/m)
+    expect(stdout).toMatch(/^trained +[+-]?\d+\.\d \[.*\] +±\d+\.\d +\d+ +\d+ +\d+ +\d+\.\d+×$/m)
     expect(stdout).toContain('simulated')
   })
 
