@@ -19,7 +19,9 @@ export function evidenceOf(
   growing: readonly { readonly path: string; readonly digest: FileDigest }[],
 ): () => JsonObject {
   const settings = folder.readSettings()
-  const fixed = [folder.membershipFile, folder.libraryFile].map((path) => ({
+  const { membershipFile, libraryFile, earlierLooksFile } = folder
+  const earlier = existsSync(earlierLooksFile) ? [earlierLooksFile] : []
+  const fixed = [membershipFile, libraryFile, ...earlier].map((path) => ({
     path,
     digest: digestOf(readFileSync(path)),
   }))
@@ -38,10 +40,13 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
   }
   const { settings, files } = evidenceSchema.parse(restsOn)
   const mayHaveGrown = [folder.eventsFile, folder.trajectoriesFile, folder.callsFile]
-  const paths = [folder.membershipFile, folder.libraryFile, ...mayHaveGrown]
+  const { membershipFile, libraryFile, earlierLooksFile } = folder
+  const paths = [membershipFile, libraryFile, earlierLooksFile, ...mayHaveGrown]
+  const earlier = basename(earlierLooksFile)
   return [
     ...changesBetween(settings, folder.readSettings()).map((line) => `run.json: ${line}`),
     ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
+    ...(existsSync(earlierLooksFile) && files[earlier] === undefined ? [`${earlier} was not there`] : []),
     ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
   ]
 }

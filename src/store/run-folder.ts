@@ -102,6 +102,8 @@ export class RunFolder {
   readonly recordFile: string
   readonly eventsFile: string
   readonly trajectoriesFile: string
+  /** What a run knew of earlier ones when it began; most have none. */
+  readonly earlierLooksFile: string
   readonly ledgerFile: string
   readonly callsFile: string
   /** What earlier versions had in the place of `callsFile`. */
@@ -120,6 +122,7 @@ export class RunFolder {
     this.recordFile = join(this.path, 'run.json')
     this.eventsFile = join(this.path, 'events.jsonl')
     this.trajectoriesFile = join(this.path, 'trajectories.jsonl')
+    this.earlierLooksFile = join(this.path, 'earlier-looks.jsonl')
     this.ledgerFile = join(this.path, 'ledger.sqlite')
     this.callsFile = join(this.path, 'calls.jsonl')
     this.earlierCallsFile = join(this.path, 'calls.log')

@@ -11,6 +11,7 @@ import { RunError, type RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { assertSameOrder, assertSameRun } from '../store/same-run.ts'
 import { membership, splitOf } from '../tasks/task-set.ts'
+import { type EarlierLook, keepEarlierLooks } from './earlier-looks.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { checkPrice } from './self-check.ts'
 
@@ -53,13 +54,19 @@ export interface OpenedRun {
 }
 
 /** Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from. */
-export async function beginRun(prepared: PreparedRun, checked: Spent, ledger?: string): Promise<OpenedRun> {
+export async function beginRun(
+  prepared: PreparedRun,
+  checked: Spent,
+  ledger?: string,
+  earlier: readonly EarlierLook[] = [],
+): Promise<OpenedRun> {
   const { folder, record } = prepared
   const learner = await learnerOf(prepared)
   // The self-check's spending comes first, so that no run is without it.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
   // Before the record: a run that is killed meanwhile is begun again.
   if (ledger !== undefined) await importEvaluations(ledger, folder.ledgerFile)
+  keepEarlierLooks(folder, earlier)
   folder.create(record, tasksOf(prepared))
   return { learner }
 }

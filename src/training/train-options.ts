@@ -46,6 +46,11 @@ export interface TrainOptions extends EngineOptions {
   readonly keptUpdates?: ReadonlySet<number>
   /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
   readonly ledger?: string
+  /**
+   * Folders of earlier runs: what they have evaluated of the same questions with the same model, prompts and roles, a new
+   * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
+   */
+  readonly learnFrom?: readonly string[]
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void

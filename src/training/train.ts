@@ -8,6 +8,7 @@ import { updateByValues } from '../learning/values/value-update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
+import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
 import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
 import { openRunFiles } from './run-files.ts'
@@ -31,9 +32,11 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
   try {
     const prepared = await prepareRun(folder, options)
     if (isResumed) return await trainRun(prepared, await reopenRun(prepared, options.fromUpdate), options)
+    const earlier = await findEarlierLooks(prepared, options)
     const checked = await checkRun(prepared, options)
     lock ??= await claimFolder(folder, false)
-    return await trainRun(prepared, await beginRun(prepared, checked, options.ledger), options)
+    const begun = await beginRun(prepared, checked, options.ledger, earlier)
+    return await trainRun(prepared, begun, options)
   } finally {
     lock?.release()
   }
@@ -116,7 +119,8 @@ async function updatesBy(
   if (settings.method === 'paper')
     return (update) => updatePolicy(learner, { settings, questions, update, updates, evaluate })
   const width = parts.limit.limit
-  const shared = { settings, questions: withTraits(questions, parts.set), evaluate, width, mayGoOn }
+  const known = readEarlierLooks(folder, questions)
+  const shared = { settings, questions: withTraits(questions, parts.set), known, evaluate, width, mayGoOn }
   const rounds = roundsIn(readLines(folder.trajectoriesFile) as TrajectoryRecord[], questions)
   return async () => {
     const made = await updateByValues(learner, { ...shared, rounds })

@@ -11,7 +11,7 @@ import type { Call } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
-import { evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
+import { type Evaluation, evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
 import type { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
@@ -61,6 +61,13 @@ export async function evaluateGraph(
     const last = failures.find(({ status }) => status === 'model_failure')?.reason
     throw new ModelUnreachableError(last === undefined ? problem : `${problem} The last failure: ${last}`)
   }
+}
+
+/** What is learned from an evaluation. */
+export function graphScore({ score, usage, reused }: Evaluation): Required<GraphScore> {
+  // Reused calls count too: a penalty must not depend on what the ledger knew.
+  const { calls, input, output } = addUsage(usage, reused)
+  return { score, usage: { calls, tokens: input + output } }
 }
 
 /** What the evaluations of one update took. */
@@ -127,10 +134,7 @@ export function openEvaluator(options: {
       if (origin === 'kept') known += 1
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
-      const { score, usage, reused } = value.evaluation
-      // Reused calls count too: a penalty must not depend on what the ledger knew.
-      const { calls, input, output } = addUsage(usage, reused)
-      return { score, usage: { calls, tokens: input + output } }
+      return graphScore(value.evaluation)
     } catch (error) {
       // Nothing of this update will be used: what else is under way ends too.
       stop.abort(error)

@@ -11,7 +11,7 @@ import type { Progress } from '../display/progress.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
-import { freeFolder } from '../open-run.ts'
+import { existingRun, freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
@@ -35,6 +35,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly encoder?: EncoderSource
   readonly dryRun: boolean
   readonly ledger?: string
+  readonly learnFrom?: readonly string[]
 }
 
 export function trainCommand(): Command {
@@ -46,6 +47,7 @@ export function trainCommand(): Command {
     .option('--ledger <file>', "begin with the evaluations of another run's ledger.sqlite", (path) =>
       resolve(path),
     )
+    .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -67,6 +69,7 @@ Examples:
   magic train questions.jsonl                          your own questions, on the simulated model
   magic train                                          what magic.config.ts says
   magic train synthetic --method paper --name first    by the paper's procedure instead of by values
+  magic train questions.jsonl --learn-from first       with all that the run first has paid for on these questions
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
 
@@ -91,6 +94,8 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const usual = freeFolder(join(runs, usualName(set.name, new Date())))
     const folder = findRun(options.name ?? basename(usual), runs)
     await assertFree(folder, false)
+    const { learnFrom } = options
+    const earlier = learnFrom?.map((name) => existingRun(name, runs).path)
     const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
     const study = studyOf(source)
     if (study !== undefined)
@@ -106,10 +111,11 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       settings,
       budget,
       ledger: options.ledger,
+      learnFrom: earlier,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.
-      source: { ...job.source, encoder },
+      source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
       progress,
       json: options.json,
     })

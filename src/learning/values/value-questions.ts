@@ -28,11 +28,16 @@ export function roundsIn(
 ): Look[][] {
   const positions = new Map(queries.map(({ id }, position) => [id, position]))
   return records.map(({ trajectories }) =>
-    trajectories.map(({ query, transitions, terminalScore, terminalUsage }) => ({
-      graph: AgentGraph.of(transitions.at(-1)?.graph.units ?? []),
-      question: positions.get(query)!,
-      score: terminalScore,
-      tokens: terminalUsage?.tokens ?? 0,
+    trajectories.map((trajectory) => ({
+      graph: finalGraph(trajectory),
+      question: positions.get(trajectory.query)!,
+      score: trajectory.terminalScore,
+      tokens: trajectory.terminalUsage?.tokens ?? 0,
     })),
   )
+}
+
+/** The graph that a recorded trajectory ended with. */
+export function finalGraph({ transitions }: Pick<Trajectory, 'transitions'>): AgentGraph {
+  return AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
 }

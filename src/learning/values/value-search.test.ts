@@ -57,6 +57,26 @@ test('follows from the looks alone', () => {
     expect(scored(proposeLooks(whole.slice(0, round), options))).toEqual(whole[round])
 })
 
+test('never asks for what earlier runs know, learns from it, and does not count it as paid for', () => {
+  const known = whole.flat()
+  const key = ({ graph, question }: Pick<Look, 'graph' | 'question'>) => `${graphKey(graph)} ${question}`
+  const keys = new Set(known.map(key))
+  const mean = (looks: readonly Look[]) => looks.reduce((sum, { score }) => sum + score, 0) / looks.length
+  // With the same seed the first look at random graphs is the one that is known already.
+  expect(proposeLooks([], { ...options, known })).toEqual([])
+  const again = search({ seed: 6, known })
+  expect(again.flat().filter((look) => keys.has(key(look)))).toEqual([])
+  expect(again.flat().length).toBeGreaterThan(200)
+  expect(again.flat().length).toBeLessThanOrEqual(300)
+  // What it tries next follows what they say, right or wrong.
+  const wrong = known.map((look) => ({ ...look, score: 1 - look.score }))
+  expect(mean(scored(proposeLooks([[]], { ...options, known })))).toBeGreaterThan(0.8)
+  expect(mean(scored(proposeLooks([[]], { ...options, known: wrong })))).toBeLessThan(0.2)
+  expect(proposeLooks(whole.slice(0, 3), { ...options, known: [] })).toEqual(
+    whole[3]!.map(({ graph, question }) => ({ graph, question })),
+  )
+})
+
 test('with patience it stops exploring once nothing better comes', () => {
   const made = search({ patience: 2 })
   expect(made.flat().length).toBeLessThan(whole.flat().length)

@@ -21,6 +21,8 @@ export interface ValueSearchOptions {
   /** Exploring ends once so many rounds have brought nothing better than the ones before; 0 for never. */
   readonly patience: number
   readonly space: ConstructionSpace
+  /** Looks of earlier runs: they teach as much as the others, and are no part of what is paid for. */
+  readonly known?: readonly Look[]
   /** Traits of each training question. */
   readonly traits: readonly Float64Array[]
 }
@@ -41,17 +43,18 @@ const [leaders, neighbours, strangers] = [60, 400, 40] as const
  */
 export function proposeLooks(rounds: readonly (readonly Look[])[], options: ValueSearchOptions): Pair[] {
   const round = rounds.length
-  const looks = rounds.flat()
+  const paid = rounds.flat()
+  const looks = [...(options.known ?? []), ...paid]
   const random = deriveRandom(options.seed, 'values', round)
   const seen = new Set(looks.map(({ graph, question }) => pairKey(graphKey(graph), question)))
-  const left = options.evaluations - looks.length
+  const left = options.evaluations - paid.length
   const wanted =
     round === 0
       ? survey(options, random)
       : round <= exploreRounds
         ? isFlat(rounds, options)
           ? []
-          : explore(round, looks, seen, options, random)
+          : explore(exploringShare(round, paid.length, options), looks, seen, options, random)
         : confirm(round - exploreRounds, looks, options)
   const fresh = wanted.filter(({ graph, question }) => {
     const key = pairKey(graphKey(graph), question)
@@ -81,18 +84,22 @@ function survey({ evaluations, space, traits }: ValueSearchOptions, random: Rand
   return graphs.flatMap((graph) => Array.from({ length: each }, () => ({ graph, question: next() })))
 }
 
+/** Looks of an exploring round: what is left of the search's share, spread over the rounds to come. */
+function exploringShare(round: number, paid: number, { evaluations }: ValueSearchOptions): number {
+  return Math.ceil((evaluations * searchShare - paid) / (exploreRounds - round + 1))
+}
+
 /**
  * Thompson sampling: under weights that are as likely as the looks allow, each question gets the graph that would be best
  * for it. Candidates are the best graphs so far, graphs that differ from them in one or two things, and some random ones.
  */
 function explore(
-  round: number,
+  count: number,
   looks: readonly Look[],
   seen: ReadonlySet<string>,
-  { evaluations, tokenWorth, space, traits }: ValueSearchOptions,
+  { tokenWorth, space, traits }: ValueSearchOptions,
   random: Random,
 ): Pair[] {
-  const count = Math.ceil((evaluations * searchShare - looks.length) / (exploreRounds - round + 1))
   if (count <= 0) return []
   const model = new ValueModel(traits, looks)
   const tokens = tokenModel(model)

@@ -16,6 +16,8 @@ export interface ValueUpdateOptions {
   readonly questions: ValueQuestions
   /** The looks of each earlier update. */
   readonly rounds: readonly (readonly Look[])[]
+  /** Looks of earlier runs. */
+  readonly known?: readonly Look[]
   readonly evaluate: ScoreGraph
   /** Evaluations under way at once. */
   readonly width: number
@@ -32,13 +34,13 @@ const leastPasses = 4
  * far, and a policy that imitates the choice they make for each question. Undefined if it was given up.
  */
 export async function updateByValues(learner: PolicyLearner, options: ValueUpdateOptions) {
-  const { settings, questions, rounds } = options
+  const { settings, questions, rounds, known = [] } = options
   const { seed, restriction, patience } = settings
   const update = rounds.length
   const { queries, traits } = questions
   const tokenWorth = settings.pointsPer1000Tokens / 100_000
   const pairs = proposeLooks(rounds, {
-    ...{ seed, patience, tokenWorth, traits: traits[0]! },
+    ...{ seed, patience, tokenWorth, known, traits: traits[0]! },
     evaluations: evaluationsFor(settings, queries.length),
     space: learner.policy.space(restriction),
   })
@@ -46,8 +48,8 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   if (scores === undefined) return undefined
 
   const looks = pairs.map((pair, index) => lookOf(pair, scores[index]!))
-  const known = [...rounds.flat(), ...looks]
-  const choice = chooseGraphs(known, { tokenWorth, maxTokens: maxTokens(known, settings), traits })
+  const all = [...known, ...rounds.flat(), ...looks]
+  const choice = chooseGraphs(all, { tokenWorth, maxTokens: maxTokens(all, settings), traits })
   const random = deriveRandom(seed, 'imitation', update)
   const lessons = queries.map(({ embedding }, index) => ({ query: embedding, graph: choice.graphs[index]! }))
   const left = updatesOf(settings, queries.length) - 1 - update

@@ -1,0 +1,151 @@
+import { existsSync, rmSync } from 'node:fs'
+import { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { assertLegalGraph, type ConstructionSpace, IllegalActionError } from '../graph/legality.ts'
+import type { TrainingQuestions } from '../learning/training-questions.ts'
+import type { Look } from '../learning/values/value-model.ts'
+import { finalGraph } from '../learning/values/value-questions.ts'
+import { changesBetween } from '../store/differing-settings.ts'
+import { readLines, writeWhole } from '../store/durable-file.ts'
+import type { EvaluationKey } from '../store/ledger/evaluation.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
+import { TaskExecutor } from '../tasks/task-executor.ts'
+import { splitOf, taskVersion } from '../tasks/task-set.ts'
+import type { PreparedRun } from './prepare-run.ts'
+import type { TrainOptions } from './train-options.ts'
+import { graphScore } from './training-evaluator.ts'
+import type { TrajectoryRecord } from './update-record.ts'
+
+type TaskKey = Omit<EvaluationKey, 'graph'>
+
+/** A line of `earlier-looks.jsonl`: how a graph did on a question in an earlier run, and under which conditions. */
+export interface EarlierLook extends TaskKey, Pick<Look, 'score' | 'tokens'> {
+  /** The run that paid for it. */
+  readonly run: string
+  readonly graph: Pick<AgentGraph, 'units'>
+}
+
+/**
+ * What earlier runs have evaluated that holds for a new one as well: the same question, scored and run in the same way, with
+ * a graph that the new run could build. Of a graph on a question the first run's counts. A run that has nothing is refused.
+ */
+export async function findEarlierLooks(
+  { parts, record }: PreparedRun,
+  { learnFrom = [], onEvent }: TrainOptions,
+): Promise<EarlierLook[]> {
+  if (learnFrom.length === 0) return []
+  if (record.training.method !== 'values')
+    throw new RunError(
+      "Only a training by values learns from earlier runs; the paper's procedure learns from its own graphs alone. Choose --method values (`method` in the settings), or leave --learn-from (`learnFrom`) out.",
+    )
+  const { set } = parts
+  const { restriction, maxUnits, maxDepth } = record.training
+  const space = { roles: set.library.space, restriction, maxUnits, maxDepth }
+  const { tasks, references } = splitOf(set, 'train')
+  const executor = new TaskExecutor(parts)
+  const keys = new Map<string, TaskKey>()
+  for (const task of tasks) {
+    const dataVersion = taskVersion(set, task, references.get(task.id))
+    keys.set(task.id, { task: task.id, dataVersion, executor: executor.fingerprint(task) })
+  }
+  const looks = new Map<string, EarlierLook>()
+  for (const path of learnFrom) {
+    const run = new RunFolder(path)
+    const earlier = run.readRecord()
+    let fitting = 0
+    for await (const look of looksIn(run, earlier.name, keys)) {
+      const graph = AgentGraph.of(look.graph.units)
+      if (!isLegal(graph, space)) continue
+      fitting += 1
+      const pair = `${graphKey(graph)} ${look.task}`
+      if (!looks.has(pair)) looks.set(pair, look)
+    }
+    if (fitting === 0) throw nothingFits(run, earlier, record)
+    onEvent?.({
+      type: 'note',
+      text: `${fitting} evaluations of the run ${earlier.name} are known from the start.`,
+    })
+  }
+  return [...looks.values()]
+}
+
+/** Looks of a run whose question, data and executor are those of `keys`; also those that it had from runs before it. */
+async function* looksIn(
+  run: RunFolder,
+  name: string,
+  keys: ReadonlyMap<string, TaskKey>,
+): AsyncGenerator<EarlierLook> {
+  for (const look of readLines(run.earlierLooksFile) as EarlierLook[]) {
+    const key = keys.get(look.task)
+    if (look.dataVersion === key?.dataVersion && look.executor === key.executor) yield look
+  }
+  if (!existsSync(run.ledgerFile)) return
+  const ledger = await SqliteLedger.open(run.ledgerFile, { readOnly: true })
+  try {
+    // Trajectories tell the graphs, the ledger under which conditions they were run.
+    for (const { trajectories } of readLines(run.trajectoriesFile) as TrajectoryRecord[])
+      for (const trajectory of trajectories) {
+        const key = keys.get(trajectory.query)
+        if (key === undefined) continue
+        const graph = finalGraph(trajectory)
+        const evaluation = await ledger.find({ ...key, graph: graphKey(graph) })
+        if (evaluation === undefined) continue
+        const { score, usage } = graphScore(evaluation)
+        yield { run: name, ...key, graph, score, tokens: usage.tokens }
+      }
+  } finally {
+    await ledger.close()
+  }
+}
+
+function isLegal(graph: AgentGraph, space: ConstructionSpace): boolean {
+  try {
+    assertLegalGraph(graph, space)
+    return true
+  } catch (error) {
+    if (error instanceof IllegalActionError) return false
+    throw error
+  }
+}
+
+function nothingFits({ path }: RunFolder, earlier: RunRecord, now: RunRecord): RunError {
+  const differences = changesBetween(conditionsOf(earlier), conditionsOf(now))
+  const why =
+    differences.length === 0
+      ? 'It has evaluated no graph yet.\n'
+      : `What differs:\n${differences.map((line) => `  ${line}\n`).join('')}`
+  return new RunError(
+    `Nothing can be learned from the run ${path}: none of its evaluations fits the new run. ${why}Begin with the same questions, model and settings, or leave the run out.`,
+  )
+}
+
+/** All that decides whether an evaluation of one run holds for another. */
+function conditionsOf({ tasks, library, tools, model, executors, execution, training }: RunRecord) {
+  const { name, metric, judge, splits } = tasks
+  const { decoding, budgets } = execution
+  const { restriction, maxUnits, maxDepth } = training
+  return {
+    tasks: { name, metric, judge, train: splits['train']?.version },
+    ...{ library, tools: tools?.on, model, executors },
+    execution: { decoding, budgets },
+    training: { restriction, maxUnits, maxDepth },
+  }
+}
+
+/** Keeps them with the run, which needs the earlier ones no more. Without any, what a run killed at its start left goes. */
+export function keepEarlierLooks({ earlierLooksFile }: RunFolder, looks: readonly EarlierLook[]): void {
+  if (looks.length === 0) rmSync(earlierLooksFile, { force: true })
+  else writeWhole(earlierLooksFile, looks.map((look) => `${JSON.stringify(look)}\n`).join(''))
+}
+
+export function readEarlierLooks({ earlierLooksFile }: RunFolder, { queries }: TrainingQuestions): Look[] {
+  const positions = new Map(queries.map(({ id }, position) => [id, position]))
+  const lines = readLines(earlierLooksFile) as EarlierLook[]
+  return lines.map(({ graph, task, score, tokens }) => ({
+    graph: AgentGraph.of(graph.units),
+    question: positions.get(task)!,
+    score,
+    tokens,
+  }))
+}
