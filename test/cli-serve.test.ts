@@ -18,7 +18,7 @@ beforeAll(async () => {
   const questions = [3, 4, 5, 6, 7, 8].map((n) => ({ question: `What is ${n} times 7?`, answer: `${n * 7}` }))
   const file = join(folder, 'questions.jsonl')
   writeFileSync(file, questions.map((one) => `${JSON.stringify(one)}\n`).join(''))
-  const flags = ['--preset', 'demo', '--set', 'updates=1', '--runs-dir', runs]
+  const flags = ['--method', 'paper', '--updates', '1', '--runs-dir', runs]
   const { code, stderr } = await magic('train', file, '--name', 'first', ...flags)
   expect(code, stderr).toBe(0)
 })
@@ -32,11 +32,9 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The command in a process of its own, once it listens. */
-async function start(words: readonly string[], env: Record<string, string> = {}) {
-  const options = ['serve', 'first', '--runs-dir', runs, '--port', '0', '--json']
-  const child = spawn(process.execPath, [script, ...options, ...words], {
-    ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  })
+async function start(words: readonly string[], run = 'first') {
+  const options = ['serve', run, '--runs-dir', runs, '--port', '0', '--json']
+  const child = spawn(process.execPath, [script, ...options, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
   started.push(child)
   let log = ''
   child.stderr!.on('data', (data) => {
@@ -106,6 +104,28 @@ test('the day’s cap holds after a kill in the middle', async () => {
   const second = await magic('serve', 'first', '--runs-dir', runs, '--port', '0', ...flags)
   expect(second.code).toBe(2)
   expect(second.stderr).toMatch(/Another server \(process \d+\).*--state-dir/)
+})
+
+test('an export is served in the place of its run; a day’s spending needs a folder that stays', async () => {
+  const exported = join(folder, 'first.tgz')
+  const { code, stderr } = await magic('export', 'first', '--runs-dir', runs, '--to', exported)
+  expect(code, stderr).toBe(0)
+  const question = 'What is 9 times 7?'
+  const asked = await magic('ask', exported, question, '--json')
+  const { answer, graph } = JSON.parse(asked.stdout)
+  const caps = ['--max-day-tokens', '1000000']
+  const refused = await magic('serve', exported, '--port', '0', ...caps)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--state-dir')])
+  const state = join(folder, 'state')
+  const { models, url } = await start([...caps, '--state-dir', state], exported)
+  expect(models).toEqual([{ id: 'first', update: 1, simulated: true }])
+  const response = await post(url, asking(question, { model: 'first' }))
+  expect(await response.json()).toMatchObject({
+    choices: [{ message: { content: answer } }],
+    magic: { graph, guess: true },
+  })
+  const day = JSON.parse(readFileSync(join(state, 'first', 'day.json'), 'utf8'))
+  expect(day.tokens).toBeGreaterThan(0)
 })
 
 test('a token is needed beyond this machine, is checked, and shows up nowhere', async () => {

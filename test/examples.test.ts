@@ -71,3 +71,33 @@ test('local-model trains on an endpoint of this machine', async () => {
     await close()
   }
 })
+
+const building = /(?:progress (?:unit-added|node-start|node-end)\n)+/.source
+
+test('ai-sdk-app asks a policy with generateText and streamText', async () => {
+  const { code, stdout, stderr } = await example('ai-sdk-app/main.ts')
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    new RegExp(
+      `^training finished\nanswer (\\S+), [1-9]\\d* tokens \\(simulated\\)\n${building}streamed \\1\n$`,
+    ),
+  )
+})
+
+test('openai-client asks `magic serve`, plain and streaming, and ends it', async () => {
+  const { code, stdout, stderr } = await example('openai-client/main.ts')
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      new RegExp(`^answer (\\S+), [1-9]\\d* tokens \\(simulated\\)\n${building}streamed \\1\n$`),
+    ),
+  })
+  const log = stderr.trimEnd().split('\n')
+  expect(log.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+    'request',
+    'request',
+    'note',
+    'stopped',
+  ])
+})

@@ -90,7 +90,7 @@ test(
         Array.from({ length: 12 }, (_, n) => `${question(n)}\n`).join(''),
       )
       const magic = join(project, 'node_modules/.bin/magic')
-      const { stdout } = await run(folder, magic, 'train', '--preset', 'demo', '--name', 'loose', '--json')
+      const { stdout } = await run(folder, magic, 'train', '--preset', 'paper', '--name', 'loose', '--json')
       expect(JSON.parse(stdout)).toMatchObject({ status: 'finished' })
     } finally {
       rmSync(folder, { recursive: true, force: true })

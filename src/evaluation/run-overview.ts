@@ -25,7 +25,10 @@ export function runOverview(folder: RunFolder) {
     updates,
     departures: departuresOf(record),
     /** Graphs on questions that the training had to run. */
-    evaluations: updates.reduce((sum, { evaluations }) => sum + evaluations.made, 0),
+    evaluations: updates.reduce((sum, { evaluations: { asked, made } }) => {
+      // By values no pair is asked for twice; what a resumed update found in the ledger was paid for, too.
+      return sum + (record.training.method === 'values' ? asked : made)
+    }, 0),
     made: sumTokens(updates.map(({ made }) => made)),
     reused: sumTokens(updates.map(({ reused }) => reused)),
   }

@@ -12,6 +12,7 @@ import { changesBetween } from '../store/differing-settings.ts'
 import { digestOf, writeWhole } from '../store/durable-file.ts'
 import { membership, splitVersion } from '../tasks/task-set.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
+import { modelDeviation } from './paper-model.ts'
 import type { ExperimentResult } from './report/tables.ts'
 import { writeReport } from './report/write-report.ts'
 import { d1 } from './studies/d1.ts'
@@ -83,12 +84,9 @@ async function describe(name: ExperimentName, lab: Laboratory, options: StudyOpt
   writeOrCompare(join(folder, 'experiment.json'), record)
 
   const reuses = !('requestReuse' in settings.training) && name !== 'd1'
+  const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel)
   const deviations = [
-    ...(isSimulated
-      ? []
-      : model.includes('qwen-flash') || model.includes('deepseek')
-        ? []
-        : [`The model is ${model}; the paper's is ${settings.paperModel}.`]),
+    ...(otherModel === undefined ? [] : [otherModel]),
     ...(encoder.name === lexicalEncoder.name
       ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
       : []),

@@ -21,6 +21,9 @@ interface Experiment {
 
 const deepseek = 'DeepSeek V4 Flash'
 const qwen = 'Qwen Flash'
+/** No model can be compared with these. */
+export const notNamed = 'not named'
+export const notInPaper = 'none: not in the paper'
 
 export const q1Settings = {
   title: 'Overall performance',
@@ -81,7 +84,7 @@ export const d1Settings = {
   title: 'Granularity assignments',
   study: 'd1',
   tasks: ['mmlu_pro', 'tatqa'],
-  paperModel: 'not named',
+  paperModel: notNamed,
   seed: 42,
   training: { maxDepth: 6 },
   /** A chain in this order. */
@@ -108,7 +111,7 @@ export const sweepSettings = {
   title: 'Cost–quality sweep',
   study: 'q2',
   tasks: ['mmlu_pro'],
-  paperModel: 'none: not in the paper',
+  paperModel: notInPaper,
   seed: 42,
   training: {},
   tokenPenalties: [0, 1e-6, 3e-6, 1e-5, 3e-5],
@@ -119,7 +122,7 @@ export const transferSettings = {
   title: 'Transfer between task sets',
   study: 'q2',
   tasks: ['mmlu_pro', 'tatqa'],
-  paperModel: 'none: not in the paper',
+  paperModel: notInPaper,
   seed: 42,
   training: {},
 } as const satisfies Experiment

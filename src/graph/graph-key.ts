@@ -8,12 +8,19 @@ import { canonicalOrder } from './canonical-order.ts'
  * these role names.
  */
 export function graphKey(graph: AgentGraph): string {
+  const known = keys.get(graph)
+  if (known !== undefined) return known
   const { units } = reorder(graph, canonicalOrder(graph))
   const listed = units.map(({ role, realization, predecessors }) => [role, realization, predecessors])
-  return createHash('sha256')
+  const key = createHash('sha256')
     .update(`graph-1${JSON.stringify(listed)}`)
     .digest('hex')
+  keys.set(graph, key)
+  return key
 }
+
+/** Graphs never change, and a training asks for the keys of the same ones again and again. */
+const keys = new WeakMap<AgentGraph, string>()
 
 /** The same graph as if its units had been added in another order: `order[k]` is the unit that comes k-th. */
 export function reorder(graph: AgentGraph, order: readonly number[]): AgentGraph {

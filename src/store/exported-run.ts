@@ -25,7 +25,7 @@ export interface ExportedRun {
   readonly update: number
 }
 
-/** Writes the part of a run that is needed to use its policy. `loadPolicy`, `solve` and `magic ask` take it for a run. */
+/** Writes the part of a run that is needed to use its policy. `loadPolicy`, `solve`, `magic ask` and `magic serve` take it for a run. */
 export async function exportRun(from: string | RunFolder, options: ExportOptions): Promise<ExportedRun> {
   const run = typeof from === 'string' ? new RunFolder(from) : from
   const path = resolve(options.to)

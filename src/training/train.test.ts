@@ -368,11 +368,17 @@ describe('what would spoil the weights', () => {
   })
 
   test('a cap in money that comes with a resume needs a price, too', async () => {
-    const before = readFileSync(join(reference, 'run.json'), 'utf8')
+    const folder = fresh()
     const identity = { ...tinyModel.identity, provider: 'acme', model: 'large' }
     const model = { identity, ask: tinyModel.ask.bind(tinyModel) }
-    await expect(trainTiny(reference, { model, budget: { cost: 1 } })).rejects.toThrow(RunError)
-    expect(readFileSync(join(reference, 'run.json'), 'utf8')).toBe(before)
+    await trainTiny(folder, { model })
+    const before = readFileSync(join(folder, 'run.json'), 'utf8')
+    const resumed = trainTiny(folder, { model, budget: { cost: 1 } })
+    await expect(resumed).rejects.toThrow(RunError)
+    await expect(resumed).rejects.toThrow(
+      /budget in money, but no price for acme\/large: give one under model\.prices\["acme\/large"\]/,
+    )
+    expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(before)
   })
 })
 

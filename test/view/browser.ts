@@ -50,8 +50,8 @@ export async function openPage(
 ): Promise<{ page: Page; mishaps: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options })
   const page = await context.newPage()
-  // A loaded machine may take its time; the test's own limit is enough.
-  page.setDefaultTimeout(0)
+  // A loaded machine may take its time.
+  page.setDefaultTimeout(120_000)
   const mishaps: string[] = []
   page.on('pageerror', ({ message }) => mishaps.push(`error: ${message}`))
   page.on('dialog', (dialog) => {

@@ -27,6 +27,7 @@ Examples:
   magic export first                        first.tgz
   magic export first --to app/policy        a folder
   magic ask first.tgz "What is 6 times 7?"  the export in place of the run
+  magic serve first.tgz                     the same for an API
 
 It holds the weights, the roles with their prompts, the form of the answers and the settings, with the name of the model
 and of the variable with its key. It does not hold questions, answers, calls, the ledger or the code of tools of your own:
@@ -47,7 +48,7 @@ those come from --config, or from \`solve({ tools })\`. Training cannot continue
         (screen) => [
           screen.paint('bold', `${path}: the policy of ${run.name} after ${update} updates`),
           ...Object.entries(files).map(([file, bytes]) => `  ${file}  ${Math.ceil(bytes / 1024)} KiB`),
-          'Enough for `magic ask`, `loadPolicy` and `solve`. Questions, calls and the ledger stay with the run.',
+          'Enough for `magic ask`, `magic serve`, `loadPolicy` and `solve`. Questions, calls and the ledger stay with the run.',
         ],
       )
     })

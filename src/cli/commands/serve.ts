@@ -13,12 +13,13 @@ import { assertGuarded } from '../../serve/guard.ts'
 import { serve } from '../../serve/serve.ts'
 import { Spending } from '../../serve/spending.ts'
 import { executionSettings } from '../../settings/execution.ts'
+import { isArchivedExport } from '../../store/exported-run.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../../store/run-lock.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
-import { encoderOfRun, existingRun } from '../open-run.ts'
+import { encoderOfRun, usableRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { positiveNumber, wholeNumber } from '../options/option-values.ts'
@@ -26,6 +27,7 @@ import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 
 interface ServeCommandOptions extends JobOptions {
+  readonly config?: string
   readonly host: string
   readonly port: number
   readonly allowHost: readonly string[]
@@ -51,10 +53,11 @@ interface ServeCommandOptions extends JobOptions {
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description("Serve runs' policies as models of an OpenAI-compatible API, one model per run.")
-    .argument('<runs...>', 'names or folders of the runs')
+    .argument('<runs...>', 'names or folders of the runs, or exports of them')
     .option('--host <address>', 'address to listen on; any but loopback needs a token', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes any free one', wholeNumber(0, 65_535), 8321)
     .option('--allow-host <names...>', 'further names that clients reach this server by', [])
+    .option('--config <file>', "a configuration with your own tools, where the run's is not at hand")
     .option('--token-env <variable>', 'name of the variable that holds the bearer token')
     .option('--token-file <file>', 'file of mode 600 that holds the bearer token')
     .addOption(
@@ -84,6 +87,7 @@ export function serveCommand(): Command {
 Examples:
   magic serve first
   magic serve first second --port 8080 --max-day-cost 5
+  magic serve first.tgz --max-day-cost 5 --state-dir state
   MAGIC_TOKEN=$(openssl rand -hex 32) magic serve first --host 0.0.0.0 --token-env MAGIC_TOKEN
 
   curl http://127.0.0.1:8321/v1/chat/completions -H 'content-type: application/json' \\
@@ -110,8 +114,10 @@ async function serveRuns(names: readonly string[], options: ServeCommandOptions)
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
   const policies: Offered[] = []
-  for (const name of names)
-    policies.push(await offer(existingRun(name, options.runsDir), options, closing, say))
+  for (const name of names) {
+    assertDayCanBeKept(name, options)
+    policies.push(await offer(await usableRun(name, options.runsDir), options, closing, say))
+  }
   const ids = policies.map(({ id }) => id)
   const twice = ids.find((id, place) => ids.indexOf(id) !== place)
   if (twice !== undefined) throw new UsageError(`Two of the runs are called ${twice}. Serve one of them.`)
@@ -139,6 +145,14 @@ Ctrl-C finishes what runs and stops.
   await stopped
   await server.close(grace * 1000)
   log({ event: 'stopped' })
+}
+
+/** A .tgz is unpacked for this process only: the next one would not know what the day has cost. */
+function assertDayCanBeKept(name: string, { maxDayCost, maxDayTokens, stateDir }: ServeCommandOptions): void {
+  if (!isArchivedExport(name) || stateDir !== undefined || (maxDayCost ?? maxDayTokens) === undefined) return
+  throw new UsageError(
+    `${name} has no folder to keep the day's spending in. Name one with --state-dir, or unpack it and serve its folder.`,
+  )
 }
 
 /** Opens what `magic ask` opens for a run, once for all its questions. */

@@ -34,9 +34,7 @@ const ofPaper = [
   'updates',
   'trajectories',
   'probes',
-  'learningRate',
   'finalRewardOnly',
-  'initialisationOnly',
 ] as const satisfies readonly (keyof GivenTrainingSettings)[]
 
 export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {

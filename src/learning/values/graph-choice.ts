@@ -11,8 +11,9 @@ export interface GraphChoice {
   /** The best graph for all of them. */
   readonly fixed: AgentGraph
   /**
-   * By how much choosing per question beats one graph for all on questions that had no part in the choice: score, less what
-   * the tokens are worth. 0 where all get the same graph, `undefined` before graphs were confirmed.
+   * By how much choosing per question beats one graph for all on questions that are left out of the values in turn: score, less
+   * what the tokens are worth. Somewhat too good, since the graphs to choose from were found with these questions. 0 where all
+   * get the same graph, `undefined` before graphs were confirmed.
    */
   readonly gain?: number
 }
@@ -41,7 +42,7 @@ export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): Gr
   const seen = [...model.seen.values()].toSorted((a, b) => b.looks - a.looks)
   const confirmed = seen.filter((graph) => graph.looks >= nearlyAll * questions)
   if (confirmed.length < 2) {
-    const known = seen.filter(({ looks }) => looks >= wellSeen)
+    const known = seen.filter(({ looks }) => looks >= Math.min(wellSeen, questions / 2))
     return choiceFrom(model, known.length === 0 ? seen.slice(0, 1) : known, byForm!, options)
   }
   const tried = options.traits.map((traits) => ({ traits, gain: gainOf(looks, confirmed, traits, options) }))
@@ -58,7 +59,8 @@ export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): Gr
       gain: best.gain,
     }
   }
-  const { fixed } = choiceFrom(model, confirmed, byForm!, options)
+  // The mean question: what keeps to the tokens allowed must be one graph.
+  const { fixed } = choiceFrom(model, confirmed, [new Float64Array(byForm![0]!.length)], options)
   return { graphs: byForm!.map(() => fixed), fixed, gain: 0 }
 }
 
@@ -159,9 +161,9 @@ function gainOf(
     const fixed = bestOf(rated, worth)
     for (const question of place.filter((one) => foldOf.get(one) === fold)) {
       const chosen = bestOf(rated, worth, traits[question]!)
-      const utility = ({ graph, tokens }: Rated) =>
-        (scores.get(`${graph.key} ${question}`) ?? 0) - worth * tokens
-      gain += (utility(chosen) - utility(fixed)) / traits.length
+      const [own, other] = [chosen, fixed].map(({ graph }) => scores.get(`${graph.key} ${question}`))
+      if (own === undefined || other === undefined) continue
+      gain += (own - other - worth * (chosen.tokens - fixed.tokens)) / traits.length
     }
   }
   return gain

@@ -47,7 +47,7 @@ export function imitate(
         report[field] += one[field] / lessons.length
       if (place % batch === batch - 1 || place === lessons.length - 1) learner.applyGradients()
     }
-    if (report.loss < learned) break
+    if (report.policyLoss < learned) break
   }
   return report
 }
