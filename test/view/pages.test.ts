@@ -210,7 +210,7 @@ test('a training that runs moves on the page by itself', async () => {
       if (type === 'update') updates += 1
     },
   })
-  const row = page.getByRole('row', { name: /^\s*live/ })
+  const row = page.getByRole('row', { name: /\blive\b/ })
   await row.getByText('2/4').waitFor()
   expect(await row.innerText()).toContain('training')
   await row.getByRole('link').click()
