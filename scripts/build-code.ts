@@ -74,14 +74,24 @@ export async function buildCode(out: string): Promise<void> {
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
     comments: false,
+    // Without it an installation would pass 15 MB; names stay, and the maps lead back.
+    minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
   })
   await bundle.close()
+  for (const name of readdirSync(out).filter((one) => one.endsWith('.js.map')))
+    withoutSources(join(out, name))
   const chunks = output.filter((one) => one.type === 'chunk')
   for (const { fileName, code } of chunks)
     if (fileName.includes('/') && code.includes('import.meta'))
       throw new Error(`${fileName} looks for files beside it, but it is not at the top of dist/.`)
   writeFileSync(join(out, 'index.js'), "import '../bin/supported-node.js'\nexport * from './api.js'\n")
   writeFileSync(join(out, 'third-party-licenses.txt'), licenses(chunks))
+}
+
+/** A stack trace needs files and lines; the sources themselves would be half of the package. */
+function withoutSources(file: string): void {
+  const { sourcesContent: _, ...map } = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify(map))
 }
 
 /** The licences of what is bundled, as they ask for it. */
