@@ -102,6 +102,6 @@ test('the quick demo comes out the same with and without bubblewrap, bit for bit
   expect([first.code, second.code]).toEqual([0, 0])
   expect(numbers(second)).toEqual(numbers(first))
   const weights = (name: string) =>
-    readFileSync(join(folder, name, 'checkpoints/update-000008/policy.safetensors'), 'base64')
+    readFileSync(join(folder, name, 'checkpoints/update-000013/policy.safetensors'), 'base64')
   expect(weights('quick-demo-0-2')).toBe(weights('quick-demo-0'))
 })
