@@ -32,7 +32,7 @@ test('csv-questions trains, evaluates and asks', async () => {
   expect(stderr).toBe('')
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /^finished after 8 updates\ntrained: [01]\.\d\d of .*\ndirect: [01]\.\d\d of .*\nanswer .+ by .+\n$/,
+    /^finished after 13 updates\ntrained: [01]\.\d\d of .*\ndirect: [01]\.\d\d of .*\nanswer .+ by .+\n$/,
   )
 })
 
@@ -66,7 +66,7 @@ test('local-model trains on an endpoint of this machine', async () => {
     })
     expect(stderr).toBe('')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^update 1\nupdate 2\nupdate 3\nupdate 4\nfinished: \d+ calls\nanswer .+\n$/)
+    expect(stdout).toMatch(/^update 1\n(update \d+\n)+update 13\nfinished: \d+ calls\nanswer .+\n$/)
   } finally {
     await close()
   }

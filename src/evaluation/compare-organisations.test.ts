@@ -53,6 +53,8 @@ describe('a report beside its base', () => {
       low,
       high,
       probability,
+      // Three questions can show nothing.
+      detectable: 1,
       wins: 2,
       losses: 1,
       ties: 0,
