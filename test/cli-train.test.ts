@@ -103,7 +103,12 @@ describe('magic train', () => {
     expect(code).toBe(0)
     expect(stderr).toBe('')
     const result = JSON.parse(stdout)
-    expect(result).toMatchObject({ status: 'finished', done: 4, simulated: true, score: { recent: { n: 4 } } })
+    expect(result).toMatchObject({
+      status: 'finished',
+      done: 4,
+      simulated: true,
+      score: { recent: { n: 4 } },
+    })
     expect(result.spent.calls).toBeGreaterThan(10)
   })
 
