@@ -1,13 +1,12 @@
 import { directOrganisation } from '../../evaluation/organisation.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
-import { paretoFrontier } from '../measures/pareto.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { q4Settings as settings } from '../settings.ts'
 import { topology, topologyNames } from '../topologies.ts'
 import type { ExperimentDefinition } from './definition.ts'
-import { evaluationTables } from './shared-tables.ts'
+import { evaluationTables, frontierOf } from './shared-tables.ts'
 
 export const q4: ExperimentDefinition = {
   settings,
@@ -53,19 +52,9 @@ function organisationOf(
 
 const tokensOf = ({ report }: ConditionResult) => report.usage.input + report.usage.output
 
-function frontierOf(results: readonly ConditionResult[]) {
-  return paretoFrontier(
-    results.map((one) => ({
-      name: one.condition,
-      score: one.report.score.mean * 100,
-      tokens: tokensOf(one),
-    })),
-  )
-}
-
 function frontierTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
-  const { dominated } = frontierOf(results)
+  const { dominated } = frontierOf(results, tokensOf)
   const magic = tokensOf(results.find(({ condition }) => condition === 'MAGIC')!)
   return {
     id: `q4-${set}`,
@@ -95,7 +84,7 @@ function panel(results: readonly ConditionResult[]): Figure {
     y: one.report.score.mean * 100,
     label: one.condition,
   })
-  const { frontier } = frontierOf(results)
+  const { frontier } = frontierOf(results, tokensOf)
   const onFrontier = frontier.map((name) => results.find(({ condition }) => condition === name)!)
   return {
     id: `q4-${set}`,

@@ -2,11 +2,26 @@ import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 import type { ConditionResult } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
+import { paretoFrontier } from '../measures/pareto.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 
 /** Wilson's 95 % interval over questions, in percent. */
 export function intervalText({ score: { low, high } }: Pick<OrganisationReport, 'score'>): string {
   return `[${twoDecimals(low * 100)}, ${twoDecimals(high * 100)}]`
+}
+
+/** The conditions that no other one beats in both score and tokens. */
+export function frontierOf(
+  results: readonly ConditionResult[],
+  tokensOf: (result: ConditionResult) => number,
+) {
+  return paretoFrontier(
+    results.map((one) => ({
+      name: one.condition,
+      score: one.report.score.mean * 100,
+      tokens: tokensOf(one),
+    })),
+  )
 }
 
 /** Paired bootstrap over questions against one condition, in words. */

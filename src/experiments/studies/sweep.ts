@@ -3,12 +3,11 @@ import { trainingSettings } from '../../settings/training.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { matchBudget } from '../measures/matched-budget.ts'
-import { paretoFrontier } from '../measures/pareto.ts'
 import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { sweepSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
-import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
+import { differenceNotes, evaluationTables, frontierOf, intervalText } from './shared-tables.ts'
 
 /** Beyond the paper: policies trained at growing prices of a token, with fixed organisations at matched budget. */
 export const sweep: ExperimentDefinition = {
@@ -54,19 +53,9 @@ export const sweep: ExperimentDefinition = {
 
 const perQuestion = ({ report }: ConditionResult) => report.tokens.total
 
-function frontierOf(results: readonly ConditionResult[]) {
-  return paretoFrontier(
-    results.map((one) => ({
-      name: one.condition,
-      score: one.report.score.mean * 100,
-      tokens: perQuestion(one),
-    })),
-  )
-}
-
 function pointTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
-  const { dominated } = frontierOf(results)
+  const { dominated } = frontierOf(results, perQuestion)
   return {
     id: `sweep-${set}`,
     title: `Cost–quality sweep on ${title}`,
@@ -133,7 +122,7 @@ function panel(results: readonly ConditionResult[]): Figure {
     y: one.report.score.mean * 100,
     label: one.condition,
   })
-  const onFrontier = frontierOf(results).frontier.map(
+  const onFrontier = frontierOf(results, perQuestion).frontier.map(
     (name) => results.find(({ condition }) => condition === name)!,
   )
   return {
