@@ -54,6 +54,9 @@ test('without a preset it is that of the method: the one that is named, or meant
   expect(method({ updates: 3 }, 'values')).toEqual(['paper', 1])
   expect(method({ set: { method: 'paper' } }, 'values')).toEqual(['paper', 1])
   expect(method({ method: 'values', set: { gain: 3 } }, 'paper')).toEqual(['values', 3])
+  expect(() => method({ method: 'values', updates: 3 }, 'paper')).toThrow(
+    "updates: only the paper's method has that.",
+  )
 })
 
 /** The options that commander makes of these arguments. */

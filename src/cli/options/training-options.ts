@@ -116,7 +116,12 @@ export function givenSettings(
     set,
   )
   const { method = 'paper', ...others } = usual
-  const meant = own['method'] ?? (ofPaper.some((name) => own[name] !== undefined) ? 'paper' : method)
+  const papers = ofPaper.filter((name) => own[name] !== undefined)
+  if (own['method'] === 'values' && papers.length > 0)
+    throw new UsageError(
+      `${papers.join(', ')}: only the paper's method has that. Leave it out, or train with --method paper; by values, \`evaluations\` says how much is paid for.`,
+    )
+  const meant = own['method'] ?? (papers.length > 0 ? 'paper' : method)
   const { execution, budget, ...settings } = merged(
     { execution: {}, budget: {} },
     others,
