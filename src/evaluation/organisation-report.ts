@@ -1,4 +1,4 @@
-import type { Unit } from '../graph/agent-graph.ts'
+import type { GraphJson } from '../graph/agent-graph.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
@@ -18,7 +18,7 @@ export interface AskedQuestion {
 export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'> {
   /** The task's id. */
   readonly task: string
-  readonly graph: { readonly units: readonly Unit[] }
+  readonly graph: GraphJson
   /** By `graphKey`. */
   readonly graphKey: string
 }
