@@ -16,6 +16,8 @@ import { creditTrajectory, type ScoredConstruction, type Trajectory } from './tr
 export interface GraphScore {
   readonly score: number
   readonly usage?: ScoredConstruction['terminalUsage']
+  /** In the currency of the model's price, as if nothing had been known before; absent where the model has none. */
+  readonly cost?: number
 }
 
 /** Runs and scores a graph on a task, or looks up an earlier result. */

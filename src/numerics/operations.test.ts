@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { digamma, logGamma } from './gamma.ts'
+import { nuclearNorm } from './nuclear-norm.ts'
 import {
   add,
   affine,
@@ -12,7 +13,9 @@ import {
   minMax,
   mixRows,
   multiply,
+  probabilityLogs,
   relu,
+  rowProducts,
   rowsAt,
   sigmoid,
   square,
@@ -33,6 +36,7 @@ const operations: Readonly<Record<string, Operation>> = {
   affine: (tape, a) => affine(tape, a, -2.5, 0.5),
   'log gamma': (tape, a) => logGammaOf(tape, affine(tape, square(tape, a), 1, 0.3)),
   bernoulli: (tape, a) => bernoulliLogs(tape, a, [1, 0, 1, 1, 0, 0]),
+  probability: (tape, a) => probabilityLogs(tape, sigmoid(tape, a), [1, 0, 1, 1, 0, 0]),
   add,
   'add one entry': (tape, a, b) => add(tape, a, total(tape, [b, 0.7])),
   multiply,
@@ -43,9 +47,11 @@ const operations: Readonly<Record<string, Operation>> = {
   'mix rows': (tape, a) => mixRows(tape, [[0.5, 2], [0, -1], [1, 0]], a),
   dots: (tape, a, b) => dots(tape, a, [0, 1, 1], b, [1, 1, 0]),
   'dots with itself': (tape, a) => dots(tape, a, [0, 1, 0], a, [1, 1, 0]),
+  'row products': rowProducts,
   'unit rows': unitRows,
   'log softmax': logSoftmax,
   'min max': minMax,
+  'nuclear norm': nuclearNorm,
   total: (tape, a, b) => total(tape, [a, 0.5], [b, -3]),
 }
 

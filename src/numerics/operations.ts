@@ -55,6 +55,21 @@ export function bernoulliLogs(tape: Tape, logits: Tensor, chosen: ArrayLike<numb
   )
 }
 
+/** ln p and ln(1 − p) of probabilities, as `chosen` says; like PyTorch's, never below −100. */
+export function probabilityLogs(
+  tape: Tape,
+  probabilities: Tensor,
+  chosen: ArrayLike<number | boolean>,
+): Tensor {
+  const part = (p: number, index: number) => (chosen[index] ? p : 1 - p)
+  return entrywise(
+    tape,
+    probabilities,
+    (p, index) => Math.max(Math.log(part(p, index)), -100),
+    (p, _, index) => (chosen[index] ? 1 : -1) / Math.max(part(p, index), 1e-12),
+  )
+}
+
 /** a + b; a tensor of one entry is added to every entry of the other. */
 export function add(tape: Tape, a: Tensor, b: Tensor): Tensor {
   return combine(
@@ -151,6 +166,19 @@ export function dots(
   bRows: readonly number[],
 ): Tensor {
   return tape.dotRows(a, tape.indices(aRows), b, tape.indices(bRows), tape.zeros(aRows.length, 1))
+}
+
+/** Every row of a with every row of b: a · bᵀ. */
+export function rowProducts(tape: Tape, a: Tensor, b: Tensor): Tensor {
+  const pairs = [...Array(a.rows * b.rows).keys()]
+  const products = dots(
+    tape,
+    a,
+    pairs.map((pair) => Math.floor(pair / b.rows)),
+    b,
+    pairs.map((pair) => pair % b.rows),
+  )
+  return { ...products, rows: a.rows, columns: b.rows, stride: b.rows }
 }
 
 /** Each row divided by its length; a row of length 0 stays, as in PyTorch. */

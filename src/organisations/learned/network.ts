@@ -1,5 +1,4 @@
-import { Adam, type AdamSettings, paperAdam } from '../../numerics/adam.ts'
-import { affine } from '../../numerics/operations.ts'
+import { Adam, paperAdam } from '../../numerics/adam.ts'
 import { type Float32Parameters, Parameters, type Shapes, sizeOf } from '../../numerics/parameters.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { Tape } from '../../numerics/tape.ts'
@@ -44,13 +43,13 @@ export class Network {
   }
 
   /** One optimizer step down the gradient of a loss; gives the loss. One that is not finite is refused: no weight changes. */
-  learn(loss: (layers: Layers) => Tensor, settings: Partial<AdamSettings> = {}): number {
+  learn(loss: (layers: Layers) => Tensor, learningRate: number = this.#options.learningRate): number {
     return this.#pass(true, (layers) => {
       const result = loss(layers)
       const value = requireFinite(layers.values(result)[0]!, 'loss')
       this.workspace.gradients(result)[0] = 1
       layers.tape.backward()
-      this.#step(settings.learningRate ?? this.#options.learningRate)
+      this.#step(learningRate)
       return value
     })
   }
@@ -64,7 +63,9 @@ export class Network {
   #step(learningRate: number): void {
     const { clip, weightDecay = 0 } = this.#options
     const gradients = this.workspace.gradients(this.parameters.block)
-    const length = Math.hypot(...chunked(gradients).map((part) => Math.hypot(...part)))
+    let squares = 0
+    for (let at = 0; at < gradients.length; at += 1) squares += gradients[at]! ** 2
+    const length = Math.sqrt(squares)
     if (!Number.isFinite(length)) gradients.fill(0)
     requireFinite(length, 'gradient')
     if (clip !== undefined && length > clip)
@@ -139,19 +140,14 @@ export class Layers {
 
   /** Zero mean and unit variance per row, without weights of its own. */
   norm(x: Tensor): Tensor {
-    const ones = this.constant([new Float32Array(x.columns).fill(1)])
-    const place = { ...ones, gradient: this.tape.workspace.zeros(x.columns) }
-    const zeros = this.tape.zeros(1, x.columns)
-    return this.tape.layerNorm(
-      x,
-      place,
-      zeros.gradient === 0 ? { ...zeros, gradient: place.gradient } : zeros,
-    )
-  }
-
-  /** The same values, through which no gradient flows back. */
-  detached(x: Tensor): Tensor {
-    return { ...affine(this.tape, x, 1), gradient: 0 }
+    const { workspace } = this.tape
+    // The kernel adds to both gradients; nobody reads these.
+    const unread = workspace.zeros(x.columns)
+    const filled = (value: number): Tensor => ({
+      ...this.constant([new Float32Array(x.columns).fill(value)]),
+      gradient: unread,
+    })
+    return this.tape.layerNorm(x, filled(1), filled(0))
   }
 }
 
@@ -187,11 +183,4 @@ function fanIn(name: string, shapes: Shapes): number {
   const gates = /^(.*)\.(?:weight|bias)_[ih]h$/.exec(name)
   if (gates !== null) return shapes.get(`${gates[1]}.weight_hh`)!.at(-1)!
   return (shapes.get(name.replace(/\.bias$/, '.weight')) ?? shapes.get(name)!).at(-1)!
-}
-
-/** `Math.hypot` takes so many arguments at most. */
-function chunked(values: Float32Array): Float32Array[] {
-  return Array.from({ length: Math.ceil(values.length / 4096) }, (_, index) =>
-    values.subarray(index * 4096, (index + 1) * 4096),
-  )
 }
