@@ -1,4 +1,7 @@
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import type { Adam } from '../numerics/adam.ts'
 import type { Parameters } from '../numerics/parameters.ts'
@@ -35,11 +38,24 @@ export interface LearnedRound {
 export interface GraphLearner {
   readonly parameters: Parameters
   readonly adam: Adam
+  /** Whether it learns from what graphs cost: a model without a price is refused then. */
+  readonly needsPrice?: boolean
   /** Updates of a whole training on this many questions. */
   updatesFor(questions: number): number
   update(round: LearningRound): Promise<LearnedRound>
   /** In use. The same task always gets the same graph. */
   graphFor(task: Task): Promise<AgentGraph>
+}
+
+/** How a run finds its learner: by a name and settings that its record keeps. */
+export interface LearnerSource {
+  readonly name: string
+  readonly options: JsonObject
+  open(means: {
+    readonly library: Library
+    readonly encoder: FrozenTextEncoder
+    readonly seed: number
+  }): GraphLearner | Promise<GraphLearner>
 }
 
 /** Runs graphs on questions, all at once. */

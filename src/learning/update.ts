@@ -5,6 +5,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, constructGraphs } from '../policy/construction.ts'
 import { rewardsOf, type TrainingSettings } from '../settings/training.ts'
 import { positionAligned } from './advantages.ts'
+import type { GraphLook } from './graph-learner.ts'
 import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
@@ -44,6 +45,8 @@ export interface TrainedUpdate {
   readonly report: Pick<UpdateReport, 'loss' | 'policyLoss' | 'meanDivergence' | 'meanEntropy'>
   /** Distinct pairs of graph and task that were scored. */
   readonly evaluations: number
+  /** Of an organisation that learns: the graphs that were run, in the place of trajectories. */
+  readonly looks?: readonly GraphLook[]
   /** By values: the graph that was chosen for each training question. */
   readonly chosen?: readonly { readonly task: string; readonly graph: AgentGraph }[]
   /** By values: what choosing per question gained on questions that had no part in it. */

@@ -2,16 +2,15 @@ import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { add, affine, beside, rowProducts, logGammaOf, logSoftmax, rowsAt, sigmoid, total, unitRows } from '../../numerics/operations.ts'
 import { logGamma } from '../../numerics/gamma.ts'
-import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { Task } from '../../library/task.ts'
-import { Problem } from '../../problem.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { agentOf, questionVector, roleVectors } from './agents.ts'
 import { modeGraph, modes } from './collaboration-mode.ts'
 import { defineLearner } from './define-learner.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
+import { drawEntry } from './sequence.ts'
 import { autoencode, autoencoderShapes, drawNoise } from './variational.ts'
 
 const options = z.object({
@@ -186,7 +185,7 @@ export async function masRouterSampler(
           question,
           noise,
           undefined,
-          (logs) => drawnFrom(logs, random),
+          (logs) => drawEntry(logs, random),
         )
         return { mode: drawn, roles: drawnRoles, models: drawnModels }
       })
@@ -209,25 +208,8 @@ export async function masRouterSampler(
         }),
       )
     },
-    utility({ score, cost }) {
-      if (costRate === 0) return score
-      if (cost === undefined)
-        throw new Problem(
-          'MasRouter learns what answers cost, and the model has no price: state one (`prices`), or set its costRate to 0.',
-        )
-      return score - costRate * cost
-    },
+    utility: ({ score, cost = 0 }) => score - costRate * cost,
   }
-}
-
-function drawnFrom(logs: Float32Array, random: Random): number {
-  const u = random.uniform()
-  let sum = 0
-  for (const [place, log] of logs.entries()) {
-    sum += Math.exp(log)
-    if (sum > u) return place
-  }
-  return logs.length - 1
 }
 
 export const masRouter = defineLearner({
@@ -248,6 +230,7 @@ export const masRouter = defineLearner({
     return policyGradient(await masRouterSampler(means, given), {
       seed: means.seed,
       batch: given.batch,
+      needsPrice: given.costRate > 0,
       updates: (questions) => given.epochs * Math.max(1, Math.floor(questions / given.batch)),
     })
   },

@@ -34,6 +34,7 @@ export interface PolicyGradientOptions {
   readonly batch: number
   /** For so many training questions. */
   readonly updates: (questions: number) => number
+  readonly needsPrice?: boolean
 }
 
 /**
@@ -42,12 +43,13 @@ export interface PolicyGradientOptions {
  */
 export function policyGradient<Question, Drawn extends { readonly graph: AgentGraph }>(
   sampler: GraphSampler<Question, Drawn>,
-  { seed, batch, updates }: PolicyGradientOptions,
+  { seed, batch, updates, needsPrice }: PolicyGradientOptions,
 ): GraphLearner {
   const { network, utility = ({ score }) => score } = sampler
   return {
     parameters: network.parameters,
     adam: network.adam,
+    needsPrice,
     updatesFor: updates,
     async update({ update, tasks, evaluate }) {
       // One order for the whole training, gone through in a circle.
