@@ -1,5 +1,5 @@
 import type { GraphJson } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage, noUsage } from '../models/usage.ts'
@@ -21,6 +21,8 @@ export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'
   readonly graph: GraphJson
   /** By `graphKey`. */
   readonly graphKey: string
+  /** What an organisation that drives noted about this question. */
+  readonly notes?: JsonObject
 }
 
 /** What an evaluation is of. */

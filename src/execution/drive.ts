@@ -1,10 +1,10 @@
 import type { z } from 'zod'
+import type { UnitMarks } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
-import type { UnitMarks } from '../graph/agent-graph.ts'
 import type { Packet } from './packet.ts'
 
 /** What a driven agent said. */
