@@ -43,8 +43,8 @@ export interface GraphLearner {
   /** Updates of a whole training on this many questions. */
   updatesFor(questions: number): number
   update(round: LearningRound): Promise<LearnedRound>
-  /** In use. The same task always gets the same graph. */
-  graphFor(task: Task): Promise<AgentGraph>
+  /** In use. The same task and seed always get the same graph; the seed is the training's, unless given. */
+  graphFor(task: Task, seed?: number): Promise<AgentGraph>
 }
 
 /** How a run finds its learner: by a name and settings that its record keeps. */

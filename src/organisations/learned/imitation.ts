@@ -113,8 +113,8 @@ export function imitation<Question>(
       }
       return { looks: [], loss }
     },
-    async graphFor(task) {
-      return imitator.build(await imitator.read(task), deriveRandom(seed, 'use', task.id))
+    async graphFor(task, by = seed) {
+      return imitator.build(await imitator.read(task), deriveRandom(by, 'use', task.id))
     },
   }
 }

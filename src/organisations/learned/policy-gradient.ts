@@ -68,9 +68,9 @@ export function policyGradient<Question, Drawn extends { readonly graph: AgentGr
       const rollouts = drawn.map((one, place) => ({ ...one, utility: utility(looks[place]!) }))
       return { looks, loss: network.learn((layers) => sampler.loss(layers, rollouts)) }
     },
-    async graphFor(task) {
+    async graphFor(task, by = seed) {
       const question = await sampler.read(task)
-      return sampler.use?.(question) ?? sampler.draw(question, deriveRandom(seed, 'use', task.id)).graph
+      return sampler.use?.(question) ?? sampler.draw(question, deriveRandom(by, 'use', task.id)).graph
     },
   }
 }
