@@ -12,8 +12,8 @@ import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { type Evaluation, evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -97,7 +97,7 @@ export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take'
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
 export function openEvaluator(options: {
   readonly parts: ExecutorParts
-  readonly ledger: SqliteLedger
+  readonly ledger: Ledger
   /** Whether identical requests of different graphs are one. */
   readonly requestReuse: boolean
   /** Ends everything at once; what was answered is kept. */
