@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { demonstrationGroup, imitationWeights } from '../../src/experiments/search/demonstration.ts'
+import { demonstrationGroup, imitationWeights } from '../../src/learning/search/demonstration.ts'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import type { RecordedGroup } from '../../src/learning/loss.ts'
 import { realizations } from '../../src/library/role-space.ts'

@@ -1,6 +1,6 @@
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Action } from '../../graph/legality.ts'
-import type { LossWeights, RecordedGroup } from '../../learning/loss.ts'
+import type { LossWeights, RecordedGroup } from '../loss.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { type ConstructionStep, drawDropout } from '../../policy/construction.ts'
 import type { ConstructionPolicy } from '../../policy/policy.ts'
