@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,12 +9,21 @@ import { learned } from './tiny-training.ts'
 const runs = mkdtempSync(join(tmpdir(), 'magic-cli-learners-'))
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
+const questions = join(runs, 'ferries.jsonl')
+writeFileSync(
+  questions,
+  Array.from({ length: 10 }, (_, index) => {
+    const question = `A ferry makes ${index + 2} trips with ${index + 5} cars each. How many cars cross?`
+    return `${JSON.stringify({ id: `ferry-${index}`, question, answer: String((index + 2) * (index + 5)) })}\n`
+  }).join(''),
+)
+
 const systems = {
   gptswarm: 'gptswarm:iterations=5:batch=2',
   'r-gfm': 'r-gfm:questions=3:epochs=20:hidden=8:candidates=3',
 }
 const training = (system: keyof typeof systems, name: string) => [
-  ...['train', 'synthetic', '--organisation', systems[system], '--encoder', 'lexical'],
+  ...['train', questions, '--organisation', systems[system], '--encoder', 'lexical'],
   ...['--name', name, '--runs-dir', runs],
 ]
 
@@ -23,26 +32,37 @@ beforeAll(async () => {
     expect(await magic(...training(system, system))).toMatchObject({ code: 0 })
 })
 
-describe.each(Object.keys(systems) as (keyof typeof systems)[])('%s', (system) => {
-  test.each(['after:evaluation:3', 'before:events:2', 'after:events:4', 'after:checkpoint:3'])(
-    'killed %s, a resume comes to the same weights',
-    async (place) => {
-      const name = `${system}-${place.replaceAll(':', '-')}`
-      const killed = await magicWith({ MAGIC_FAIL: place }, ...training(system, name))
-      expect(killed.code).not.toBe(0)
-      expect(killed.stdout).toBe('')
-      expect(await magic('resume', name, '--runs-dir', runs)).toMatchObject({ code: 0 })
-      const [one, other] = [learned(join(runs, name)), learned(join(runs, system))]
-      expect(one.weights.equals(other.weights)).toBe(true)
-      expect(one.moments.equals(other.moments)).toBe(true)
-      expect(one.trajectories).toBe(other.trajectories)
-      expect(await magic('verify', name, '--runs-dir', runs)).toMatchObject({ code: 0 })
-    },
-  )
+describe.each([
+  ['gptswarm', ['after:evaluation:3', 'after:events:2']],
+  ['r-gfm', ['before:events:2', 'after:checkpoint:3']],
+] as const)('%s', (system, places) => {
+  test('killed twice, it is resumed to the same weights', async () => {
+    const [first, second] = places
+    const killed = await magicWith({ MAGIC_FAIL: first }, ...training(system, `${system}-killed`))
+    expect(killed.code).not.toBe(0)
+    expect(killed.stdout).toBe('')
+    const again = await magicWith({ MAGIC_FAIL: second }, 'resume', `${system}-killed`, '--runs-dir', runs)
+    expect(again.stdout).toBe('')
+    expect(await magic('resume', `${system}-killed`, '--runs-dir', runs)).toMatchObject({ code: 0 })
+    const [one, other] = [learned(join(runs, `${system}-killed`)), learned(join(runs, system))]
+    expect(one.weights.equals(other.weights)).toBe(true)
+    expect(one.moments.equals(other.moments)).toBe(true)
+    expect(one.trajectories).toBe(other.trajectories)
+  })
 
   test('what it has learned is evaluated, asked, shown and exported in the policy’s place', async () => {
     const evaluated = await magic(
-      ...['eval', system, '--organisation', 'trained,untrained,direct', '--limit', '4', '--json', '--runs-dir', runs],
+      ...[
+        'eval',
+        system,
+        '--organisation',
+        'trained,untrained,direct',
+        '--limit',
+        '4',
+        '--json',
+        '--runs-dir',
+        runs,
+      ],
     )
     expect(evaluated.code).toBe(0)
     expect(JSON.stringify(JSON.parse(evaluated.stdout))).toContain('"untrained"')
@@ -52,7 +72,7 @@ describe.each(Object.keys(systems) as (keyof typeof systems)[])('%s', (system) =
     const asked = await magic('ask', system, 'What is 2 + 3?', '--json', '--runs-dir', runs)
     expect(JSON.parse(asked.stdout)).toMatchObject({ status: 'answered', steps: [] })
     const archive = join(runs, `${system}.tgz`)
-    const exported = await magic('export', system, archive, '--runs-dir', runs)
+    const exported = await magic('export', system, '--to', archive, '--runs-dir', runs)
     expect(exported.code, exported.stderr).toBe(0)
     expect(existsSync(archive)).toBe(true)
     const again = await magic('ask', archive, 'What is 2 + 3?', '--json', '--runs-dir', runs)
@@ -61,7 +81,16 @@ describe.each(Object.keys(systems) as (keyof typeof systems)[])('%s', (system) =
 })
 
 test('beside others it is named with the run that has trained it, and refused without', async () => {
-  const refused = await magic('eval', 'r-gfm', '--organisation', 'gptswarm', '--limit', '2', '--runs-dir', runs)
+  const refused = await magic(
+    'eval',
+    'r-gfm',
+    '--organisation',
+    'gptswarm',
+    '--limit',
+    '2',
+    '--runs-dir',
+    runs,
+  )
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toContain('gptswarm:run=NAME')
   const beside = await magic(
@@ -78,6 +107,8 @@ test('settings of policies mean nothing to it, and a cap ends it', async () => {
   const capped = await magic(...training('gptswarm', 'capped'), '--max-calls', '10')
   expect(capped.code).toBe(3)
   expect(new RunFolder(join(runs, 'capped')).checkpoints().at(-1)).toBeLessThan(5)
-  expect(await magic('resume', 'capped', '--max-calls', '10000', '--runs-dir', runs)).toMatchObject({ code: 0 })
+  expect(await magic('resume', 'capped', '--max-calls', '10000', '--runs-dir', runs)).toMatchObject({
+    code: 0,
+  })
   expect(learned(join(runs, 'capped')).weights.equals(learned(join(runs, 'gptswarm')).weights)).toBe(true)
 })

@@ -1,3 +1,6 @@
+import { SearchRoute } from '../../src/experiments/search/route.ts'
+import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { graphKey } from '../../src/graph/graph-key.ts'
 import { drawCandidates } from '../../src/learning/search/candidates.ts'
 import {
   demonstrationAt,
@@ -6,9 +9,6 @@ import {
   searchQuestion,
   tiedForBest,
 } from '../../src/learning/search/pool.ts'
-import { SearchRoute } from '../../src/experiments/search/route.ts'
-import { AgentGraph } from '../../src/graph/agent-graph.ts'
-import { graphKey } from '../../src/graph/graph-key.ts'
 import { defineRoleSpace } from '../../src/library/role-space.ts'
 import { goldenUnits } from '../policy/golden.ts'
 import type { Computed } from './tables.ts'

@@ -27,7 +27,8 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
     learner: (means: LearnerMeans, given: unknown) => learner(means, definition.options.parse(given)),
     async organise({ library, seed, encoder: open, trained }, given) {
       const { run } = given as { readonly run?: string }
-      const folder = run !== undefined ? findRun(run) : trained === undefined ? undefined : new RunFolder(trained)
+      const folder =
+        run !== undefined ? findRun(run) : trained === undefined ? undefined : new RunFolder(trained)
       const record = folder?.exists ? folder.readRecord() : undefined
       if (folder === undefined || record?.organisation?.name !== name)
         throw new Problem(
@@ -35,7 +36,9 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
         )
       const encoder = await open()
       if (record.library !== library.fingerprint || record.encoder.fingerprint !== inputFingerprint(encoder))
-        throw new Problem(`The run ${record.name} has trained ${name} with other roles or another text encoder.`)
+        throw new Problem(
+          `The run ${record.name} has trained ${name} with other roles or another text encoder.`,
+        )
       const means = { library, encoder, seed: record.training.seed }
       const opened = await learner(means, definition.options.parse(record.organisation.options))
       const update = useWeights(opened, folder, name)

@@ -19,7 +19,11 @@ export function learnerSource(
   const checked = definition.options.omit({ run: true }).strict().safeParse(options)
   if (!checked.success)
     throw new Problem(
-      `An option of ${definition.name} is wrong. ${z.prettifyError(checked.error)} Its options: ${Object.keys(definition.options.shape).filter((one) => one !== 'run').join(', ')}.`,
+      `An option of ${definition.name} is wrong. ${z.prettifyError(checked.error)} Its options: ${Object.keys(
+        definition.options.shape,
+      )
+        .filter((one) => one !== 'run')
+        .join(', ')}.`,
     )
   return {
     name: definition.name,

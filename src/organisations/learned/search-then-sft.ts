@@ -3,7 +3,11 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { GraphLearner, GraphLook } from '../../learning/graph-learner.ts'
 import { drawCandidates } from '../../learning/search/candidates.ts'
-import { demonstrationGroup, imitationDropout, imitationWeights } from '../../learning/search/demonstration.ts'
+import {
+  demonstrationGroup,
+  imitationDropout,
+  imitationWeights,
+} from '../../learning/search/demonstration.ts'
 import { demonstrationAt, type GraphPool, searchQuestion } from '../../learning/search/pool.ts'
 import { untrainedLearner } from '../../learning/untrained-policy.ts'
 import { deriveRandom } from '../../numerics/random.ts'
