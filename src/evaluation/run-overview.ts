@@ -7,7 +7,12 @@ import { trainingSettings } from '../settings/training.ts'
 import { type DifferingSetting, differingSettings } from '../store/differing-settings.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder, type RunRecord } from '../store/run-folder.ts'
-import { looksIn, type TokenCount, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
+import {
+  looksIn,
+  type TokenCount,
+  type TrajectoryRecord,
+  type UpdateRecord,
+} from '../training/update-record.ts'
 import { meanOf } from './statistics.ts'
 
 export type RunOverview = ReturnType<typeof runOverview>

@@ -1,10 +1,11 @@
-// Every system that can be evaluated without a run of its own. To add one, write its file and its test, and add a line here.
+// Every system; those that learn are in a list of their own, too. To add one, write its file and its test, and add a line here.
 import { autogen } from './autogen.ts'
 import { bigmas } from './bigmas.ts'
 import { direct } from './direct.ts'
 import { dylan } from './dylan.ts'
 import { graphR1 } from './graph-r1.ts'
 import { graphSearch } from './graph-search.ts'
+import { learners } from './learned/list.ts'
 import { llmDebate } from './llm-debate.ts'
 import type { OrganisationDefinition } from './organisation.ts'
 import { selfConsistency } from './self-consistency.ts'
@@ -24,4 +25,5 @@ export const organisations: readonly OrganisationDefinition[] = [
   graphR1,
   bigmas,
   verimap,
+  ...learners,
 ]

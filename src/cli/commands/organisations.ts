@@ -73,8 +73,8 @@ function indented(text: string, screen: Screen): string {
   return [wrapText(text, screen)].flat().join('\n').replace(/^/gm, '    ')
 }
 
-export function kindOf({ drive, train }: OrganisationDefinition): string {
-  return `${drive === undefined ? 'organises' : 'drives'}${train === undefined ? '' : ', trains'}`
+function kindOf({ drive, learner }: OrganisationDefinition): string {
+  return `${drive === undefined ? 'organises' : 'drives'}${learner === undefined ? '' : ', learns'}`
 }
 
 /** With their defaults; what has none is chosen by the questions. */

@@ -90,7 +90,9 @@ function facts({ folder, overview }: ShownRun): [name: string, text: string][] {
 
 function organisationText({ organisation }: RunRecord): [name: string, text: string] | undefined {
   if (organisation === undefined) return undefined
-  const options = Object.entries(organisation.options).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+  const options = Object.entries(organisation.options).map(
+    ([name, value]) => `${name} ${JSON.stringify(value)}`,
+  )
   return ['trains', `${organisation.name}: ${options.join(', ')}`]
 }
 
@@ -161,9 +163,11 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
     ['tokens reused', series(({ reused }) => countOf(reused)), tokens],
   ]
   const columns = [`Per update${suffix}`, 'first', 'last', '']
-  const rows = small.filter(([, values]) => values.length > 0).map(([name, values, shown]) => {
-    return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
-  })
+  const rows = small
+    .filter(([, values]) => values.length > 0)
+    .map(([name, values, shown]) => {
+      return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
+    })
   const same = sameQuestions(updates)
   const compared =
     same === undefined

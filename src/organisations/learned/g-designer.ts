@@ -91,7 +91,8 @@ export const gDesigner = defineLearner({
   category: 'adaptive',
   description: 'A fixed list of agents, whose edges a graph network draws for each question.',
   fidelity: 'released code',
-  source: 'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
+  source:
+    'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
   differences: [
     'The hand-written role graph is a path in the library’s order: in a complete one the convolution makes all agents alike.',
     'Pairs whose types do not fit are no choice; dropout is left out.',

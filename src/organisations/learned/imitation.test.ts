@@ -47,8 +47,8 @@ test('ARG-Designer: one update is what the recipe says', async () => {
   // c; then a, which hears c; then b, which hears a and not c.
   const graph = AgentGraph.of([unit('c', []), unit('a', [0]), unit('b', [1])], 'summarizer-of-all')
   const plain = new PlainNetwork(imitator.network.parameters)
-  const roles = (await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))).map((row) =>
-    constant(row),
+  const roles = (await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))).map(
+    (row) => constant(row),
   )
   const task = plain.linear('task.1', relu(plain.linear('task.0', constant(question))))
   let history: Value = constant(new Float64Array(dims))
@@ -85,19 +85,26 @@ test('ARG-Designer: one update is what the recipe says', async () => {
 })
 
 test('GoAgent: one update is what the recipe says, with bottlenecks, AdamW and a short gradient', async () => {
-  const options = goAgent.options.parse({ groupWeight: 0.2, edgeWeight: 0.3 }) as Parameters<typeof goAgentImitator>[1]
+  const options = goAgent.options.parse({ groupWeight: 0.2, edgeWeight: 0.3 }) as Parameters<
+    typeof goAgentImitator
+  >[1]
   const imitator = await goAgentImitator(means, options)
   const question = await imitator.read(tasks[1]!)
   const graph = AgentGraph.of([unit('b', [], 'group'), unit('a', [0], 'group')])
   const plain = new PlainNetwork(imitator.network.parameters)
-  const groups = (await encoder.encode(tinyLibrary.texts.map(({ group }) => group!))).map((row) => constant(row))
+  const groups = (await encoder.encode(tinyLibrary.texts.map(({ group }) => group!))).map((row) =>
+    constant(row),
+  )
   const task = plain.linear('task.1', relu(plain.linear('task.0', constant(question))))
   // Drawn in the order of the states.
   const random = deriveRandom(9)
   const bottleneck = (name: string, x: Value) => {
     const noise = constant(Array.from({ length: dims }, () => random.normal()))
     const [mean, spread] = [plain.linear(`${name}.mean`, x), plain.linear(`${name}.log_variance`, x)]
-    const [prior, around] = [plain.linear(`${name}.prior_mean`, task), plain.linear(`${name}.prior_log_variance`, task)]
+    const [prior, around] = [
+      plain.linear(`${name}.prior_mean`, task),
+      plain.linear(`${name}.prior_log_variance`, task),
+    ]
     const off = add(mean, scale(prior, -1))
     const ratio = multiply(add(exp(spread), multiply(off, off)), exp(scale(around, -1)))
     const each = add(around, scale(spread, -1), ratio, constant(new Float64Array(dims).fill(-1)))
@@ -177,7 +184,8 @@ describe('on a small world each learns what solves questions there', () => {
       const many = Array.from({ length: 12 }, (__, at) => ({ ...tasks[at % 4]!, id: `task-${at}` }))
       const meanWorth = async () => {
         let sum = 0
-        for (let at = 0; at < 60; at += 1) sum += worth(await learner.graphFor({ ...tasks[at % 4]!, id: `use-${at}` }))
+        for (let at = 0; at < 60; at += 1)
+          sum += worth(await learner.graphFor({ ...tasks[at % 4]!, id: `use-${at}` }))
         return sum / 60
       }
       const before = await meanWorth()

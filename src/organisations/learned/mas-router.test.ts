@@ -39,7 +39,8 @@ test('one update is what the recipe says', async () => {
   const question = await sampler.read({ id: 'q', question: 'How many apples are left?', metadata: {} })
   const drawn = sampler.draw(question, deriveRandom(1))
   const plain = new PlainNetwork(sampler.network.parameters)
-  const encoded = async (texts: readonly string[]) => (await encoder.encode(texts)).map((row) => constant(row))
+  const encoded = async (texts: readonly string[]) =>
+    (await encoder.encode(texts)).map((row) => constant(row))
 
   const losses: Value[] = []
   const code = (name: string, rows: readonly Value[], noise: readonly number[][]): Value[] => {
@@ -76,7 +77,11 @@ test('one update is what the recipe says', async () => {
     classes.map((row) => unit(plain.linear('task.task', row))),
     0.5,
   )
-  const modeRows = code('mode.mode', await encoded(modes.map(({ name, text }) => `${name} : ${text}`)), drawn.noise.modes)
+  const modeRows = code(
+    'mode.mode',
+    await encoded(modes.map(({ name, text }) => `${name} : ${text}`)),
+    drawn.noise.modes,
+  )
   const [queryRow] = code('mode.context', [query], drawn.noise.context)
   const modeLogs = logs(queryRow!, modeRows, 0.8)
   const [countRow] = code('count.vae', [query], drawn.noise.count)
@@ -89,12 +94,19 @@ test('one update is what the recipe says', async () => {
   )
   let history: Value = constant(new Float64Array(hidden))
   const roleLogs = drawn.roles.map((role, agent) => {
-    const mean = add(history, agent === 0 ? constant(new Float64Array(hidden)) : roleRows[drawn.roles[agent - 1]!]!)
+    const mean = add(
+      history,
+      agent === 0 ? constant(new Float64Array(hidden)) : roleRows[drawn.roles[agent - 1]!]!,
+    )
     history = layerNorm(mean, constant(new Float64Array(hidden).fill(1)), constant(new Float64Array(hidden)))
     const state = unit(plain.linear('role.context', concat(context, modeRows[drawn.mode]!, history)))
     return slice(logs(state, roleRows, 0.5), role, 1)
   })
-  const modelRows = code('model.model', await encoded(pool.map(({ name, description }) => `${name} : ${description}`)), drawn.noise.models)
+  const modelRows = code(
+    'model.model',
+    await encoded(pool.map(({ name, description }) => `${name} : ${description}`)),
+    drawn.noise.models,
+  )
   const modelState = unit(plain.linear('model.context', concat(context, modeRows[drawn.mode]!, history)))
   const modelLogs = logs(modelState, modelRows, 1)
   // ln Γ(n + 1) − Σ ln k_m! + Σ k_m ln p_m, n being the float

@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { narrowEncoder } from '../../../test/narrow-encoder.ts'
-import { entrywise, expectWeights, log, minus, mixed, PlainNetwork, relu } from '../../../test/plain-network.ts'
+import {
+  entrywise,
+  expectWeights,
+  log,
+  minus,
+  mixed,
+  PlainNetwork,
+  relu,
+} from '../../../test/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Task } from '../../library/task.ts'
-import { deriveRandom } from '../../numerics/random.ts'
 import {
   add,
   concat,
@@ -19,6 +26,7 @@ import {
   softmax,
 } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'
+import { deriveRandom } from '../../numerics/random.ts'
 import { eibLearner, eibSampler } from './eib-learner.ts'
 import { gDesigner, releasedDesigner } from './g-designer.ts'
 import { gptswarm, swarmSampler } from './gptswarm.ts'
@@ -45,7 +53,12 @@ async function rollouts<Question, Drawn extends { readonly graph: AgentGraph }>(
 
 /** −ln p · utility over tried edges, averaged over the batch. */
 function edgeLoss(
-  batch: readonly { readonly tried: readonly number[]; readonly chosen: readonly boolean[]; readonly utility: number; readonly logit: (pair: number) => Value }[],
+  batch: readonly {
+    readonly tried: readonly number[]
+    readonly chosen: readonly boolean[]
+    readonly utility: number
+    readonly logit: (pair: number) => Value
+  }[],
 ): Value {
   return batch
     .flatMap(({ tried, chosen, utility, logit }) =>
@@ -146,7 +159,10 @@ test('G-Designer as released: one update is what the recipe says, and only the c
   expectWeights(sampler.network.parameters, expected, 0.1)
   const after = sampler.network.parameters.read()
   for (const [name, { data }] of after)
-    expect(data.every((value, at) => value === before.get(name)!.data[at]), name).toBe(name.startsWith('mlp.'))
+    expect(
+      data.every((value, at) => value === before.get(name)!.data[at]),
+      name,
+    ).toBe(name.startsWith('mlp.'))
 })
 
 test('EIB-Learner: one update is what the recipe says', async () => {
@@ -193,13 +209,23 @@ test('EIB-Learner: one update is what the recipe says', async () => {
   // Three rounds: each agent hears in the next what it has said itself.
   const { units } = batch[0]!.drawn.graph
   expect(units).toHaveLength(9)
-  expect(units.slice(3).every(({ predecessors, agent }, at) => predecessors.some((one) => one < at + 3 && units[one]!.agent === agent))).toBe(true)
+  expect(
+    units
+      .slice(3)
+      .every(({ predecessors, agent }, at) =>
+        predecessors.some((one) => one < at + 3 && units[one]!.agent === agent),
+      ),
+  ).toBe(true)
 })
 
 describe('on a small world each learns what pays there', () => {
   /** Pays for a graph in which b hears a. */
   const worth = ({ units }: AgentGraph) =>
-    Number(units.some(({ role, predecessors }) => role === 'b' && predecessors.some((one) => units[one]!.role === 'a')))
+    Number(
+      units.some(
+        ({ role, predecessors }) => role === 'b' && predecessors.some((one) => units[one]!.role === 'a'),
+      ),
+    )
   const definitions = [
     [gptswarm, { agents: 3, iterations: 60 }],
     [gDesigner, { agents: 3, iterations: 120, learningRate: 0.02 }],
@@ -207,21 +233,28 @@ describe('on a small world each learns what pays there', () => {
     [eibLearner, { agents: 3, iterations: 80, rounds: 1, hidden: 8 }],
     [masRouter, { epochs: 80, batch: 4, costRate: 0, maxAgents: 3, hidden: 8 }],
   ] as const
-  test.each(definitions.map(([definition, options]) => [`${definition.name} ${JSON.stringify(options)}`, definition, options] as const))(
-    '%s',
-    async (_, definition, options) => {
-      const learner = await definition.learner!(means, definition.options.parse(options) as never)
-      const meanWorth = async () => {
-        let sum = 0
-        for (let at = 0; at < 60; at += 1)
-          sum += worth(await learner.graphFor({ ...tasks[at % 4]!, id: `use-${at}` }))
-        return sum / 60
-      }
-      const before = await meanWorth()
-      for (let update = 0; update < learner.updatesFor(tasks.length); update += 1)
-        await learner.update({ update, tasks, rounds: [], evaluate: async (graph) => ({ score: worth(graph) }) })
-      const after = await meanWorth()
-      expect(after).toBeGreaterThan(before + 0.05)
-    },
-  )
+  test.each(
+    definitions.map(
+      ([definition, options]) =>
+        [`${definition.name} ${JSON.stringify(options)}`, definition, options] as const,
+    ),
+  )('%s', async (_, definition, options) => {
+    const learner = await definition.learner!(means, definition.options.parse(options) as never)
+    const meanWorth = async () => {
+      let sum = 0
+      for (let at = 0; at < 60; at += 1)
+        sum += worth(await learner.graphFor({ ...tasks[at % 4]!, id: `use-${at}` }))
+      return sum / 60
+    }
+    const before = await meanWorth()
+    for (let update = 0; update < learner.updatesFor(tasks.length); update += 1)
+      await learner.update({
+        update,
+        tasks,
+        rounds: [],
+        evaluate: async (graph) => ({ score: worth(graph) }),
+      })
+    const after = await meanWorth()
+    expect(after).toBeGreaterThan(before + 0.05)
+  })
 })
