@@ -54,6 +54,7 @@ class Driving implements DriveContext {
   readonly library: DriveContext['library']
   readonly profile: DriveContext['profile']
   readonly signal: AbortSignal
+  readonly runsPrograms: boolean
   readonly #place: Workplace
   readonly #units: Unit[] = []
   readonly #runs: NodeRun[] = []
@@ -67,6 +68,7 @@ class Driving implements DriveContext {
     this.library = library
     this.profile = profile
     this.signal = signal
+    this.runsPrograms = place.around.toolContext.sandbox !== undefined
     this.#place = place
   }
 
