@@ -97,7 +97,8 @@ async function programFor(words: readonly string[]): Promise<Command> {
     .addHelpText('after', exitCodeHelp)
   const word = words.find((one) => !one.startsWith('-'))
   const named = openers.filter(([name]) => name === word)
-  for (const [, open] of named.length > 0 ? named : openers) {
+  const isVersion = words.length === 1 && words[0] === '--version'
+  for (const [, open] of named.length > 0 || isVersion ? named : openers) {
     const command = await open()
     command.copyInheritedSettings(program)
     program.addCommand(command)
