@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { runOverview } from '../../evaluation/run-overview.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'

@@ -9,17 +9,10 @@ import type { KnownTask } from './known-task.ts'
 import { KnownTasks } from './known-tasks.ts'
 import { readNodeRequest } from './node-request.ts'
 import { respond } from './respond.ts'
+import { simulatedModelName } from './simulated-name.ts'
 
 /** Changes whenever the same request may get another answer than before. */
 export const simulatorVersion = 2
-
-/** The name under which the simulated model answers. */
-export const simulatedModelName = 'simulated'
-
-/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
-export function isSimulatedModel(name: string): boolean {
-  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
-}
 
 export interface SimulatorSettings {
   /** The tasks whose answers it knows. Any other question gets a guess. */
