@@ -6,10 +6,11 @@ import { type Cell, figure, type ReportTable, textCell } from '../report/tables.
 import { q1Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
-import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
+import { evaluationTables, intervalText } from './shared-tables.ts'
 
 export const q1: ExperimentDefinition = {
   settings,
+  takesSeeds: true,
   comparison: ({ tasks, seeds, training }) => ({
     tasks,
     seeds,
@@ -27,7 +28,7 @@ export const q1: ExperimentDefinition = {
       tables: [
         measuredTable(first),
         ...seedTables(results, 'direct'),
-        ...evaluationTables(results),
+        ...evaluationTables(results, 'direct'),
         quotedTable(),
       ],
       figures: [],
@@ -63,12 +64,11 @@ function measuredTable(results: readonly ConditionResult[]): ReportTable {
     source: 'measured',
     columns: ['method', ...bySet.map(([one]) => `${one!.title} (${one!.metric}, n = ${one!.report.n})`)],
     rows: methods.map((method, row) => [textCell(method), ...columns.map((cells) => cells[row]!)]),
-    notes: bySet.flatMap((own) => [
-      ...own.map(
+    notes: bySet
+      .flat()
+      .map(
         ({ title, condition, report }) => `${title}, ${condition}: 95 % interval ${intervalText(report)}.`,
       ),
-      ...differenceNotes(own, 'direct').map((note) => `${own[0]!.title}: ${note}`),
-    ]),
   }
 }
 
