@@ -68,7 +68,7 @@ export async function trainingSteps(
     execution: engine.execution,
   })
   const usage = { calls: calls.expected, input: inputTokens.expected, output: outputTokens.expected }
-  return [step(lab, `${label}: training`, { ...usage, cachedInput: 0 }, { updates }, times)]
+  return [step(lab, `${label}: training`, usage, { updates }, times)]
 }
 
 /** So many evaluations on the held-out questions. */
@@ -98,19 +98,21 @@ export function policyLike(
 export function step(
   lab: Laboratory,
   label: string,
-  { calls, input, cachedInput, output }: TokenUsage & { readonly calls: number },
+  { calls, input, output }: Omit<TokenUsage, 'cachedInput'> & { readonly calls: number },
   { updates = 0, executions = 0 }: { readonly updates?: number; readonly executions?: number },
   times: number,
 ): PlannedStep {
   const { concurrency = defaultConcurrency } = lab.options.engine
+  const all = (amount: number) => Math.round(amount * times)
   return {
     label,
-    updates: updates * times,
-    executions: executions * times,
-    calls: calls * times,
-    input: input * times,
-    cachedInput: cachedInput * times,
-    output: output * times,
+    updates: all(updates),
+    executions: all(executions),
+    calls: all(calls),
+    input: all(input),
+    // Whether a provider will know an input again is not known: planned as if it never did.
+    cachedInput: 0,
+    output: all(output),
     hours: (calls * times * secondsPerCall) / concurrency / 3600,
   }
 }

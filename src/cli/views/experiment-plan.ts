@@ -37,7 +37,7 @@ export function planLines({ steps, total }: PricedPlan, isSimulated: boolean, sc
       {
         columns: ['step', 'updates', 'executions', 'calls', 'tokens', 'cost', 'hours at 3 s per call'],
         rows: [...steps, { ...total, label: 'all together' }].map((step) => [
-          ...[step.label, String(Math.round(step.updates)), String(step.executions), tokens(step.calls)],
+          ...[step.label, String(step.updates), String(step.executions), tokens(step.calls)],
           ...[tokens(step.input + step.output), costText(step.cost, isSimulated), step.hours.toFixed(2)],
         ]),
       },

@@ -72,7 +72,9 @@ function plotBars({ bars = [], x, y }: Figure): DrawnShape[] {
       const left = frame.left + index * room + width / 2
       const drawn = group.bars.flatMap(({ name, value }): DrawnShape[] => {
         const which = names.indexOf(name)
-        const [from, top] = [left + which * width, up.at(value)]
+        const from = left + which * width
+        if (value === null) return [label([from + width * 0.45, frame.bottom - 8], 'N/A', 'middle')]
+        const top = up.at(value)
         return [
           {
             kind: 'box',

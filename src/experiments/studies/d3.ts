@@ -128,6 +128,10 @@ function setsTable(diagnosed: readonly Diagnosed[]): ReportTable {
   }
 }
 
+function inPercent(rate: number | null): number | null {
+  return rate === null ? null : rate * 100
+}
+
 function bars(diagnosed: readonly Diagnosed[]): Figure {
   return {
     id: 'd3',
@@ -138,8 +142,8 @@ function bars(diagnosed: readonly Diagnosed[]): Figure {
     bars: diagnosed.map(({ title, statistics: { intermediateAdd: add } }) => ({
       group: title,
       bars: [
-        { name: 'terminal-only', value: (add.terminalRate ?? 0) * 100 },
-        { name: 'dense', value: (add.denseRate ?? 0) * 100 },
+        { name: 'terminal-only', value: inPercent(add.terminalRate) },
+        { name: 'dense', value: inPercent(add.denseRate) },
       ],
     })),
   }
