@@ -8,7 +8,7 @@ import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { Problem } from '../problem.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { trainingSettings } from '../settings/training.ts'
-import { simulatedModelName } from '../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../simulator/model/simulator.ts'
 import { changesBetween } from '../store/differing-settings.ts'
 import { digestOf, writeWhole } from '../store/durable-file.ts'
 import { membership, splitVersion } from '../tasks/task-set.ts'
@@ -77,8 +77,8 @@ async function describe(
     throw new Problem(`Two of the task sets are called ${twice}: name each once, or rename a file.`)
   const { identity } = await lab.options.model(opened[0]!.set)
   const price = priceOf(identity, executionSettings.parse(engine.execution ?? {}).prices)
-  const isSimulated = identity.provider === simulatedModelName || identity.model === simulatedModelName
   const model = `${identity.provider}/${identity.model}`
+  const isSimulated = isSimulatedModel(model)
   const memberships = opened.map(({ set }) => writeMembership(folder, set))
   const record = {
     format: 'magic-experiment-1',
@@ -101,12 +101,13 @@ async function describe(
   }
   writeOrCompare(join(folder, 'experiment.json'), record)
 
-  const trains = settings.training !== undefined && name !== 'd1'
+  const compared = experiments[name as 'q2'].comparison?.(options)
+  const trains = compared === undefined || compared.conditions.some((one) => 'training' in one)
   const { requestReuse } = trainingSettings.parse({ ...settings.training, ...options.training })
   const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel ?? notInPaper)
   const deviations = [
     ...(otherModel === undefined ? [] : [otherModel]),
-    ...(encoder.name === lexicalEncoder.name
+    ...(trains && encoder.name === lexicalEncoder.name
       ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
       : []),
     ...opened.flatMap(({ set: { title, selection } }) => [

@@ -8,7 +8,7 @@ import { type Cell, type Figure, figure, type ReportTable, textCell } from '../r
 import { d3Settings as settings } from '../settings.ts'
 import type { d3Statistics, SignalCounts } from '../tables/d3-statistics.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
-import { recordedCredit } from './recorded-credit.ts'
+import { isOfSimulatedRun, recordedCredit } from './recorded-credit.ts'
 
 interface Diagnosed {
   readonly set: string
@@ -41,6 +41,7 @@ export const d3: ExperimentDefinition = {
             },
           ]
     return {
+      ...(options.from === undefined ? {} : { simulated: isOfSimulatedRun(options.from) }),
       tables: [mainTable(diagnosed), positionTable(diagnosed), setsTable(diagnosed), quotedTable()],
       figures: [bars(diagnosed)],
       decisions: [

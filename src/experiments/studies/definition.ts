@@ -31,5 +31,8 @@ export interface ExperimentDefinition {
   conduct(
     lab: Laboratory,
     options: StudyOptions,
-  ): Promise<Pick<ExperimentResult, 'tables' | 'figures' | 'decisions'>>
+  ): Promise<
+    Pick<ExperimentResult, 'tables' | 'figures' | 'decisions'> &
+      Partial<Pick<ExperimentResult, 'simulated' | 'deviations'>>
+  >
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { Problem } from '../../problem.ts'
+import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { RunFolder } from '../../store/run-folder.ts'
 import { d3Statistics } from '../tables/d3-statistics.ts'
 
@@ -35,6 +36,14 @@ export function recordedCredit(file: string) {
   if (groups.length === 0)
     throw new Problem(`${file} holds no trajectories. Name a run's trajectories.jsonl.`)
   return d3Statistics(groups, unitLimit(file, groups))
+}
+
+/** Whether a run says so; a file on its own does not tell. */
+export function isOfSimulatedRun(file: string): boolean {
+  const run = new RunFolder(dirname(file))
+  if (!run.exists) return false
+  const { provider, model } = run.readRecord().model
+  return isSimulatedModel(`${provider}/${model}`)
 }
 
 function readGroup(line: string, place: string) {
