@@ -41,11 +41,12 @@ export async function conduct(lab: Laboratory, comparison: ConditionComparison):
     for (const seed of seeds) {
       const opened = await lab.open(name, study)
       const { set } = opened
-      await checkInitialWeights(
+      const digest = await checkInitialWeights(
         set,
         lab.options.encoder,
         conditions.flatMap((one) => ('training' in one ? [{ ...training, ...one.training, seed }] : [])),
       )
+      if (digest !== undefined) lab.tell(`${set.name}, seed ${seed}: initial weights`, `SHA-256 ${digest}`)
       for (const condition of conditions) {
         const runName = `${set.name}-${seed}-${condition.id.toLowerCase()}`
         const isTrained = 'training' in condition

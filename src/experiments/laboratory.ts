@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
@@ -74,10 +74,19 @@ export class Laboratory {
   readonly options: LaboratoryOptions
   readonly #sets = new Map<string, Promise<OpenedSet>>()
   readonly #used: Used[] = []
+  readonly #facts = new Map<string, string>()
 
   constructor(options: LaboratoryOptions) {
     this.options = options
-    mkdirSync(join(options.folder, 'runs'), { recursive: true })
+  }
+
+  /** What an experiment found out that its report must name: digests, above all. */
+  get facts(): readonly (readonly [name: string, value: string])[] {
+    return [...this.#facts]
+  }
+
+  tell(name: string, value: string): void {
+    this.#facts.set(name, value)
   }
 
   open(tasks: string, study: Study): Promise<OpenedSet> {

@@ -20,14 +20,13 @@ export function markdown(result: ExperimentResult): string {
       `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
     return [
       `## ${title}`,
-      ...about,
+      about.join('  \n'),
       [
         row(table.columns),
         `|${table.columns.map(() => '---').join('|')}|`,
         ...table.rows.map((cells) => row(cells.map(markdownCell))),
       ].join('\n'),
-      ...(table.notes ?? []).map((note) => `- ${note}`),
-      ...runLines(table).map((line) => `- ${line}`),
+      [...(table.notes ?? []), ...runLines(table)].map((line) => `- ${line}`).join('\n'),
     ]
   })
   const figures = result.figures.flatMap(({ id, title, caption }) => [
@@ -54,10 +53,11 @@ function markdownCell({ text, mark }: Cell): string {
 
 /** Which runs the figures of each row rest on. */
 function runLines({ rows }: ReportTable): string[] {
-  return rows.flatMap((cells) => {
+  const lines = rows.flatMap((cells) => {
     const runs = [...new Set(cells.flatMap((cell) => cell.runs ?? []))]
     return runs.length === 0 ? [] : [`${cells[0]!.text}: ${runs.map((run) => `\`${run}\``).join(', ')}`]
   })
+  return [...new Set(lines)]
 }
 
 /** One line per figure, unrounded: table, row, column, value, text, runs. */

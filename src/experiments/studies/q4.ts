@@ -2,14 +2,24 @@ import { directOrganisation } from '../../evaluation/organisation.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { q4Settings as settings } from '../settings.ts'
 import { topology, topologyNames } from '../topologies.ts'
 import type { ExperimentDefinition } from './definition.ts'
-import { evaluationTables, frontierOf } from './shared-tables.ts'
+import { seedTables } from './seeds.ts'
+import {
+  evaluationTables,
+  frontierCell,
+  frontierFigure,
+  frontierOf,
+  intervalText,
+  totalTokens,
+  unknownNotes,
+} from './shared-tables.ts'
 
 export const q4: ExperimentDefinition = {
   settings,
+  takesSeeds: true,
   comparison: ({ tasks, seeds, training }) => ({
     tasks,
     seeds,
@@ -31,8 +41,15 @@ export const q4: ExperimentDefinition = {
     const first = results.filter(({ seed }) => seed === options.seeds[0])
     const bySet = [...Map.groupBy(first, ({ set }) => set).values()]
     return {
-      tables: [...bySet.map(frontierTable), ...evaluationTables(results), quotedTable()],
-      figures: bySet.map(panel),
+      tables: [
+        ...bySet.map(frontierTable),
+        ...seedTables(results, 'MAGIC'),
+        ...evaluationTables(results, 'MAGIC'),
+        quotedTable(),
+      ],
+      figures: bySet.map((own) =>
+        frontierFigure(own, { id: `q4-${own[0]!.set}`, x: 'tokens of the evaluation' }),
+      ),
       decisions: [
         `Chain, Complete, Random and Tree have ${settings.topologyUnits} atomic units of the first roles of the profile; the paper gives neither sizes nor rules.`,
         'Tokens are those of the evaluation; training is apart. Equal points are on the frontier together.',
@@ -50,55 +67,32 @@ function organisationOf(
   return topology(name, library, settings.topologyUnits, seed)
 }
 
-const tokensOf = ({ report }: ConditionResult) => report.usage.input + report.usage.output
-
 function frontierTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
-  const { dominated } = frontierOf(results, tokensOf)
-  const magic = tokensOf(results.find(({ condition }) => condition === 'MAGIC')!)
+  const frontier = frontierOf(results)
+  const magic = totalTokens(results.find(({ condition }) => condition === 'MAGIC')!)
   return {
     id: `q4-${set}`,
     title: `Q4 on ${title}`,
     source: 'measured',
     columns: [
-      'organisation',
-      metric,
-      'tokens',
-      'tokens relative to MAGIC',
+      ...['organisation', metric, 'n', '95 % interval', 'tokens', 'tokens relative to MAGIC'],
       'on the frontier, or dominated by',
     ],
-    rows: results.map((one) => [
-      textCell(one.condition),
-      figure(one.report.score.mean * 100, twoDecimals, { runs: one.runs }),
-      figure(tokensOf(one), tokensText, { runs: one.runs }),
-      figure(magic === 0 ? null : tokensOf(one) / magic, twoDecimals, { runs: one.runs }),
-      textCell(dominated[one.condition]?.join(', ') ?? 'frontier'),
-    ]),
-  }
-}
-
-function panel(results: readonly ConditionResult[]): Figure {
-  const { set, title, metric } = results[0]!
-  const point = (one: ConditionResult) => ({
-    x: tokensOf(one),
-    y: one.report.score.mean * 100,
-    label: one.condition,
-  })
-  const { frontier } = frontierOf(results, tokensOf)
-  const onFrontier = frontier.map((name) => results.find(({ condition }) => condition === name)!)
-  return {
-    id: `q4-${set}`,
-    title: `${title}: ${metric} against tokens`,
-    x: 'tokens of the evaluation',
-    y: metric,
-    series: [
-      { name: 'organisations', points: results.map(point), line: false },
-      {
-        name: 'frontier',
-        points: onFrontier.map((one) => ({ ...point(one), label: undefined })),
-        line: true,
-      },
-    ],
+    rows: results.map((one) => {
+      const { condition, report, runs } = one
+      const tokens = totalTokens(one)
+      return [
+        textCell(condition),
+        figure(report.score.mean * 100, twoDecimals, { runs }),
+        figure(report.n, String),
+        textCell(intervalText(report)),
+        figure(tokens, tokensText, { runs }),
+        figure(tokens !== null && magic ? tokens / magic : null, twoDecimals, { runs }),
+        frontierCell(frontier, condition),
+      ]
+    }),
+    notes: unknownNotes(results),
   }
 }
 
