@@ -84,13 +84,20 @@ interface DefinitionBase<Options extends z.ZodObject> {
 
 type Awaitable<Value> = Value | Promise<Value>
 
+/** An organiser that has been opened. */
+export interface Organising {
+  readonly graphFor: (task: Task) => Awaitable<AgentGraph>
+  /** What a table's row has to say besides, such as edges that were left out. */
+  readonly facts?: Readonly<Record<string, number | string>>
+}
+
 /** It organises. */
 export interface OrganiserDefinition<Options extends z.ZodObject = z.ZodObject>
   extends DefinitionBase<Options> {
   organise(
     means: OrganisationMeans,
     options: z.output<Options>,
-  ): Awaitable<(task: Task) => Awaitable<AgentGraph>>
+  ): Awaitable<Organising | Organising['graphFor']>
   readonly drive?: never
 }
 
