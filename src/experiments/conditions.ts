@@ -2,7 +2,7 @@
 
 import type { OrganisationReport } from '../evaluation/organisation-report.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
-import type { Organisation } from '../organisations/organisation.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { checkInitialWeights } from './initial-weights.ts'
@@ -11,7 +11,7 @@ import type { Laboratory } from './laboratory.ts'
 /** One row of a comparison on one task set: a policy that is trained for it, or a fixed organisation. */
 export type Condition =
   | { readonly id: string; readonly training: GivenTrainingSettings }
-  | { readonly id: string; readonly organisation: (set: TaskSet, seed: number) => Organisation }
+  | { readonly id: string; readonly organisation: (set: TaskSet, seed: number) => Organiser }
 
 export interface ConditionResult {
   /** The task set's name. */
