@@ -96,8 +96,7 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
       granularity: node.part === 'aggregator' ? 'group' : node.part,
       name: names[index]!,
       ...routed(index),
-      system: systemText(executor, role, node.part, tools.size > 0),
-      head: headText(executor.id, role.id, node.part),
+      ...textsOf(executor, role, node.part, tools.size > 0),
       tools,
       toolsText: tools.size > 0 ? toolsText(tools) : undefined,
     }
@@ -139,6 +138,30 @@ function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
 function idOf({ unit, part, worker }: ExpandedNode): string {
   if (part === 'atomic') return `u${unit}`
   return part === 'worker' ? `u${unit}.w${worker}` : `u${unit}.aggregator`
+}
+
+interface NodeTexts extends Pick<PlannedNode, 'system' | 'head'> {
+  readonly role: Role
+  readonly part: NodePart
+  readonly hasTools: boolean
+}
+
+const texts = new WeakMap<Executor, NodeTexts>()
+
+/** Made once for all graphs with this executor. */
+function textsOf(
+  executor: Executor,
+  role: Role,
+  part: NodePart,
+  hasTools: boolean,
+): Pick<PlannedNode, 'system' | 'head'> {
+  let known = texts.get(executor)
+  if (known?.role !== role || known.part !== part || known.hasTools !== hasTools) {
+    const system = systemText(executor, role, part, hasTools)
+    known = { role, part, hasTools, system, head: headText(executor.id, role.id, part) }
+    texts.set(executor, known)
+  }
+  return { system: known.system, head: known.head }
 }
 
 /** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */
