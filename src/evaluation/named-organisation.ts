@@ -1,9 +1,9 @@
 import type { Task } from '../library/task.ts'
+import type { Organisation, Organiser } from '../organisations/organisation.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
   directOrganisation,
-  type Organisation,
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
@@ -86,7 +86,7 @@ export function organisationsOf(
 }
 
 /** What a training begins with: it draws, also where the trained policy takes the most probable choices. */
-export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organisation {
+export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organiser {
   const { useTemperature, temperatureEnd } = policy.run.training
   return policy.organisation(useTemperature === undefined ? { seed } : { seed, temperature: temperatureEnd })
 }

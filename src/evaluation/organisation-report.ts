@@ -1,5 +1,5 @@
-import type { Unit } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
+import type { GraphJson } from '../graph/agent-graph.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage, noUsage } from '../models/usage.ts'
@@ -18,9 +18,11 @@ export interface AskedQuestion {
 export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'> {
   /** The task's id. */
   readonly task: string
-  readonly graph: { readonly units: readonly Unit[] }
+  readonly graph: GraphJson
   /** By `graphKey`. */
   readonly graphKey: string
+  /** What an organisation that drives noted about this question. */
+  readonly notes?: JsonObject
 }
 
 /** What an evaluation is of. */

@@ -156,7 +156,7 @@ export function searchedOrganisation({
   questions,
   evaluations,
 }: GraphSearch): NamedOrganisation {
-  const found = AgentGraph.of(graph.units)
+  const found = AgentGraph.from(graph)
   const description = `The best of ${graphs} graphs on the ${questions} training questions, by ${evaluations} evaluations.`
   const organisation = fixedOrganisation('searched', description, found)
   return { organisation, about: { seed, evaluations, graph: graphKey(found).slice(0, 12) } }

@@ -9,12 +9,12 @@ import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import type { Construction, ConstructionJob } from '../policy/construction.ts'
 import { constructionBatch } from '../policy/construction-batch.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
-import type { Organisation } from './organisation.ts'
 
 /** A policy as a run has left it, ready for use. */
 export interface TrainedPolicy {
@@ -37,7 +37,7 @@ interface OrganisationOptions {
   readonly temperature?: number
 }
 
-export interface PolicyOrganisation extends Organisation {
+export interface PolicyOrganisation extends Organiser {
   graphFor(task: Task): Promise<AgentGraph>
   /** How the task's graph comes about, step by step. */
   constructionFor(task: Task): Promise<PolicyConstruction>

@@ -1,7 +1,8 @@
 // Experiments that train policies and evaluate organisations: what is compared, and what came of it.
-import type { Organisation } from '../evaluation/organisation.ts'
+
 import type { OrganisationReport } from '../evaluation/organisation-report.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
+import type { Organisation } from '../organisations/organisation.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { checkInitialWeights } from './initial-weights.ts'

@@ -1,13 +1,13 @@
-import type { Organisation } from '../evaluation/organisation.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import type { Library } from '../library/library.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 
 export const topologyNames = ['Chain', 'Complete', 'Random', 'Tree'] as const
 
 type TopologyName = (typeof topologyNames)[number]
 
-interface Topology extends Organisation {
+interface Topology extends Organiser {
   /** Edges that the library's types forbid, left out. For `Random`, of the densest graph that it can draw. */
   readonly leftOut: number
 }

@@ -12,8 +12,8 @@ import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import { type Evaluation, evaluationDigest, evaluationOf, isSettled } from '../store/ledger/evaluation.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { memoryIn, type TracedEvaluation } from '../store/ledger/ledger-memory.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -35,19 +35,30 @@ export async function evaluateGraph(
   graph: AgentGraph,
   task: Task,
   reference: unknown,
-  {
-    onExecution,
-    transportFailures = 'stop',
-    ...options
-  }: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent'> & {
-    readonly transportFailures?: TransportRule
-    readonly onExecution?: (execution: Execution) => void | Promise<void>
-  } = {},
+  options?: EvaluationMeans,
+): Promise<Required<TracedEvaluation>> {
+  const run = (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
+  return evaluateRun(executor, run, task, reference, options)
+}
+
+export interface EvaluationMeans
+  extends Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'interference'> {
+  readonly transportFailures?: TransportRule
+  readonly onExecution?: (execution: Execution) => void | Promise<void>
+}
+
+/** The same for anything that executes: a graph, or an organisation that drives. */
+export async function evaluateRun(
+  executor: TaskExecutor,
+  run: (given: Omit<ExecutionOptions, 'graph'>) => Promise<Execution>,
+  task: Task,
+  reference: unknown,
+  { onExecution, transportFailures = 'stop', ...options }: EvaluationMeans = {},
 ): Promise<Required<TracedEvaluation>> {
   const { signal } = options
   for (let round = 1; ; round += 1) {
-    const given = { ...executor.optionsFor(task), ...options, graph }
-    const execution = await executor.watched(task, () => executeGraph(given))
+    const given = { ...executor.optionsFor(task), ...options }
+    const execution = await executor.watched(task, () => run(given))
     await onExecution?.(execution)
     const { status, stop, failures, trace } = execution
     if (stop !== undefined) throw stopError(stop)
@@ -76,7 +87,7 @@ export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take'
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by running and scoring them. */
 export function openEvaluator(options: {
   readonly parts: ExecutorParts
-  readonly ledger: SqliteLedger
+  readonly ledger: Ledger
   /** Whether identical requests of different graphs are one. */
   readonly requestReuse: boolean
   /** Ends everything at once; what was answered is kept. */

@@ -99,7 +99,7 @@ to explore; \`magic eval\` gives the score that counts.`,
 async function showQuestion(folder: RunFolder, question: string, options: ShowOptions): Promise<void> {
   const { organisation, split } = options
   const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
-  writeDrawing(options, AgentGraph.of(details[0]!.record.graph.units))
+  writeDrawing(options, AgentGraph.from(details[0]!.record.graph))
   printResult(
     options,
     () => ({ question, answers: details }),
