@@ -11,7 +11,10 @@ import type { Laboratory } from './laboratory.ts'
 /** One row of a comparison on one task set: a policy that is trained for it, or a fixed organisation. */
 export type Condition =
   | { readonly id: string; readonly training: GivenTrainingSettings }
-  | { readonly id: string; readonly organisation: (set: TaskSet, seed: number) => Organisation }
+  | {
+      readonly id: string
+      readonly organisation: (set: TaskSet, seed: number) => Organisation | Promise<Organisation>
+    }
 
 export interface ConditionResult {
   /** The task set's name. */
@@ -58,7 +61,7 @@ export async function conduct(lab: Laboratory, comparison: ConditionComparison):
               name: condition.id,
               seed,
             })
-          : condition.organisation(set, seed)
+          : await condition.organisation(set, seed)
         const { report, folder: records } = await lab.evaluate(folder, opened, organisation, { seed })
         const runs = [...(isTrained ? [folder.path] : []), records].map((path) => lab.place(path))
         const about = { set: set.name, title: set.title, metric: set.metric, seed }

@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { failed } from '../../test/scripted-model.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
+import { splitOf } from '../tasks/task-set.ts'
 import type { UpdateRecord } from '../training/update-record.ts'
 import { ExperimentStopped, Laboratory, type LaboratoryOptions } from './laboratory.ts'
 import { planExperiment } from './plan.ts'
@@ -152,6 +154,41 @@ test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on
   expect(names).toEqual(['direct', 'MAGIC', 'Chain', 'Complete', 'Random', 'Tree'])
   expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
+})
+
+test('D1: a question that the model cannot be reached for scores 0 and stays; a right answer with a failed node counts 0', async () => {
+  const held = splitOf(tinyTaskSet, 'test')
+  const tasks = held.tasks.slice(0, 3)
+  const set = { ...tinyTaskSet, splits: { test: { ...held, tasks } } }
+  const [lost, spoiled] = tasks.map(({ question }) => question) as [string, string]
+  const model = modelAround(async (request, signal) => {
+    if (request.user.includes(lost)) return failed('server_error')
+    const reply = await tinyModel.ask(request, signal)
+    const isVerifier = JSON.parse(request.user).executor.role === 'adversarial_verifier'
+    return request.user.includes(spoiled) && isVerifier && reply.ok ? { ...reply, text: 'no packet' } : reply
+  })
+  const clock = { now: () => 0, sleep: async () => {} }
+  const more = {
+    open: async () => ({ set, source: {} }),
+    model: async () => model,
+    engine: { sandbox: null, clock },
+  } as const
+  const result = await run('d1', 'd1', more)
+  const [table] = result.tables
+  const column = (name: string) => table!.rows.map((cells) => cells[table!.columns.indexOf(name)]!.value)
+  expect(table!.title).toContain('3 questions, 24 executions')
+  const counted = column('correct') as number[]
+  const before = column('right before the failure rule') as number[]
+  expect(column('with failures')).toEqual(Array(8).fill(2))
+  expect(Math.max(...counted)).toBeLessThanOrEqual(1)
+  expect(before.some((right, index) => right > counted[index]!)).toBe(true)
+  const evaluations = result.tables.find(({ id }) => id === 'evaluations-tiny')!
+  expect(evaluations.rows[0]!.at(-1)!.text).toContain('unanswered 1')
+  // No policy takes part, so that nothing is said of its encoder.
+  expect(result.deviations.join()).not.toContain('encoder')
+  await expect(run('d1', 'd1-stops', { ...more, transportFailures: 'stop' })).rejects.toThrow(
+    'could not be reached',
+  )
 })
 
 test('several seeds have means, intervals and a paired test', async () => {
