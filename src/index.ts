@@ -123,7 +123,7 @@ export {
   type Organisation,
   type OrganisationDefinition,
   type OrganisationMeans,
-  type OrganisationTraining,
+  type LearnerMeans,
   type Organiser,
 } from './organisations/organisation.ts'
 export {

@@ -65,6 +65,8 @@ export interface DriveContext {
   agent(order: AgentOrder): Promise<Said>
   /** Asks for a plan, a ranking, a verdict. */
   consult<Schema extends z.ZodType>(order: ConsultOrder<Schema>): Promise<Consulted<z.output<Schema>>>
+  /** Has the outer summarizer make an answer of what others said, as at the end of a graph. */
+  summarize(hears: readonly Said[]): Promise<Said>
   /** Whether an answer keeps the contract. */
   accepts(answer: JsonValue): boolean
   /** Runs a Python program that a model wrote, in the sandbox and nowhere else. */

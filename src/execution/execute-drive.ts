@@ -17,7 +17,7 @@ import { alsoInstructions, briefInstructions, controlInstructions } from './inst
 import { boundedFields } from './length-budget.ts'
 import { type NodeRun, uncalledRun } from './node.ts'
 import { asOwn, type Packet, projectPacket } from './packet.ts'
-import { executorOf, headText, type PlannedNode, systemText, toolsText } from './plan.ts'
+import { executorOf, headText, outerNode, type PlannedNode, systemText, toolsText } from './plan.ts'
 import { parseObject, type Response } from './protocol/response.ts'
 import { namedText, type Text } from './text.ts'
 import { emptyToolbox, toolsOf } from './toolbox.ts'
@@ -110,6 +110,11 @@ class Driving implements DriveContext {
     }
     const { packet, place } = await this.#run(node, hears, marks)
     return packet.status === 'ok' ? { value, packet, place } : { packet, place }
+  }
+
+  async summarize(hears: readonly Said[]): Promise<Said> {
+    const { packet, place } = await this.#run(outerNode('finalizer', this.library), hears, {})
+    return { packet, place, also: {} }
   }
 
   accepts(answer: JsonValue): boolean {

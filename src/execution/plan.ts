@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type AgentGraph, type Finalizer, marksText, type Unit } from '../graph/agent-graph.ts'
 import { type ExpandedGraph, type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
-import { roleOf } from '../library/plain-roles.ts'
+import { directRole, roleOf } from '../library/plain-roles.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import {
   bestInstructions,
@@ -103,9 +103,16 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
   })
   const nodes: PlannedNode[] = expanded.nodes.map((node, index) => {
     const role = roles[node.unit]!
+    const unit = graph.units[node.unit]!
+    if (role === directRole) {
+      const { twins, remaining } = routed(index)
+      const { agent, temperature, model } = unit
+      const marks = { head: headText('direct', 'direct', 'direct', agent), temperature, model }
+      const named = { id: idOf(node), name: names[index]!, twins, remaining }
+      return { ...outerNode('direct', library), ...named, ...marks }
+    }
     const executor = executors[index]!
     const tools = toolsOf(executor, profile, toolbox)
-    const unit = graph.units[node.unit]!
     const own = ownRounds(unit, heard[index]!, (one) => graph.units[expanded.nodes[one]!.unit]!)
     return {
       id: idOf(node),
@@ -164,7 +171,7 @@ function ownRounds(
 const outerInstructions = { finalizer: finalizerInstructions, direct: directInstructions }
 
 /** The finalizer or the direct path: no role of the graph, no tools. */
-function outerNode(part: 'finalizer' | 'direct', library: Library) {
+export function outerNode(part: 'finalizer' | 'direct', library: Library) {
   return {
     id: part,
     part,

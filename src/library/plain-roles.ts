@@ -1,11 +1,21 @@
 import type { Library, Role } from './library.ts'
 import { prompt } from './prompt.ts'
 
+/** A unit of it is the direct path: the library's direct prompt, no envelope, and nobody to listen to. */
+export const directRole: Role = {
+  id: 'direct',
+  description: 'The model alone with the question.',
+  accepts: [],
+  produces: ['analysis'],
+  atomic: { id: 'direct', responsibility: 'Answer the question.', prompt: '', tools: [] },
+}
+
 /**
  * Roles that every library has besides its own, for organisations of equal agents. Construction never sees them: they are in no
  * role space, so they take anything from anyone.
  */
 const plainRoles: readonly Role[] = [
+  directRole,
   {
     id: 'solver',
     description: 'Answers the question as well as it can, with whatever others have said as advice.',

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { Drive } from '../execution/drive.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { GraphLearner } from '../learning/graph-learner.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
-import type { EngineOptions, TrainingResult, TrainOptions } from '../training/train-options.ts'
 
 /** As the paper's appendix C groups them; `topology` and `route` are in its studies only, `own` is a user's. */
 export type OrganisationCategory =
@@ -58,12 +58,9 @@ export interface OrganisationMeans {
   readonly trained?: string
 }
 
-/** What an organisation is trained with: caps, ledger and resume as for every training. */
-export interface OrganisationTraining<Options>
-  extends EngineOptions,
-    Pick<TrainOptions, 'folder' | 'resume' | 'encoder' | 'onEvent' | 'source'> {
-  readonly seed: number
-  readonly options: Options
+/** What a learner is made for. */
+export interface LearnerMeans extends Pick<OrganisationMeans, 'library' | 'seed'> {
+  readonly encoder: FrozenTextEncoder
 }
 
 interface DefinitionBase<Options extends z.ZodObject> {
@@ -78,11 +75,18 @@ interface DefinitionBase<Options extends z.ZodObject> {
   readonly differences: readonly string[]
   /** What can be set, each with a default and a description. Kept with every evaluation. */
   readonly options: Options
-  /** Learns on the training questions, into the folder; `organise` or `drive` then finds that as `means.trained`. */
-  train?(training: OrganisationTraining<z.output<Options>>): Promise<TrainingResult>
+  /** What learns in a training (`magic train --organisation`); `organise` then finds its folder as `means.trained`. */
+  learner?(means: LearnerMeans, options: z.output<Options>): Awaitable<GraphLearner>
 }
 
 type Awaitable<Value> = Value | Promise<Value>
+
+/** An organiser that has been opened. */
+export interface Organising {
+  readonly graphFor: (task: Task) => Awaitable<AgentGraph>
+  /** What a table's row has to say besides, such as edges that were left out. */
+  readonly facts?: Readonly<Record<string, number | string>>
+}
 
 /** It organises. */
 export interface OrganiserDefinition<Options extends z.ZodObject = z.ZodObject>
@@ -90,7 +94,7 @@ export interface OrganiserDefinition<Options extends z.ZodObject = z.ZodObject>
   organise(
     means: OrganisationMeans,
     options: z.output<Options>,
-  ): Awaitable<(task: Task) => Awaitable<AgentGraph>>
+  ): Awaitable<Organising | Organising['graphFor']>
   readonly drive?: never
 }
 

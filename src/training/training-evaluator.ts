@@ -6,7 +6,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { addCosts } from '../models/prices.ts'
+import { addCosts, costOf, type Price, priceOf } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage } from '../models/usage.ts'
@@ -75,10 +75,20 @@ export async function evaluateRun(
 }
 
 /** What is learned from an evaluation. */
-export function graphScore({ score, usage, reused }: Evaluation): Required<GraphScore> {
+export function graphScore(
+  { score, usage, reused }: Evaluation,
+  price?: Price,
+): GraphScore & Required<Pick<GraphScore, 'usage'>> {
   // Reused calls count too: a penalty must not depend on what the ledger knew.
-  const { calls, input, output } = addUsage(usage, reused)
-  return { score, usage: { calls, tokens: input + output } }
+  const all = addUsage(usage, reused)
+  // Nor on the hour.
+  const cost = costOf(all, price && { ...price, peak: undefined }, new Date(0))
+  const { calls, input, output } = all
+  return {
+    score,
+    usage: { calls, tokens: input + output },
+    ...(cost !== 'unpriced' && { cost: cost.amount }),
+  }
 }
 
 /** What the evaluations of one update took. */
@@ -94,6 +104,7 @@ export function openEvaluator(options: {
   readonly signal?: AbortSignal
 }) {
   const { parts, ledger, requestReuse } = options
+  const price = priceOf(parts.model.identity, parts.settings.prices)
   const { tasks, references } = splitOf(parts.set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const versions = new Map<string, string>()
@@ -145,7 +156,7 @@ export function openEvaluator(options: {
       if (origin === 'kept') known += 1
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
-      return graphScore(value.evaluation)
+      return graphScore(value.evaluation, price)
     } catch (error) {
       // Nothing of this update will be used: what else is under way ends too.
       stop.abort(error)

@@ -1,10 +1,10 @@
 import { directOrganisation } from '../../evaluation/organisation.ts'
+import { topology, topologyNames } from '../../organisations/topologies.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { q4Settings as settings } from '../settings.ts'
-import { topology, topologyNames } from '../topologies.ts'
 import type { ExperimentDefinition } from './definition.ts'
 import { seedTables } from './seeds.ts'
 import {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { Problem } from '../../problem.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { RunFolder } from '../../store/run-folder.ts'
 import { d3Statistics } from '../tables/d3-statistics.ts'
 
