@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
-import type { ParameterValues } from '../policy/parameters.ts'
+import type { ParameterValues } from '../numerics/parameters.ts'
 import { Problem } from '../problem.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
 import type { TaskSet } from '../tasks/task-set.ts'

@@ -41,17 +41,29 @@ export async function planExperiment(
     const opened = await lab.open(name, study)
     for (const condition of conditions) {
       const label = `${opened.set.name}, ${condition.id}`
-      if ('training' in condition) {
+      if ('training' in condition && condition.learner !== undefined) {
+        // What such a training asks depends on what it has learned.
+        const unknown = { calls: 0, input: 0, output: 0 }
+        steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
+        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, training), seeds.length))
+      } else if ('training' in condition) {
         const settings = { ...training, ...condition.training }
         steps.push(...(await trainingSteps(lab, opened, label, settings, seeds.length)))
         steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, settings), seeds.length))
       } else {
-        const organisation = await condition.organisation(opened.set, seeds[0]!)
+        const means = { seed: seeds[0]!, encoder: lab.options.encoder }
+        const organisation = await condition.organisation(opened.set, means)
         steps.push(await evaluationStep(lab, opened, label, organisation, seeds.length))
       }
     }
   }
-  return steps
+  if (options.matchedBudget !== true) return steps
+  // Around the tokens of each organisation two numbers of votes are measured, and the direct answer.
+  const evaluated = steps.filter(({ executions }) => executions > 0)
+  const matched = evaluated.map((one) =>
+    step(lab, `${one.label.replace(': evaluation', '')}: matched budget`, one, one, 2 / seeds.length),
+  )
+  return [...steps, ...matched]
 }
 
 /** So many trainings with these settings; none where nothing is trained. */

@@ -9,7 +9,7 @@ import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
-import { splitOf } from '../tasks/task-set.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { UpdateRecord } from '../training/update-record.ts'
 import { ExperimentStopped, Laboratory, type LaboratoryOptions } from './laboratory.ts'
 import { planExperiment } from './plan.ts'
@@ -22,10 +22,22 @@ afterAll(() => rmSync(work, { recursive: true, force: true }))
 const training = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 }
 const study = { tasks: ['tiny'], seeds: [23], training }
 
+/** The first of the tiny set's questions. */
+const small: TaskSet = {
+  ...tinyTaskSet,
+  splits: Object.fromEntries(
+    Object.entries(tinyTaskSet.splits).map(([name, { tasks, ...split }]) => [
+      name,
+      { ...split, tasks: tasks.slice(0, 6) },
+    ]),
+  ),
+  contractOf: (task) => tinyTaskSet.contractOf(task),
+}
+
 function laboratory(folder: string, more: Partial<LaboratoryOptions> = {}): Laboratory {
   return new Laboratory({
     folder: join(work, folder),
-    open: async () => ({ set: tinyTaskSet, source: {} }),
+    open: async () => ({ set: small, source: {} }),
     model: async () => tinyModel,
     encoder: lexicalEncoder,
     engine: { sandbox: null },
@@ -150,8 +162,13 @@ test('D3 counts what a training recorded, and the same from its file', async () 
 test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
   await expect(run('q4', 'q4', { budget: { calls: 30 } })).rejects.toThrow('A cap was reached')
   const result = await run('q4', 'q4')
-  const names = result.tables[0]!.rows.map(([name]) => name!.text)
-  expect(names).toEqual(['direct', 'MAGIC', 'Chain', 'Complete', 'Random', 'Tree'])
+  const rows = result.tables[0]!.rows.map(([name, fidelity]) => [name!.text, fidelity!.text])
+  expect(rows).toEqual([
+    ['direct', 'paper'],
+    ['MAGIC', '–'],
+    ...['chain', 'complete', 'random', 'tree'].map((name) => [`${name}-topology`, 'adaptation']),
+    ['llm-debate', 'released code'],
+  ])
   expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
 })
@@ -200,9 +217,25 @@ test('several seeds have means, intervals and a paired test', async () => {
 })
 
 test('a sweep has a point per penalty and what matches its budget; transfer has its matrix', async () => {
-  const swept = await run('sweep', 'sweep')
-  expect(swept.tables[0]!.rows).toHaveLength(8)
-  expect(swept.tables[1]!.title).toContain('Matched budget')
+  const penalties = { tokens: [1e-5], calls: [1e-2] }
+  const { result: swept } = await runExperiment('sweep', laboratory('sweep'), { ...study, penalties })
+  const [points, matched] = swept.tables
+  expect(points!.rows.map(([name]) => name!.text)).toEqual([
+    ...['no-penalty', 'tokens-1e-5', 'calls-1e-2', 'direct', 'chain-2', 'chain-3'],
+  ])
+  const penalised = new RunFolder(join(work, 'sweep/runs/tiny-23-calls-1e-2')).readRecord().training.rewards
+  expect(penalised).toMatchObject({ callPenalty: 1e-2, tokenPenalty: 0 })
+  // Every organisation beside the direct answer and as many votes as its tokens buy.
+  expect(matched!.title).toContain('Matched budget')
+  expect(matched!.rows).toHaveLength(10)
+  for (const row of matched!.rows.filter((cells) => cells[3]!.text === 'self-consistency')) {
+    const tokens = (text: string) => Number(/ at (\d+)$/.exec(text)?.[1] ?? Number.NaN)
+    const votes = (text: string) => Number(/self-consistency-(\d+)/.exec(text)?.[1] ?? -1)
+    const [budget, within, above] = [row[2]!.value as number, row[4]!.text, row[7]!.text]
+    expect(tokens(within)).toBeLessThanOrEqual(Math.round(budget))
+    expect(tokens(above)).toBeGreaterThanOrEqual(Math.round(budget))
+    expect(votes(above)).toBe(votes(within) + 2)
+  }
   const moved = await run('transfer', 'transfer')
   expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
 })

@@ -57,7 +57,10 @@ export function trainCommand(): Command {
       (place) => (isPostgresAddress(place) ? place : resolve(place)),
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
-    .option('--organisation <name>', 'train this system instead of a policy; `magic organisations` lists them')
+    .option(
+      '--organisation <name>',
+      'train this system instead of a policy; `magic organisations` lists them',
+    )
     .option('--option <name=value...>', 'an option of the organisation', organisationOptions)
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf } from '../../store/durable-file.ts'
 import { importEvaluations } from '../../store/ledger/import-evaluations.ts'
+import { SqliteLedger } from '../../store/ledger/sqlite.ts'
 import type { Laboratory } from '../laboratory.ts'
 
 /**
@@ -18,7 +19,8 @@ export async function routeSnapshot(lab: Laboratory): Promise<string | undefined
   if (!existsSync(snapshot)) {
     const begun = `${snapshot}.begun`
     for (const left of [begun, `${begun}-wal`, `${begun}-shm`]) rmSync(left, { force: true })
-    await importEvaluations(ledger, begun)
+    const copy = await SqliteLedger.open(begun)
+    await importEvaluations(ledger, copy).finally(() => copy.close())
     renameSync(begun, snapshot)
   }
   lab.tell('ledger snapshot', `snapshot.sqlite, SHA-256 ${digestOf(readFileSync(snapshot)).sha256}`)
