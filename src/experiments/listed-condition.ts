@@ -25,4 +25,13 @@ export function listedCondition(name: string, id = name, options: GivenOptions =
   }
 }
 
+/** What each of them was written from, and in what it differs. */
+export function listedNotes(names: readonly string[]): string[] {
+  return [...organisations, ...learners]
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, fidelity, source, differences }) =>
+      [`${name} (${fidelity}): ${source}`, ...differences].join(' '),
+    )
+}
+
 export const listedNames: readonly string[] = [...organisations, ...learners].map(({ name }) => name)

@@ -5,7 +5,7 @@ import { splitOf } from '../../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../../training/update-record.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
-import { listedCondition } from '../listed-condition.ts'
+import { listedCondition, listedNotes } from '../listed-condition.ts'
 import { marks, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Cell, figure, type ReportTable, textCell } from '../report/tables.ts'
@@ -47,6 +47,7 @@ export const q1: ExperimentDefinition = {
         'Measured rows are what ran on our executor (`--organisations` names more); all other methods are quoted only, as in the paper.',
         'TAT-QA: the 1,663 questions of test_gold, since the 1,669 of the test file have no public answers.',
         'Training goes through the questions in the order of the membership, once.',
+        ...listedNotes(options.organisations ?? []),
       ],
     }
   },

@@ -1,5 +1,5 @@
 import { type ConditionResult, conduct } from '../conditions.ts'
-import { listedCondition } from '../listed-condition.ts'
+import { listedCondition, listedNotes } from '../listed-condition.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
@@ -50,6 +50,7 @@ export const q4: ExperimentDefinition = {
       ),
       decisions: [
         'Chain, Complete, Random and Tree have 4 atomic units, 5 for programs, 6 for knowledge and common sense, of the first roles of the profile; the paper gives neither sizes nor rules.',
+        ...listedNotes([...settings.organisations, ...(options.organisations ?? [])]),
         'Tokens are those of the evaluation; training is apart. Equal points are on the frontier together.',
         "G-Designer, ARG-Designer and GoAgent of the paper's figure have to be trained: `--organisations g-designer,arg-designer,go-agent`.",
       ],
