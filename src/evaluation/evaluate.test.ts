@@ -16,7 +16,7 @@ import type { TaskSet } from '../tasks/task-set.ts'
 import { type EvaluateOptions, evaluate, storedEvaluations } from './evaluate.ts'
 import { directOrganisation } from './organisation.ts'
 import { solve } from './solve.ts'
-import { loadPolicy, type ExplainedConstruction } from './trained-policy.ts'
+import { type ExplainedConstruction, loadPolicy } from './trained-policy.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-evaluate-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))

@@ -110,9 +110,9 @@ function verifyCurves(folder: RunFolder, { training, organisation, updates }: Ru
         // By values, and where an organisation learns, an update is about many questions.
         ...(training.method === 'paper' &&
           organisation === undefined && {
-          query: learned.trajectories[0]!.query,
-          temperature: temperatureAt(position, updates, training),
-        }),
+            query: learned.trajectories[0]!.query,
+            temperature: temperatureAt(position, updates, training),
+          }),
         ...learnedFrom(learned.trajectories, looksIn(learned)),
       }),
     ) as Record<string, unknown>

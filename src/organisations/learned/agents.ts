@@ -50,9 +50,7 @@ export type Edge = readonly [from: number, to: number]
 /** All ordered pairs whose types fit, row by row. */
 export function legalPairs(agents: readonly Agent[], { space }: Library): Edge[] {
   return agents.flatMap((from, i) =>
-    agents.flatMap((to, j): Edge[] =>
-      i !== j && space.compatible(from.role, to.role) ? [[i, j]] : [],
-    ),
+    agents.flatMap((to, j): Edge[] => (i !== j && space.compatible(from.role, to.role) ? [[i, j]] : [])),
   )
 }
 

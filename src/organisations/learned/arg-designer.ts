@@ -74,7 +74,8 @@ export async function argImitator(
     return {
       /** Log-probabilities of the roles and END, after these nodes. */
       nodeLogs(previous: number | undefined): Tensor {
-        if (previous !== undefined) history = layers.gru('history', layers.constant([roles[previous]!]), history)
+        if (previous !== undefined)
+          history = layers.gru('history', layers.constant([roles[previous]!]), history)
         // g = σ(h·t/d), x = (1 − g)h + g·t
         const gate = sigmoid(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
         const mixed = add(
@@ -168,7 +169,8 @@ function withFewerEdges(graph: AgentGraph, pool: readonly Agent[], random: Rando
 export const argDesigner = defineLearner({
   name: 'arg-designer',
   category: 'adaptive',
-  description: 'Writes roles and edges node by node until END, as it has learned from graphs that solved questions.',
+  description:
+    'Writes roles and edges node by node until END, as it has learned from graphs that solved questions.',
   fidelity: 'released code',
   source: 'ARG-Designer (Shiy-Li/ARG-Designer), experiment/model.py, cold_start_* and finetune_*',
   differences: [
@@ -189,10 +191,7 @@ export const argDesigner = defineLearner({
       stages: [
         {
           share: 0.4,
-          candidates: (_, of) => [
-            ...random('FullConnected', [3, 4, 5], of),
-            ...random('Mesh', [4, 5], of),
-          ],
+          candidates: (_, of) => [...random('FullConnected', [3, 4, 5], of), ...random('Mesh', [4, 5], of)],
           epochs,
           learningRate: firstRate,
         },

@@ -3,7 +3,10 @@ import type { GraphLearner } from '../../learning/graph-learner.ts'
 import { RunError, RunFolder } from '../../store/run-folder.ts'
 import type { OrganiserDefinition } from '../organisation.ts'
 
-type LearnerDefinition<Options extends z.ZodObject> = Omit<OrganiserDefinition<Options>, 'organise' | 'drive'> &
+type LearnerDefinition<Options extends z.ZodObject> = Omit<
+  OrganiserDefinition<Options>,
+  'organise' | 'drive'
+> &
   Required<Pick<OrganiserDefinition<Options>, 'learner'>>
 
 /** An organisation that learns: in use it builds what its learner does, with the weights of its training or untrained. */

@@ -91,7 +91,8 @@ export const gDesigner = defineLearner({
   category: 'adaptive',
   description: 'A fixed list of agents, whose edges a graph network draws for each question.',
   fidelity: 'released code',
-  source: 'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
+  source:
+    'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
   differences: [
     'The hand-written role graph is the library’s: which role’s output fits which input.',
     'Pairs whose types do not fit are no choice; dropout is left out.',

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import {
   add,
   affine,
-  beside,
   bernoulliLogs,
+  beside,
   dots,
   exp,
   logSoftmax,
@@ -55,7 +55,8 @@ export async function goAgentImitator(
   const pool = library.roles.flatMap(({ id, group }, role): Agent[] =>
     group === undefined ? [] : [{ role, id, realization: 'group' }],
   )
-  if (pool.length === 0) throw new Problem('GoAgent chooses among groups, and no role of the library has one.')
+  if (pool.length === 0)
+    throw new Problem('GoAgent chooses among groups, and no role of the library has one.')
   const groups = await encoder.encode(pool.map(({ role }) => library.texts[role]!.group!))
   const { dims } = encoder
   const bottleneckShapes = (name: string) => ({
@@ -112,7 +113,8 @@ export async function goAgentImitator(
     return {
       /** Log-probabilities of the groups and END, after these. */
       groupLogs(previous: number | undefined): { logs: Tensor; divergence: Tensor } {
-        if (previous !== undefined) history = layers.gru('history', layers.constant([groups[previous]!]), history)
+        if (previous !== undefined)
+          history = layers.gru('history', layers.constant([groups[previous]!]), history)
         const gate = sigmoid(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
         const mixed = add(
           tape,
@@ -122,7 +124,11 @@ export async function goAgentImitator(
         state = layers.gru('group', mixed, state)
         states.push(state)
         const { c, divergence } = bottleneck(layers, 'group.bottleneck', state, task, random)
-        const scores = beside(tape, rowProducts(tape, c, groupRows), rowProducts(tape, c, layers.weight('end')))
+        const scores = beside(
+          tape,
+          rowProducts(tape, c, groupRows),
+          rowProducts(tape, c, layers.weight('end')),
+        )
         return { logs: logSoftmax(tape, scores), divergence }
       },
       /** Logits that the newest group hears each earlier one. */
@@ -181,7 +187,9 @@ export async function goAgentImitator(
           const logits = writing.edges().map(({ logit }) => layers.values(logit)[0]!)
           const fits = (earlier: number) =>
             library.space.compatible(pool[nodes[earlier]!]!.role, pool[node]!.role)
-          const bits = logits.map((logit, earlier) => random.uniform() < 1 / (1 + Math.exp(-logit)) && fits(earlier))
+          const bits = logits.map(
+            (logit, earlier) => random.uniform() < 1 / (1 + Math.exp(-logit)) && fits(earlier),
+          )
           // Connected: where none is drawn, the likeliest is heard.
           const likely = [...logits.keys()].filter(fits).sort((a, b) => logits[b]! - logits[a]!)[0]
           if (!bits.includes(true) && likely !== undefined) bits[likely] = true

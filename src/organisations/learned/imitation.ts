@@ -75,7 +75,10 @@ export function imitation<Question>(
         const random = deriveRandom(seed, 'candidates', step.stage, task.id)
         const graphs = distinct(stage.candidates(await imitator.read(task), random))
         return {
-          looks: await lookAt(graphs.map((graph) => ({ graph, task: task.id })), evaluate),
+          looks: await lookAt(
+            graphs.map((graph) => ({ graph, task: task.id })),
+            evaluate,
+          ),
           loss: 0,
         }
       }

@@ -1,9 +1,20 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { add, affine, beside, rowProducts, logGammaOf, logSoftmax, rowsAt, sigmoid, total, unitRows } from '../../numerics/operations.ts'
-import { logGamma } from '../../numerics/gamma.ts'
-import type { Tensor } from '../../numerics/workspace.ts'
 import type { Task } from '../../library/task.ts'
+import { logGamma } from '../../numerics/gamma.ts'
+import {
+  add,
+  affine,
+  beside,
+  logGammaOf,
+  logSoftmax,
+  rowProducts,
+  rowsAt,
+  sigmoid,
+  total,
+  unitRows,
+} from '../../numerics/operations.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { agentOf, questionVector, roleVectors } from './agents.ts'
 import { modeGraph, modes } from './collaboration-mode.ts'
@@ -79,7 +90,9 @@ export async function masRouterSampler(
     modes: await encoder.encode(modes.map(({ name, text }) => `${name} : ${text}`)),
     roles: await roleVectors(library, encoder),
     models: await encoder.encode(
-      models.length === 0 ? ['The only model.'] : models.map(({ name, description }) => `${name} : ${description}`),
+      models.length === 0
+        ? ['The only model.']
+        : models.map(({ name, description }) => `${name} : ${description}`),
     ),
   }
   const network = new Network(
@@ -99,7 +112,13 @@ export async function masRouterSampler(
   )
 
   /** The cascade: draws with `choose`, or goes along a route that was drawn, and gives the parts of the loss. */
-  const cascade = (layers: Layers, question: RoutedQuestion, noise: Noise, given?: Route, choose?: Choose) => {
+  const cascade = (
+    layers: Layers,
+    question: RoutedQuestion,
+    noise: Noise,
+    given?: Route,
+    choose?: Choose,
+  ) => {
     const { tape } = layers
     const query = layers.constant([question.vector])
     const logsOf = (context: Tensor, choices: Tensor, temperature: number) =>
@@ -146,7 +165,10 @@ export async function masRouterSampler(
 
     // (5) Their models: a multinomial whose count is the float of (3).
     const modelCode = autoencode(layers, 'model.model', layers.constant(texts.models), noise.models)
-    const modelState = unitRows(tape, layers.linear('model.context', beside(tape, context, modeContext, history)))
+    const modelState = unitRows(
+      tape,
+      layers.linear('model.context', beside(tape, context, modeContext, history)),
+    )
     const modelLogs = logsOf(modelState, unitRows(tape, modelCode.z), temperatures.model)
     const chosen = given?.models ?? roles.map(() => choose!(layers.values(modelLogs)))
     const counts = texts.models.map((_, model) => chosen.filter((one) => one === model).length)
@@ -179,14 +201,16 @@ export async function masRouterSampler(
         roles: draw(texts.roles),
         models: draw(texts.models),
       }
-      const { mode, roles, models: chosen } = network.run((layers) => {
-        const { mode: drawn, roles: drawnRoles, models: drawnModels } = cascade(
-          layers,
-          question,
-          noise,
-          undefined,
-          (logs) => drawEntry(logs, random),
-        )
+      const {
+        mode,
+        roles,
+        models: chosen,
+      } = network.run((layers) => {
+        const {
+          mode: drawn,
+          roles: drawnRoles,
+          models: drawnModels,
+        } = cascade(layers, question, noise, undefined, (logs) => drawEntry(logs, random))
         return { mode: drawn, roles: drawnRoles, models: drawnModels }
       })
       const agents = roles.map((role, place) => ({
@@ -215,7 +239,8 @@ export async function masRouterSampler(
 export const masRouter = defineLearner({
   name: 'mas-router',
   category: 'adaptive',
-  description: 'Chooses for each question a mode of collaboration, how many agents, their roles and their models.',
+  description:
+    'Chooses for each question a mode of collaboration, how many agents, their roles and their models.',
   fidelity: 'released code',
   source: 'MasRouter (yanweiyue/masrouter, Apache-2.0), mas_router.py and the training scripts',
   differences: [

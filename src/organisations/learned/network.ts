@@ -1,9 +1,9 @@
+import { requireFinite } from '../../learning/finite.ts'
 import { Adam, paperAdam } from '../../numerics/adam.ts'
 import { type Float32Parameters, Parameters, type Shapes, sizeOf } from '../../numerics/parameters.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { Tape } from '../../numerics/tape.ts'
 import { type Tensor, Workspace } from '../../numerics/workspace.ts'
-import { requireFinite } from '../../learning/finite.ts'
 
 export interface NetworkOptions {
   readonly seed: number
@@ -132,9 +132,7 @@ export class Layers {
     )
     const hidden = this.weight(`${name}.weight_hh`)
     const fromState =
-      previous === undefined
-        ? this.tape.zeros(x.rows, hidden.rows)
-        : this.tape.linear(previous, hidden)
+      previous === undefined ? this.tape.zeros(x.rows, hidden.rows) : this.tape.linear(previous, hidden)
     return this.tape.gru(input, this.tape.bias(this.weight(`${name}.bias_hh`), fromState), previous)
   }
 

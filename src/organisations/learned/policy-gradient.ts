@@ -54,7 +54,10 @@ export function policyGradient<Question, Drawn extends { readonly graph: AgentGr
     async update({ update, tasks, evaluate }) {
       // One order for the whole training, gone through in a circle.
       const order = shuffled(tasks, deriveRandom(seed, 'order'))
-      const chosen = Array.from({ length: batch }, (_, place) => order[(update * batch + place) % order.length]!)
+      const chosen = Array.from(
+        { length: batch },
+        (_, place) => order[(update * batch + place) % order.length]!,
+      )
       const drawn = await Promise.all(
         chosen.map(async (task, place) => {
           const question = await sampler.read(task)

@@ -1,10 +1,30 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { add, bernoulliLogs, dots, exp, logSoftmax, mixRows, multiply, relu, rowsAt, total } from '../../numerics/operations.ts'
+import {
+  add,
+  bernoulliLogs,
+  dots,
+  exp,
+  logSoftmax,
+  mixRows,
+  multiply,
+  relu,
+  rowsAt,
+  total,
+} from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
-import { type Agent, agentOf, drawEdges, type Edge, graphOf, legalPairs, questionVector, roleVectors } from './agents.ts'
+import {
+  type Agent,
+  agentOf,
+  drawEdges,
+  type Edge,
+  graphOf,
+  legalPairs,
+  questionVector,
+  roleVectors,
+} from './agents.ts'
 import { defineLearner } from './define-learner.ts'
 import { type GraphImitator, imitation } from './imitation.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
@@ -131,13 +151,18 @@ function subgraphRound(
     .filter(([from, to]) => from >= 0 && to >= 0)
   // Both ways fit for most roles: which one is drawn.
   const drawn = drawEdges(edges, () => random.uniform() < 0.5)
-  return graphOf(kept.map((place) => given.agents[place]!), drawn.edges, 'summarizer')
+  return graphOf(
+    kept.map((place) => given.agents[place]!),
+    drawn.edges,
+    'summarizer',
+  )
 }
 
 export const rGfm = defineLearner({
   name: 'r-gfm',
   category: 'adaptive',
-  description: 'Scores small subgraphs of the library’s compatibility graph for each question, and runs the best.',
+  description:
+    'Scores small subgraphs of the library’s compatibility graph for each question, and runs the best.',
   fidelity: 'adaptation',
   source: 'R-GFM (USTC-DataDarknessLab/R-GFM, MIT) is no organizer: this is our own use of its idea',
   differences: [

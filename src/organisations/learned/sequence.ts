@@ -33,7 +33,11 @@ export function sequenceGraph({ nodes, heard }: Sequence, pool: readonly Agent[]
 }
 
 /** One of the entries, by their log-probabilities; those in `closed` are no choice. */
-export function drawEntry(logs: Float32Array, random: Random, closed: ReadonlySet<number> = new Set()): number {
+export function drawEntry(
+  logs: Float32Array,
+  random: Random,
+  closed: ReadonlySet<number> = new Set(),
+): number {
   const weights = Array.from(logs, (log, entry) => (closed.has(entry) ? 0 : Math.exp(log)))
   const u = random.uniform() * weights.reduce((sum, weight) => sum + weight, 0)
   let sum = 0

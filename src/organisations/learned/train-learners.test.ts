@@ -24,42 +24,46 @@ const given: Readonly<Record<string, object>> = {
   'r-gfm': { questions: 3, epochs: 12, hidden: 8 },
 }
 
-describe.each(learners.map((definition) => [definition.name, definition] as const))('%s', (name, definition) => {
-  const options = definition.options.parse(given[name] ?? {})
-  const organisation = {
-    name,
-    options: options as Record<string, number>,
-    open: (means: Parameters<NonNullable<typeof definition.learner>>[0]) => definition.learner!(means, options),
-  }
-
-  test('killed and resumed again and again, it ends with the same weights, and verify agrees', async () => {
-    const reference = join(work, `${name}-whole`)
-    expect((await trainTiny(reference, { settings: {}, organisation })).status).toBe('finished')
-    const folder = join(work, `${name}-stopped`)
-    let calls = 0
-    let status = ''
-    for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
-      const stop = new AbortController()
-      const limit = calls + 23
-      const model = modelAround(async (request, signal) => {
-        calls += 1
-        if (calls === limit) stop.abort(new Error('enough'))
-        return tinyModel.ask(request, signal)
-      })
-      ;({ status } = await trainTiny(folder, { settings: {}, organisation, model, signal: stop.signal }))
+describe.each(learners.map((definition) => [definition.name, definition] as const))(
+  '%s',
+  (name, definition) => {
+    const options = definition.options.parse(given[name] ?? {})
+    const organisation = {
+      name,
+      options: options as Record<string, number>,
+      open: (means: Parameters<NonNullable<typeof definition.learner>>[0]) =>
+        definition.learner!(means, options),
     }
-    expect(status).toBe('finished')
-    const [one, other] = [learned(folder), learned(reference)]
-    expect(one.weights.equals(other.weights)).toBe(true)
-    expect(one.moments.equals(other.moments)).toBe(true)
-    expect(one.trajectories).toBe(other.trajectories)
-    const spent = (of: string) =>
-      (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
-    expect(spent(folder)).toBe(spent(reference))
 
-    const found: Verification[] = []
-    for await (const line of verify({ folder: new RunFolder(folder), set: tinyTaskSet, sandbox: null }))
-      found.push(line)
-    expect(found.filter(({ ok }) => !ok)).toEqual([])
-  })
-})
+    test('killed and resumed again and again, it ends with the same weights, and verify agrees', async () => {
+      const reference = join(work, `${name}-whole`)
+      expect((await trainTiny(reference, { settings: {}, organisation })).status).toBe('finished')
+      const folder = join(work, `${name}-stopped`)
+      let calls = 0
+      let status = ''
+      for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
+        const stop = new AbortController()
+        const limit = calls + 23
+        const model = modelAround(async (request, signal) => {
+          calls += 1
+          if (calls === limit) stop.abort(new Error('enough'))
+          return tinyModel.ask(request, signal)
+        })
+        ;({ status } = await trainTiny(folder, { settings: {}, organisation, model, signal: stop.signal }))
+      }
+      expect(status).toBe('finished')
+      const [one, other] = [learned(folder), learned(reference)]
+      expect(one.weights.equals(other.weights)).toBe(true)
+      expect(one.moments.equals(other.moments)).toBe(true)
+      expect(one.trajectories).toBe(other.trajectories)
+      const spent = (of: string) =>
+        (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
+      expect(spent(folder)).toBe(spent(reference))
+
+      const found: Verification[] = []
+      for await (const line of verify({ folder: new RunFolder(folder), set: tinyTaskSet, sandbox: null }))
+        found.push(line)
+      expect(found.filter(({ ok }) => !ok)).toEqual([])
+    })
+  },
+)
