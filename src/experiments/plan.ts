@@ -1,12 +1,13 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
-import type { Task } from '../library/task.ts'
+import { evaluateOrganisation } from '../evaluation/evaluate-organisation.ts'
 import type { TokenUsage } from '../models/usage.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import type { Organisation } from '../organisations/organisation.ts'
 import { randomGraph } from '../policy/random-graph.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
+import { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { estimate, estimateUse } from '../training/estimate.ts'
+import { estimate, simulatedParts } from '../training/estimate.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
 import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'
 
@@ -18,6 +19,9 @@ export interface PlannedStep extends TokenUsage {
   readonly calls: number
   readonly hours: number
 }
+
+/** Questions that are looked at for what an organisation takes per question. */
+const sampledQuestions = 20
 
 /** Seconds that a call is taken to last. */
 const secondsPerCall = 3
@@ -37,17 +41,29 @@ export async function planExperiment(
     const opened = await lab.open(name, study)
     for (const condition of conditions) {
       const label = `${opened.set.name}, ${condition.id}`
-      if ('training' in condition) {
+      if ('training' in condition && condition.learner !== undefined) {
+        // What such a training asks depends on what it has learned.
+        const unknown = { calls: 0, input: 0, output: 0 }
+        steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
+        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, training), seeds.length))
+      } else if ('training' in condition) {
         const settings = { ...training, ...condition.training }
         steps.push(...(await trainingSteps(lab, opened, label, settings, seeds.length)))
         steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, settings), seeds.length))
       } else {
-        const { graphFor } = condition.organisation(opened.set, seeds[0]!)
-        steps.push(await evaluationStep(lab, opened, label, graphFor, seeds.length))
+        const means = { seed: seeds[0]!, encoder: lab.options.encoder }
+        const organisation = await condition.organisation(opened.set, means)
+        steps.push(await evaluationStep(lab, opened, label, organisation, seeds.length))
       }
     }
   }
-  return steps
+  if (options.matchedBudget !== true) return steps
+  // Around the tokens of each organisation two numbers of votes are measured, and the direct answer.
+  const evaluated = steps.filter(({ executions }) => executions > 0)
+  const matched = evaluated.map((one) =>
+    step(lab, `${one.label.replace(': evaluation', '')}: matched budget`, one, one, 2 / seeds.length),
+  )
+  return [...steps, ...matched]
 }
 
 /** So many trainings with these settings; none where nothing is trained. */
@@ -76,22 +92,25 @@ export async function evaluationStep(
   lab: Laboratory,
   { set }: OpenedSet,
   label: string,
-  graphFor: (task: Task) => AgentGraph | Promise<AgentGraph>,
+  organisation: Organisation,
   times: number,
 ): Promise<PlannedStep> {
-  const usage = await estimateUse(set, graphFor, { execution: lab.options.engine.execution })
-  const questions = splitOf(set, 'test').tasks.length
-  return step(lab, `${label}: evaluation`, usage, { executions: 1 }, questions * times)
+  const executor = new TaskExecutor(simulatedParts(set, 'test', lab.options.engine.execution))
+  const sample = { executor, split: 'test', organisation, tasks: sampledQuestions }
+  const { usage, n } = await evaluateOrganisation(sample)
+  const share = (splitOf(set, 'test').tasks.length * times) / n
+  return step(lab, `${label}: evaluation`, usage, { executions: n }, share)
 }
 
 /** Graphs as an untrained policy builds them: every legal choice about as likely as any other. */
-export function policyLike(
-  { library }: TaskSet,
-  settings: GivenTrainingSettings,
-): (task: Task) => AgentGraph {
+export function policyLike({ library }: TaskSet, settings: GivenTrainingSettings): Organisation {
   const { seed, restriction, maxUnits, maxDepth } = trainingSettings.parse(settings)
   const space = { roles: library.space, restriction, maxUnits, maxDepth }
-  return ({ id }) => randomGraph(space, deriveRandom(seed, 'plan', id))
+  return {
+    name: 'policy',
+    description: 'As an untrained policy.',
+    graphFor: ({ id }) => randomGraph(space, deriveRandom(seed, 'plan', id)),
+  }
 }
 
 /** One step, from what one of its parts takes. */

@@ -76,8 +76,8 @@ export const q4Settings = {
   paperModel: deepseek,
   seed: 42,
   training: {},
-  /** Atomic units of a topology. */
-  topologyUnits: 4,
+  /** Of the paper's figure, what needs no training. */
+  organisations: ['chain-topology', 'complete-topology', 'random-topology', 'tree-topology', 'llm-debate'],
 } as const satisfies ExperimentSettings & Record<string, unknown>
 
 export const d1Settings = {

@@ -1,11 +1,9 @@
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
-import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { ConstructionSpace } from '../graph/legality.ts'
 import { embedQuestions, type TrainingQuestions } from '../learning/training-questions.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
 import { type ScoreGraph, updatePolicy } from '../learning/update.ts'
-import type { Task } from '../library/task.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { costOf, type Price } from '../models/prices.ts'
 import { addUsage, type Usage } from '../models/usage.ts'
@@ -23,6 +21,7 @@ import {
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulator.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
@@ -59,8 +58,11 @@ export async function estimate(options: {
   const settings = validated(trainingSettings, options.settings ?? {}, 'training')
   const updates = updatesOf(settings, splitOf(set, 'train').tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
-  await using evaluator = await openSimulated(set, 'train', {
-    execution: options.execution,
+  await using closing = new AsyncDisposableStack()
+  const ledger = closing.adopt(await SqliteLedger.open(':memory:'), (opened) => opened.close())
+  const evaluator = openEvaluator({
+    parts: simulatedParts(set, 'train', options.execution),
+    ledger,
     requestReuse: settings.requestReuse,
   })
   const evaluate: ScoreGraph = async (graph, task) => {
@@ -108,49 +110,23 @@ export async function estimate(options: {
   }
 }
 
-/** Questions that are looked at for what an organisation takes in use. */
-const sampledQuestions = 20
-
-/** What an organisation takes per question of a split, by means over its first ones on the simulated model. */
-export async function estimateUse(
-  set: TaskSet,
-  graphFor: (task: Task) => AgentGraph | Promise<AgentGraph>,
-  { split = 'test', execution }: { readonly split?: string; readonly execution?: TrainOptions['execution'] },
-): Promise<Usage> {
-  const tasks = splitOf(set, split).tasks.slice(0, sampledQuestions)
-  await using evaluator = await openSimulated(set, split, { execution, requestReuse: false })
-  await Promise.all(tasks.map(async (task) => evaluator.evaluate(await graphFor(task), task.id)))
-  return times(evaluator.take().usage, 1 / Math.max(1, tasks.length))
-}
-
-/** Runs graphs on questions of a split by the simulated model, and keeps nothing. */
-async function openSimulated(
+/** Runs what it is given by the simulated model: what an answer is worth does not change what it costs, and scoring may need a sandbox. */
+export function simulatedParts(
   set: TaskSet,
   split: string,
-  given: { readonly execution: TrainOptions['execution']; readonly requestReuse: boolean },
-) {
-  const ledger = await SqliteLedger.open(':memory:')
-  const evaluator = openEvaluator({
-    parts: {
-      // What an answer is worth does not change what it costs, and scoring may need a sandbox.
-      set: {
-        ...set,
-        splits: { train: splitOf(set, split) },
-        contractOf: (task) => set.contractOf(task),
-        scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
-      },
-      model: new SimulatedModel({ tasks: knownTasks(set, [split]) }),
-      tools: openToolbox(),
-      settings: {
-        ...validated(executionSettings, given.execution ?? {}, 'execution'),
-        traceContent: false,
-      },
-      limit: new CallLimit(1000),
+  execution: TrainOptions['execution'],
+): ExecutorParts {
+  return {
+    set: {
+      ...set,
+      contractOf: (task) => set.contractOf(task),
+      scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
     },
-    ledger,
-    requestReuse: given.requestReuse,
-  })
-  return { ...evaluator, [Symbol.asyncDispose]: () => ledger.close() }
+    model: new SimulatedModel({ tasks: knownTasks(set, [split]) }),
+    tools: openToolbox(),
+    settings: { ...validated(executionSettings, execution ?? {}, 'execution'), traceContent: false },
+    limit: new CallLimit(1000),
+  }
 }
 
 /** Random graphs on training questions in turn. */

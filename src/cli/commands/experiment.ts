@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExperimentStopped, Laboratory } from '../../experiments/laboratory.ts'
+import { listedNames } from '../../experiments/listed-condition.ts'
 import { type PlannedStep, planExperiment } from '../../experiments/plan.ts'
 import { type ExperimentName, experiments, runExperiment } from '../../experiments/run-experiment.ts'
 import { sweepSettings } from '../../experiments/settings.ts'
@@ -45,6 +46,8 @@ interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, 
   readonly transportFailures: TransportRule
   readonly routeBudget?: number
   readonly ledger?: string
+  readonly organisations?: readonly string[]
+  readonly matchedBudget?: boolean
   readonly penalise: 'tokens' | 'calls' | 'both'
   readonly penalties?: readonly number[]
   readonly dryRun: boolean
@@ -77,6 +80,12 @@ export function experimentCommand(): Command {
       positiveNumber,
     )
     .option('--ledger <file>', 'q3: a ledger.sqlite that both routes begin from', (path) => resolve(path))
+    .option(
+      '--organisations <names...>',
+      'q1, q4: systems to measure besides, with commas or repeated; `magic organisations` lists them',
+      organisationList,
+    )
+    .option('--matched-budget', 'q1, q2, q4: what the same tokens buy by direct answers and votes')
     .addOption(
       new Option('--penalise <what>', 'sweep: what the policies are trained to save')
         .choices(['tokens', 'calls', 'both'])
@@ -105,6 +114,7 @@ Examples:
   magic experiment q2 --tasks mmlu_pro                   on the simulated model
   magic experiment q1 --model deepseek --max-cost 50     as in the paper, with a cap
   magic experiment q4 --from experiments/q1              takes Q1's policies and evaluations over
+  magic experiment q1 --organisations dylan,g-designer --matched-budget
   magic experiment d3 --from runs/first/trajectories.jsonl
   magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6
 
@@ -122,6 +132,14 @@ function experimentName(text: string): ExperimentName {
 
 function taskNames(text: string, earlier: readonly string[] = []): string[] {
   return [...earlier, ...text.split(',').map((name) => name.trim())]
+}
+
+function organisationList(text: string, earlier: readonly string[] = []): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !listedNames.includes(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`'${unknown}' is none of ${listedNames.join(', ')}.`)
+  return [...earlier, ...names]
 }
 
 function weights(text: string): number[] {
@@ -144,6 +162,8 @@ const ofSome = {
   routeBudget: ['q3'],
   ledger: ['q3'],
   penalties: ['sweep'],
+  organisations: ['q1', 'q4'],
+  matchedBudget: ['q1', 'q2', 'q4', 'sweep'],
 } as const satisfies Partial<Record<keyof ExperimentOptions, readonly ExperimentName[]>>
 
 function refuseIdle(name: ExperimentName, options: ExperimentOptions): void {
@@ -168,6 +188,8 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     seeds: Array.from({ length: options.seeds }, (_, index) => first + index),
     training,
     from: name === 'q4' ? undefined : options.from,
+    organisations: options.organisations,
+    matchedBudget: name === 'sweep' || options.matchedBudget,
     penalties: name === 'sweep' ? penaltiesOf(options) : undefined,
   }
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))

@@ -4,21 +4,27 @@ import type { Place } from './drawing.ts'
 const letter = { width: 6.5, height: 12 }
 const away = 7
 
-interface Box {
+export interface Box {
   readonly left: number
   readonly right: number
   readonly top: number
   readonly bottom: number
 }
 
-/** Where labels stand so that they cover neither points nor each other, as far as there is room around the points. */
-export function placeLabels(points: readonly { readonly at: Place; readonly text: string }[]): Place[] {
-  const taken: Box[] = points.map(({ at: [x, y] }) => ({
-    left: x - 4,
-    right: x + 4,
-    top: y - 4,
-    bottom: y + 4,
-  }))
+/** Where labels stand so that they cover neither points nor each other nor what is reserved, as far as there is room. */
+export function placeLabels(
+  points: readonly { readonly at: Place; readonly text: string }[],
+  reserved: readonly Box[],
+): Place[] {
+  const taken: Box[] = [
+    ...reserved,
+    ...points.map(({ at: [x, y] }) => ({
+      left: x - 4,
+      right: x + 4,
+      top: y - 4,
+      bottom: y + 4,
+    })),
+  ]
   return points.map(({ at: [x, y], text }) => {
     const width = text.length * letter.width
     const choices = [1, 2, 3].flatMap((step): Place[] => [

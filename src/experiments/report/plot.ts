@@ -55,13 +55,21 @@ function plotSeries({ x, y, series }: Figure): DrawnShape[] {
       })
       return [...joined, ...marks, ...legend(name, index, colour)]
     }),
-    ...labels(points.map((point) => ({ at: place(point), text: point.label }))),
+    ...labels(
+      points.map((point) => ({ at: place(point), text: point.label })),
+      series.length,
+    ),
   ]
 }
 
-function labels(points: readonly { readonly at: Place; readonly text?: string }[]): DrawnShape[] {
+/** Labels keep off the legend, which has so many lines. */
+function labels(
+  points: readonly { readonly at: Place; readonly text?: string }[],
+  lines: number,
+): DrawnShape[] {
   const named = points.flatMap(({ at, text }) => (text === undefined ? [] : [{ at, text }]))
-  return placeLabels(named).map((at, index) => label(at, named[index]!.text, 'start'))
+  const legend = { left: frame.right + 8, right: size.width, top: frame.top, bottom: frame.top + lines * 18 }
+  return placeLabels(named, [legend]).map((at, index) => label(at, named[index]!.text, 'start'))
 }
 
 function plotBars({ bars = [], x, y }: Figure): DrawnShape[] {

@@ -14,6 +14,10 @@ export interface StudyOptions {
   readonly training: GivenTrainingSettings
   /** Sweep: weights per token and per call that policies are trained with, beside one without. */
   readonly penalties?: Readonly<Partial<Record<'tokens' | 'calls', readonly number[]>>>
+  /** Q1 and Q4: systems of the literature to measure besides. */
+  readonly organisations?: readonly string[]
+  /** Whether every organisation is compared with what its tokens buy without one. */
+  readonly matchedBudget?: boolean
   /** Trajectories of a run, or another experiment's folder, to compute from instead of running anything. */
   readonly from?: string
 }

@@ -1,48 +1,53 @@
 import { isDeepStrictEqual } from 'node:util'
-import { directOrganisation } from '../../evaluation/organisation.ts'
 import { Problem } from '../../problem.ts'
 import { readLines } from '../../store/durable-file.ts'
 import { splitOf } from '../../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../../training/update-record.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
+import { listedCondition, listedNotes } from '../listed-condition.ts'
 import { marks, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Cell, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { q1Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { matchedBudgetTables } from './matched-budget.ts'
 import { seedTables } from './seeds.ts'
 import { evaluationTables, intervalText } from './shared-tables.ts'
 
 export const q1: ExperimentDefinition = {
   settings,
   takesSeeds: true,
-  comparison: ({ tasks, seeds, training }) => ({
+  comparison: ({ tasks, seeds, training, organisations = [] }) => ({
     tasks,
     seeds,
     study: settings.study,
     training: { ...settings.training, ...training },
     conditions: [
-      { id: 'direct', organisation: () => directOrganisation() },
+      listedCondition('direct'),
       { id: 'MAGIC', training: {} },
+      ...organisations.map((name) => listedCondition(name)),
     ],
   }),
   async conduct(lab, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const comparison = this.comparison!(options)
+    const results = await conduct(lab, comparison)
     const first = results.filter(({ seed }) => seed === options.seeds[0])
     return {
       tables: [
         measuredTable(first),
         await checkTable(lab, options),
+        ...(options.matchedBudget ? await matchedBudgetTables(lab, comparison, options.tasks, first) : []),
         ...seedTables(results, 'direct'),
         ...evaluationTables(results, 'direct'),
         quotedTable(),
       ],
       figures: [],
       decisions: [
-        'Measured rows are the organisations that exist here; all other methods are quoted only, as in the paper.',
+        'Measured rows are what ran on our executor (`--organisations` names more); all other methods are quoted only, as in the paper.',
         'TAT-QA: the 1,663 questions of test_gold, since the 1,669 of the test file have no public answers.',
         'Training goes through the questions in the order of the membership, once.',
+        ...listedNotes(options.organisations ?? []),
       ],
     }
   },
@@ -69,8 +74,16 @@ function measuredTable(results: readonly ConditionResult[]): ReportTable {
     id: 'q1',
     title: 'Q1: mean score × 100 over all selected questions',
     source: 'measured',
-    columns: ['method', ...bySet.map(([one]) => `${one!.title} (${one!.metric}, n = ${one!.report.n})`)],
-    rows: methods.map((method, row) => [textCell(method), ...columns.map((cells) => cells[row]!)]),
+    columns: [
+      'method',
+      'fidelity',
+      ...bySet.map(([one]) => `${one!.title} (${one!.metric}, n = ${one!.report.n})`),
+    ],
+    rows: methods.map((method, row) => [
+      textCell(method),
+      textCell(results.find(({ condition }) => condition === method)!.fidelity ?? '–'),
+      ...columns.map((cells) => cells[row]!),
+    ]),
     notes: bySet
       .flat()
       .map(

@@ -6,6 +6,7 @@ import { type Cell, figure, type ReportTable, textCell } from '../report/tables.
 import { q2Settings as settings } from '../settings.ts'
 import { q2Table, q2Variants } from '../tables/q2-table.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { matchedBudgetTables } from './matched-budget.ts'
 import { seedTables } from './seeds.ts'
 import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
@@ -20,13 +21,15 @@ export const q2: ExperimentDefinition = {
     conditions: q2Variants.map((id) => ({ id, training: settings.variants[id] })),
   }),
   async conduct(lab: Laboratory, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const comparison = this.comparison!(options)
+    const results = await conduct(lab, comparison)
     const sets = [...new Set(results.map(({ set }) => set))]
     return {
       tables: [
         ...sets.map((set) =>
           ablationTable(results.filter((one) => one.set === set && one.seed === options.seeds[0])),
         ),
+        ...(options.matchedBudget ? await matchedBudgetTables(lab, comparison, options.tasks, results) : []),
         ...seedTables(results, 'full'),
         ...evaluationTables(results),
         ...sets.flatMap(quotedTable),

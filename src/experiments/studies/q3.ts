@@ -63,7 +63,7 @@ export const q3: ExperimentDefinition = {
       tables: [
         ...first.map(stageTable),
         ...seedTables(last, 'Search-then-SFT'),
-        ...evaluationTables(all.map((one) => ({ ...one, condition: `${one.condition} at ${one.stage}` }))),
+        ...evaluationTables(all.filter(isOwnEvaluation).map(namedByStage)),
         quotedTable(),
       ],
       figures: first.map(stageFigure),
@@ -75,6 +75,15 @@ export const q3: ExperimentDefinition = {
       ],
     }
   },
+}
+
+/** The common start was evaluated once, and is shown under both routes. */
+function isOwnEvaluation({ stage, condition }: Compared['results'][number]): boolean {
+  return stage > 0 || condition === 'RL'
+}
+
+function namedByStage(one: Compared['results'][number]): ConditionResult {
+  return { ...one, condition: one.stage === 0 ? 'initial' : `${one.condition} at ${one.stage}` }
 }
 
 async function compare(

@@ -5,7 +5,7 @@ import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { sweepSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
-import { matchedBudgetTable, perQuestion } from './matched-budget.ts'
+import { matchedBudgetTables, perQuestion } from './matched-budget.ts'
 import { seedTables } from './seeds.ts'
 import {
   differenceCell,
@@ -45,12 +45,14 @@ export const sweep: ExperimentDefinition = {
     ],
   }),
   async conduct(lab, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const comparison = this.comparison!(options)
+    const results = await conduct(lab, comparison)
     const first = results.filter(({ seed }) => seed === options.seeds[0])
     const bySet = [...Map.groupBy(first, ({ set }) => set).values()]
     return {
       tables: [
-        ...bySet.flatMap((own) => [pointTable(own), matchedTable(own)]),
+        ...bySet.map(pointTable),
+        ...(await matchedBudgetTables(lab, comparison, options.tasks, first)),
         ...seedTables(results, base),
         ...evaluationTables(results, base),
       ],
@@ -106,16 +108,4 @@ function pointTable(results: readonly ConditionResult[]): ReportTable {
     }),
     notes: [pairedNote, ...unknownNotes(results)],
   }
-}
-
-function matchedTable(results: readonly ConditionResult[]): ReportTable {
-  const of = (name: string) => results.find(({ condition }) => condition === name)!
-  const fixed = ['direct', ...chains.map((units) => `chain-${units}`)]
-  return matchedBudgetTable(
-    results.filter(({ condition }) => !fixed.includes(condition)),
-    [
-      { method: 'direct', settings: [{ setting: 1, result: of('direct') }] },
-      { method: 'chain', settings: chains.map((setting) => ({ setting, result: of(`chain-${setting}`) })) },
-    ],
-  )
 }
