@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import {
   bernoulliLogs,
-  logSoftmax,
+  logSoftmaxRows,
   minMax,
   mixRows,
   relu,
   rowProducts,
   rowsAt,
-  total,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
@@ -25,7 +25,9 @@ const options = z.object({
     .enum(['released', 'paper'])
     .default('released')
     .describe('The released code’s network, or the paper’s variational one.'),
-  agents: agentCount.default('usual').describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
+  agents: agentCount
+    .default('usual')
+    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
   iterations: z.int().min(1).default(10).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
@@ -58,7 +60,7 @@ export async function releasedDesigner(
         mixRows(tape, weights, tape.linear(x, layers.weight(`${name}.weight`))),
       )
     const hidden = relu(tape, convolution('gcn.0', layers.constant(space.features(question))))
-    const encoded = logSoftmax(tape, convolution('gcn.1', hidden))
+    const encoded = logSoftmaxRows(tape, convolution('gcn.1', hidden))
     const z = layers.linear('mlp.1', relu(tape, layers.linear('mlp.0', encoded)))
     const scores = { ...minMax(tape, rowProducts(tape, z, z)), rows: count * count, columns: 1, stride: 1 }
     return rowsAt(
@@ -77,7 +79,7 @@ export async function releasedDesigner(
     },
     loss(layers, batch) {
       const { tape } = layers
-      return total(
+      return weightedSum(
         tape,
         ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
           const decided = rowsAt(tape, logits(layers, question), tried)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { bernoulliLogs, rowsAt, total } from '../../numerics/operations.ts'
+import { bernoulliLogs, rowsAt, weightedSum } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -10,7 +10,11 @@ import { type Layers, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 
 const options = z.object({
-  agents: agentCount.default('usual').describe('Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.'),
+  agents: agentCount
+    .default('usual')
+    .describe(
+      'Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.',
+    ),
   iterations: z.int().min(1).default(200).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update, each with one graph.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
@@ -60,7 +64,7 @@ function swarmLoss(
   batch: readonly { readonly drawn: DrawnEdges; readonly utility: number }[],
 ): Tensor {
   const { tape } = layers
-  return total(
+  return weightedSum(
     tape,
     ...batch.map(({ drawn: { tried, chosen }, utility }) => {
       const logits = rowsAt(tape, layers.weight('edge_logits'), tried)
