@@ -1,16 +1,17 @@
 // npm run docs:organisations -- [--seeds 5] [--questions 500] [--out folder] [--data folder] [--write]: every system on the
 // simulated model, in this process, over two task sets and several seeds. What is done is kept in the folder: repeat the command
 // to go on. With --write the table goes into docs/organisations.md.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
+import { matchBudget } from '../src/evaluation/matched-budget.ts'
 import type { OrganisationReport } from '../src/evaluation/organisation-report.ts'
 import { searchedOrganisation, searchGraph } from '../src/evaluation/search-graph.ts'
 import { pairedBootstrap } from '../src/evaluation/statistics.ts'
 import { loadPolicy } from '../src/evaluation/trained-policy.ts'
 import { Laboratory, type OpenedSet } from '../src/experiments/laboratory.ts'
-import { matchBudget } from '../src/experiments/measures/matched-budget.ts'
 import { seedMean } from '../src/experiments/measures/seed-summary.ts'
 import { learnerSource } from '../src/organisations/learned/learner-source.ts'
 import { organisations } from '../src/organisations/list.ts'
@@ -119,6 +120,7 @@ async function ownRows(): Promise<Row[]> {
     const folder = await train(lab, opened, seed)
     const model = await lab.options.model(opened.set)
     const found = await searchGraph({
+      execution: { prices },
       set: opened.set,
       model,
       sandbox,

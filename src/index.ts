@@ -120,10 +120,10 @@ export {
   type Driver,
   defineOrganisation,
   type Fidelity,
+  type LearnerMeans,
   type Organisation,
   type OrganisationDefinition,
   type OrganisationMeans,
-  type LearnerMeans,
   type Organiser,
 } from './organisations/organisation.ts'
 export {

@@ -107,7 +107,9 @@ export class Laboratory {
     {
       until,
       ...more
-    }: Pick<TrainOptions, 'keptUpdates' | 'ledger' | 'onEvent' | 'organisation'> & { readonly until?: AbortSignal } = {},
+    }: Pick<TrainOptions, 'keptUpdates' | 'ledger' | 'onEvent' | 'organisation'> & {
+      readonly until?: AbortSignal
+    } = {},
   ): Promise<RunFolder> {
     const { encoder, engine, onTraining } = this.options
     const signals = [this.options.signal, until].filter((one) => one !== undefined)

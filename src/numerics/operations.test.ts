@@ -44,7 +44,16 @@ const operations: Readonly<Record<string, Operation>> = {
   'multiply by itself': (tape, a) => multiply(tape, a, a),
   beside,
   'rows at': (tape, a) => rowsAt(tape, a, [1, 1, 0]),
-  'mix rows': (tape, a) => mixRows(tape, [[0.5, 2], [0, -1], [1, 0]], a),
+  'mix rows': (tape, a) =>
+    mixRows(
+      tape,
+      [
+        [0.5, 2],
+        [0, -1],
+        [1, 0],
+      ],
+      a,
+    ),
   dots: (tape, a, b) => dots(tape, a, [0, 1, 1], b, [1, 1, 0]),
   'dots with itself': (tape, a) => dots(tape, a, [0, 1, 0], a, [1, 1, 0]),
   'row products': rowProducts,

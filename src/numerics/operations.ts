@@ -216,7 +216,8 @@ export function logSoftmax(tape: Tape, x: Tensor): Tensor {
       const entries = values.subarray(row * columns, (row + 1) * columns)
       const largest = entries.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
       const total = Math.log(entries.reduce((sum, value) => sum + Math.exp(value - largest), 0))
-      for (const [column, value] of entries.entries()) result[row * columns + column] = value - largest - total
+      for (const [column, value] of entries.entries())
+        result[row * columns + column] = value - largest - total
     },
     (_, result, gradient, own, row) => {
       let total = 0

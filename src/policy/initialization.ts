@@ -2,7 +2,6 @@ import { type ParameterValues, sizeOf } from '../numerics/parameters.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
-
 /**
  * PyTorch's defaults in distribution: linear and GRU layers uniform in ±1/√fan_in (GRU: ±1/√H), embeddings N(0, 1),
  * LayerNorm 1 and 0, the empty-graph vector N(0, 0.02²). Each tensor has a generator of its own, so the draw depends on

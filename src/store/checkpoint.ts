@@ -195,7 +195,10 @@ function readTensors(place: string, name: string, files: State['files']): Tensor
 }
 
 /** A policy's shapes and their order follow from its dimensions; those of an organisation are its own, by name. */
-function shapesOf({ dimensions }: Pick<CheckpointIdentity, 'dimensions'>, parameters: ParameterValues): Shapes {
+function shapesOf(
+  { dimensions }: Pick<CheckpointIdentity, 'dimensions'>,
+  parameters: ParameterValues,
+): Shapes {
   if (dimensions !== undefined) return parameterShapes(dimensions)
   const named = [...parameters].map(([name, { shape }]) => [name, shape] as const)
   return new Map(named.sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -24,7 +24,18 @@ export interface TrajectoryRecord {
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations, looks, gain, curve }: TrainedUpdate,
+  {
+    update,
+    query,
+    temperature,
+    trajectories,
+    advantages,
+    report,
+    evaluations,
+    looks,
+    gain,
+    curve,
+  }: TrainedUpdate,
   { made, known, usage, reused, cost, boundMs }: EvaluationTally,
   { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
 ) {
@@ -76,7 +87,10 @@ export function looksIn({ looks = [] }: TrajectoryRecord): GraphLook[] {
 
 /** What of an update's record follows from its trajectories or looks alone: `verify` makes it again. */
 export function learnedFrom(trajectories: readonly Trajectory[], looks: readonly GraphLook[] = []) {
-  const scores = [...trajectories.map(({ terminalScore }) => terminalScore), ...looks.map(({ score }) => score)]
+  const scores = [
+    ...trajectories.map(({ terminalScore }) => terminalScore),
+    ...looks.map(({ score }) => score),
+  ]
   return {
     /** Of the final graphs on the query. */
     score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
