@@ -44,7 +44,9 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/organisation +fidelity +accuracy \[95 %\] +n +tokens\/q +calls\/q +cost +failed/)
     for (const name of ['trained', 'untrained', 'direct'])
-      expect(stdout).toMatch(new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'))
+      expect(stdout).toMatch(
+        new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'),
+      )
     expect(stdout).toContain('The scores are simulated')
     expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more;/)
     expect(stdout).not.toContain('\u001b')

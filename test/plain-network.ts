@@ -2,7 +2,17 @@ import { expect } from 'vitest'
 import { paperAdam } from '../src/numerics/adam.ts'
 import type { Parameters } from '../src/numerics/parameters.ts'
 import { adamStep, freshAdam } from '../src/numerics/plain/adam.ts'
-import { add, dotProduct, linear, multiply, scale, sigmoid, slice, sum, tanh } from '../src/numerics/plain/operations.ts'
+import {
+  add,
+  dotProduct,
+  linear,
+  multiply,
+  scale,
+  sigmoid,
+  slice,
+  sum,
+  tanh,
+} from '../src/numerics/plain/operations.ts'
 import { constant, derived, leaf, type Value } from '../src/numerics/plain/value.ts'
 
 /** The weights of a network as doubles that can be differentiated by: the ground of a plain twin. */
@@ -67,7 +77,11 @@ export class PlainNetwork {
 }
 
 /** Single precision against double: the same to this share of a step. */
-export function expectWeights(parameters: Parameters, expected: ReadonlyMap<string, Float64Array>, step: number): void {
+export function expectWeights(
+  parameters: Parameters,
+  expected: ReadonlyMap<string, Float64Array>,
+  step: number,
+): void {
   for (const [name, { data }] of parameters.read())
     for (const [at, value] of data.entries())
       expect(Math.abs(value - expected.get(name)![at]!), `${name}[${at}]`).toBeLessThan(0.02 * step + 1e-6)
@@ -114,7 +128,5 @@ export function entrywise(x: Value, f: (entry: number) => number, slope: (entry:
 
 /** Rows mixed with fixed weights: a graph convolution's step. */
 export function mixed(weights: readonly (readonly number[])[], rows: readonly Value[]): Value[] {
-  return weights.map((list) =>
-    rows.map((row, k) => scale(row, list[k]!)).reduce((sum, row) => add(sum, row)),
-  )
+  return weights.map((list) => rows.map((row, k) => scale(row, list[k]!)).reduce((sum, row) => add(sum, row)))
 }

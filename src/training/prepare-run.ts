@@ -45,10 +45,10 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
 
 /** `begun`: the tools that the run was begun with, if there is one. */
 export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
-  const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
+  const { set, model, models, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
-  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
+  return { set, model, models, tools, settings, limit: new CallLimit(concurrency), clock }
 }
 
 async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncoder> {

@@ -9,6 +9,7 @@ import {
   latestEvaluations,
   listings,
 } from '../../evaluation/compare-evaluations.ts'
+import { matchedRows } from '../../evaluation/matched-tokens.ts'
 import { isSimulatedModel } from '../../simulator/model/simulator.ts'
 import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
@@ -20,7 +21,7 @@ import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { evaluationTable, simulatedNote } from '../views/evaluation-table.ts'
 import { listedQuestions, listLines } from '../views/listed-questions.ts'
-import { matchedRows, matchedTable } from '../views/matched-table.ts'
+import { matchedTable } from '../views/matched-table.ts'
 
 interface CompareOptions {
   readonly split: string

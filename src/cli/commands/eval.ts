@@ -6,6 +6,7 @@ import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
 import { disturbed } from '../../evaluation/interventions.ts'
+import { answersOf, matchedRows } from '../../evaluation/matched-tokens.ts'
 import { organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
@@ -56,7 +57,7 @@ import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
-import { answersOf, matchedRows, matchedTable } from '../views/matched-table.ts'
+import { matchedTable } from '../views/matched-table.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
   readonly name?: string
