@@ -1,4 +1,4 @@
-import { matchBudget } from '../../src/evaluation/matched-budget.ts'
+import { matchBudget } from '../../src/experiments/measures/matched-budget.ts'
 import { paretoFrontier } from '../../src/experiments/measures/pareto.ts'
 import { compareSeeds } from '../../src/experiments/measures/seed-summary.ts'
 import { evaluationCounts, StageAccount } from '../../src/experiments/search/stages.ts'

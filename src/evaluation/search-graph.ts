@@ -19,8 +19,8 @@ import { budgetSettings } from '../settings/budget.ts'
 import type { TrainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
-import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { openRunLedger } from '../store/run-ledger.ts'
 import { carryOverSpending } from '../training/carry-over-spending.ts'
 import { claimFolder } from '../training/open-run.ts'
 import { openParts } from '../training/prepare-run.ts'
@@ -104,7 +104,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   )
 
   const price = priceOf(parts.model.identity, parts.settings.prices)
-  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  const ledger = await openRunLedger(folder)
   closing.defer(() => ledger.close())
   // Later it could not be told apart from what the search has asked.
   await carryOverSpending(folder, ledger)

@@ -20,6 +20,9 @@ export const demoSizes = { train: 200, test: 500 } as const
 /** Too few to learn from, enough to see that all of it runs. */
 export const quickSizes = { train: 4, test: 20 } as const
 
+/** A network for so few questions: the usual one would take most of the time. */
+export const quickTraining = { hidden: 32 } as const
+
 /** Without programs, so that it shows the same on a machine that has no sandbox to run them in. */
 export const demoFamilies: readonly SyntheticFamily[] = [
   'arithmetic',
@@ -37,6 +40,8 @@ const concurrency = 128
 export interface DemoOptions
   extends Required<Pick<TrainOptions, 'set' | 'model' | 'folder' | 'source' | 'signal'>> {
   readonly seed: number
+  /** What differs from the usual settings. */
+  readonly training?: TrainOptions['settings']
   readonly onTraining: (event: TrainingEvent) => void
   /** Evaluations of the search for a fixed graph. */
   readonly onSearch: (done: number, total: number) => void
@@ -73,7 +78,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     ...engine,
     folder,
     source,
-    settings: { ...trainingPresets.values, seed },
+    settings: { ...trainingPresets.values, ...options.training, seed },
     execution,
     encoder: lexicalEncoder,
     onEvent: options.onTraining,

@@ -20,10 +20,6 @@ export async function openOrganisation(
 ): Promise<NamedOrganisation> {
   const definition = typeof given === 'string' ? organisationCalled(given) : given
   const { name, description, category, fidelity } = definition
-  if (definition.learner !== undefined && means.trained === undefined)
-    throw new Problem(
-      `'${name}' learns: train it (\`magic train … --organisation ${name}\`), and evaluate that run.`,
-    )
   const checked = definition.options.strict().safeParse(options)
   if (!checked.success) throw new OrganisationOptionError(definition, checked.error)
   const settings = Object.entries(options).map(([option, value]) => `:${option}=${String(value)}`)

@@ -22,7 +22,7 @@ export async function beginUntrained(options: TrainOptions): Promise<RunFolder> 
       unknown: 0,
       minutes: 0,
     } as const
-    const { learner } = await beginRun(prepared, nothing)
+    const { learner } = await beginRun(prepared, nothing, {})
     await using files = await openRunFiles(folder, 0, prepared.price)
     await files.writeCheckpoint(stateOf(prepared, learner, 0))
     await files.written()

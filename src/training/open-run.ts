@@ -3,12 +3,15 @@ import { basename } from 'node:path'
 import type { GraphLearner } from '../learning/graph-learner.ts'
 import type { PolicyLearner } from '../learning/policy-learner.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
+import { PolicyParameters } from '../policy/parameters.ts'
 import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
 import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
 import { importEvaluations } from '../store/ledger/import-evaluations.ts'
+import { givenAddress, type PostgresAddress } from '../store/postgres/address.ts'
 import { assertUnchanged } from '../store/run-evidence.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { openRunLedger, placeLedger } from '../store/run-ledger.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { assertSameOrder, assertSameRun } from '../store/same-run.ts'
 import { membership, splitOf } from '../tasks/task-set.ts'
@@ -57,11 +60,15 @@ export interface OpenedRun {
   readonly done?: number
 }
 
-/** Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from. */
+/**
+ * Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from, `address` that of the
+ * PostgreSQL that the run's own ledger is to be on,
+ * by default `MAGIC_LEDGER`.
+ */
 export async function beginRun(
   prepared: PreparedRun,
   checked: Spent,
-  ledger?: string,
+  { ledger, address = givenAddress() }: { readonly ledger?: string; readonly address?: PostgresAddress },
   earlier: readonly EarlierLook[] = [],
 ): Promise<OpenedRun> {
   const { folder, record } = prepared
@@ -69,7 +76,11 @@ export async function beginRun(
   // The self-check's spending comes first, so that no run is without it.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
   // Before the record: a run that is killed meanwhile is begun again.
-  if (ledger !== undefined) await importEvaluations(ledger, folder.ledgerFile)
+  await placeLedger(folder, address)
+  if (ledger !== undefined) {
+    const own = await openRunLedger(folder, { address })
+    await importEvaluations(ledger, own).finally(() => own.close())
+  }
   keepEarlierLooks(folder, earlier)
   folder.create(record, tasksOf(prepared))
   return { learner }
@@ -106,12 +117,15 @@ export function stateOf(prepared: PreparedRun, learner: RunLearner, update: numb
   }
 }
 
-function identityOf({ record, encoder: { dims: semantic } }: PreparedRun): CheckpointIdentity {
+function identityOf({ record, encoder: { dims: semantic }, learner }: PreparedRun): CheckpointIdentity {
   const { library, encoder, arithmetic, training, organisation } = record
   const { hidden, maxUnits, maxDepth, gain } = training
   const common = { library, encoder: encoder.fingerprint, arithmetic }
-  if (organisation !== undefined) return { ...common, organisation: organisation.name }
-  return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
+  if (learner === undefined) return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
+  const { parameters } = learner
+  // What learns may be a policy all the same.
+  const dimensions = parameters instanceof PolicyParameters ? parameters.dimensions : undefined
+  return { ...common, dimensions, organisation: organisation?.name }
 }
 
 async function learnerOf({ parts, record, encoder, learner }: PreparedRun): Promise<RunLearner> {

@@ -50,6 +50,11 @@ export interface TrainOptions extends EngineOptions {
   /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
   readonly ledger?: string
   /**
+   * The address of the PostgreSQL that the run's ledger is on, `postgres://user:password@host:5432/database`; what
+   * `MAGIC_LEDGER` says by default, and without it the ledger lies in the run's folder. It is written down nowhere.
+   */
+  readonly database?: string
+  /**
    * Folders of earlier runs: what they have evaluated of the same questions with the same model, prompts and roles, a new
    * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
    */

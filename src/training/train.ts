@@ -8,6 +8,7 @@ import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
+import { PostgresAddress } from '../store/postgres/address.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
@@ -37,11 +38,21 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
     const earlier = await findEarlierLooks(prepared, options)
     const checked = await checkRun(prepared, options)
     lock ??= await claimFolder(folder, false)
-    const begun = await beginRun(prepared, checked, options.ledger, earlier)
+    const begun = await beginRun(
+      prepared,
+      checked,
+      { ledger: options.ledger, address: addressOf(options) },
+      earlier,
+    )
     return await trainRun(prepared, begun, options)
   } finally {
     lock?.release()
   }
+}
+
+/** Of the PostgreSQL that holds the run's ledger, where it is not what the environment says. */
+function addressOf({ database }: TrainOptions): PostgresAddress | undefined {
+  return database === undefined ? undefined : new PostgresAddress(database)
 }
 
 /** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
@@ -59,12 +70,16 @@ async function checkRun(
 async function trainRun(
   prepared: PreparedRun,
   { learner, done: earlier }: OpenedRun,
-  { onEvent, signal, keptUpdates }: TrainOptions,
+  options: TrainOptions,
 ): Promise<TrainingResult> {
+  const { onEvent, signal, keptUpdates } = options
   const { folder, parts, price, record } = prepared
   const { training: settings, updates } = record
   let done = earlier ?? 0
-  await using files = await openRunFiles(folder, done, price, keptUpdates)
+  await using files = await openRunFiles(folder, done, price, {
+    kept: keptUpdates,
+    address: addressOf(options),
+  })
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)

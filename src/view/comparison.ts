@@ -1,5 +1,5 @@
 import { baseOf, compareEvaluations, evaluationLabels } from '../evaluation/compare-evaluations.ts'
-import { matchedRows } from '../evaluation/matched-tokens.ts'
+import { matchedRows } from '../experiments/measures/matched-tokens.ts'
 import { differingSettings } from '../store/differing-settings.ts'
 import { evaluationRows } from './evaluation-rows.ts'
 import type { FollowedRun } from './followed-run.ts'

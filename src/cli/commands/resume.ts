@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { runOverview } from '../../evaluation/run-overview.ts'
 import { learnerOfRun } from '../../organisations/learned/learner-source.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'

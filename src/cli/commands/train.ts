@@ -4,6 +4,7 @@ import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../.
 import type { LearnerSource } from '../../learning/graph-learner.ts'
 import { learnerSource } from '../../organisations/learned/learner-source.ts'
 import { exitCode } from '../../problem.ts'
+import { isPostgresAddress } from '../../store/postgres/address.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
 import { isBenchmarkName } from '../../tasks/benchmarks/list.ts'
 import { assertFree } from '../../training/open-run.ts'
@@ -16,7 +17,7 @@ import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } f
 import { existingRun, freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
-import { organisationOptions } from '../options/organisation-options.ts'
+import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskOptions, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
 import {
@@ -40,8 +41,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly dryRun: boolean
   readonly ledger?: string
   readonly learnFrom?: readonly string[]
-  readonly organisation?: string
-  readonly option?: Readonly<Record<string, unknown>>
+  readonly organisation?: GivenOrganisation
 }
 
 export function trainCommand(): Command {
@@ -50,15 +50,17 @@ export function trainCommand(): Command {
   )
   addTaskOptions(command)
     .option('--name <run>', 'name of the run; by default the task set and the time')
-    .option('--ledger <file>', "begin with the evaluations of another run's ledger.sqlite", (path) =>
-      resolve(path),
+    .option(
+      '--ledger <place>',
+      "postgres://…: keep the ledger there (MAGIC_LEDGER); a run's ledger.sqlite: begin with its evaluations",
+      (place) => (isPostgresAddress(place) ? place : resolve(place)),
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
     .option(
       '--organisation <name>',
-      'train this system instead of a policy; `magic organisations` lists them',
+      'train this system instead of a policy, with its options; `magic organisations` lists them',
+      parseOrganisation,
     )
-    .option('--option <name=value...>', 'an option of the organisation', organisationOptions)
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -83,7 +85,7 @@ Examples:
   magic train questions.jsonl --learn-from first       with all that the run first has paid for on these questions
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
-  magic train gsm8k --organisation gptswarm --option iterations=50   another system that learns
+  magic train gsm8k --organisation gptswarm:iterations=50   another system that learns
 
 Your own questions are learned from by values, benchmarks by the paper's procedure; --method chooses, and so does a flag
 that only the paper's has, such as --updates. Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
@@ -126,7 +128,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       settings,
       budget,
       organisation,
-      ledger: options.ledger,
+      ...ledgerOptions(options.ledger),
       learnFrom: earlier,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
@@ -140,19 +142,21 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   }
 }
 
+/** An address is where the run's ledger is to be; a file, where its evaluations come from. */
+function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' | 'database'> {
+  return place !== undefined && isPostgresAddress(place) ? { database: place } : { ledger: place }
+}
+
 /** What `--organisation` names. Settings of policies mean nothing to it. */
 function chosenLearner(options: TrainCommandOptions): LearnerSource | undefined {
-  const { organisation, option } = options
-  if (organisation === undefined) {
-    if (option !== undefined) throw new UsageError('--option is for a system that --organisation names.')
-    return undefined
-  }
+  const { organisation } = options
+  if (organisation === undefined) return undefined
   const given = policySettings.filter((name) => options[name] !== undefined)
   if (given.length > 0)
     throw new UsageError(
-      `${given.join(', ')}: only a policy's training has that. What ${organisation} can be told is said with --option.`,
+      `${given.join(', ')}: only a policy's training has that. What ${organisation.name} can be told is written as in ${organisation.name}:option=value.`,
     )
-  return learnerSource(organisation, option)
+  return learnerSource(organisation.name, organisation.options)
 }
 
 const policySettings = [

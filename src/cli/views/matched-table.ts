@@ -1,4 +1,4 @@
-import type { MatchedRow, MatchedSetting } from '../../evaluation/matched-tokens.ts'
+import type { MatchedRow, MatchedSetting } from '../../experiments/measures/matched-tokens.ts'
 import { differenceWithInterval, percent, tokens } from '../display/numbers.ts'
 import type { ShownTable } from '../display/table.ts'
 

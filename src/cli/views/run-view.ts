@@ -13,7 +13,7 @@ import {
 } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { Worth } from '../../evaluation/worth.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'

@@ -23,6 +23,7 @@ const given: Readonly<Record<string, object>> = {
   'eib-learner': { iterations: 3, batch: 2, rounds: 2, hidden: 8 },
   'arg-designer': { questions: 4, epochs: 12, hidden: 8 },
   'go-agent': { questions: 2, epochs: 12 },
+  'search-then-sft': { passes: 1, stages: 3, hidden: 8, maxUnits: 2 },
   'r-gfm': { questions: 3, epochs: 12, hidden: 8 },
 }
 

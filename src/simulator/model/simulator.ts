@@ -10,17 +10,10 @@ import { KnownTasks } from './known-tasks.ts'
 import { readControlRequest, readNodeRequest } from './node-request.ts'
 import { respond } from './respond.ts'
 import { respondToControl } from './respond-to-control.ts'
+import { simulatedModelName } from './simulated-name.ts'
 
 /** Changes whenever the same request may get another answer than before. */
 export const simulatorVersion = 2
-
-/** The name under which the simulated model answers. */
-export const simulatedModelName = 'simulated'
-
-/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
-export function isSimulatedModel(name: string): boolean {
-  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
-}
 
 export interface SimulatorSettings {
   /** The tasks whose answers it knows. Any other question gets a guess. */

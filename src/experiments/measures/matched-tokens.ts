@@ -1,6 +1,6 @@
-import { compareOrganisations } from './compare-organisations.ts'
+import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import { matchBudget } from './matched-budget.ts'
-import type { OrganisationReport } from './organisation-report.ts'
+import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 
 /** An organisation beside what its tokens buy without one. */
 export interface MatchedRow {
