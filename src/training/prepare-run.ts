@@ -34,8 +34,8 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const parts = await openParts({ ...options, execution }, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
   const training = validated(trainingSettings, options.settings ?? {}, 'training')
-  const { library } = parts.set
-  const learner = await options.organisation?.open({ library, encoder, seed: training.seed })
+  const { library, profile } = parts.set
+  const learner = await options.organisation?.open({ library, profile, encoder, seed: training.seed })
   const described = describeRun(basename(folder.path), parts, encoder, training, options)
   const questions = splitOf(parts.set, 'train').tasks.length
   const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
