@@ -1,6 +1,6 @@
 import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
-import { matchBudget } from './matched-budget.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
+import { matchBudget } from './matched-budget.ts'
 
 /** An organisation beside what its tokens buy without one. */
 export interface MatchedRow {

@@ -34,7 +34,9 @@ import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 import { neighbourWeights, pathEdges } from './propagation.ts'
 
 const options = z.object({
-  agents: agentCount.default('usual').describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
+  agents: agentCount
+    .default('usual')
+    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
   rounds: z.int().min(1).max(8).default(3).describe('Rounds of communication.'),
   hidden: z.int().min(1).default(64).describe('Width of the two graph networks.'),
   iterations: z.int().min(1).default(10).describe('Updates of a training.'),

@@ -25,7 +25,9 @@ const options = z.object({
     .enum(['released', 'paper'])
     .default('released')
     .describe('The released code’s network, or the paper’s variational one.'),
-  agents: agentCount.default('usual').describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
+  agents: agentCount
+    .default('usual')
+    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
   iterations: z.int().min(1).default(10).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),

@@ -10,7 +10,11 @@ import { type Layers, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 
 const options = z.object({
-  agents: agentCount.default('usual').describe('Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.'),
+  agents: agentCount
+    .default('usual')
+    .describe(
+      'Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.',
+    ),
   iterations: z.int().min(1).default(200).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update, each with one graph.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
