@@ -1,6 +1,7 @@
 // npm run docs:organisations -- [--seeds 5] [--questions 500] [--out folder] [--data folder] [--write]: every system on the
 // simulated model, in this process, over two task sets and several seeds. What is done is kept in the folder: repeat the command
 // to go on. With --write the table goes into docs/organisations.md.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -119,6 +120,7 @@ async function ownRows(): Promise<Row[]> {
     const folder = await train(lab, opened, seed)
     const model = await lab.options.model(opened.set)
     const found = await searchGraph({
+      execution: { prices },
       set: opened.set,
       model,
       sandbox,

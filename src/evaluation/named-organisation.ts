@@ -70,11 +70,7 @@ export function organisationsOf(
     if (!isRunOrganisation(name)) {
       const { profile } = run
       const encoder = async () => options.encoder ?? (await chooseEncoder()).encoder
-      const { organisation } = run
-      const means = { library, profile, seed, encoder }
-      if (organisation?.name !== name) return openOrganisation(name, means, given)
-      // It is what the run has trained, with the options that it was trained with.
-      return openOrganisation(name, { ...means, trained: folder.path }, { ...organisation.options, ...given })
+      return openOrganisation(name, { library, profile, seed, encoder, trained: folder.path }, given)
     }
     if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
     if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }

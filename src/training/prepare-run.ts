@@ -49,11 +49,11 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
 
 /** `begun`: the tools that the run was begun with, if there is one. */
 export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
-  const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
+  const { set, model, models, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
   const allowance = await allowanceOf(settings, clock)
-  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
+  return { set, model, models, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
 }
 
 /** Calls wait for a provider's limits where they are known. */
