@@ -8,6 +8,7 @@ import {
   mixed,
   PlainNetwork,
   relu,
+  total,
 } from '../../../test/plain-network.ts'
 import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
@@ -16,6 +17,7 @@ import {
   add,
   concat,
   dotProduct,
+  exp,
   linear,
   logSigmoid,
   logSoftmax,
@@ -29,6 +31,7 @@ import { constant, type Value } from '../../numerics/plain/value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { eibLearner, eibSampler } from './eib-learner.ts'
 import { gDesigner, releasedDesigner } from './g-designer.ts'
+import { variationalDesigner } from './g-designer-paper.ts'
 import { gptswarm, swarmSampler } from './gptswarm.ts'
 import { masRouter } from './mas-router.ts'
 import type { GraphSampler, Rollout } from './policy-gradient.ts'
@@ -257,4 +260,57 @@ describe('on a small world each learns what pays there', () => {
     const after = await meanWorth()
     expect(after).toBeGreaterThan(before + 0.05)
   })
+})
+
+test('G-Designer of the paper: one update is what its loss says', async () => {
+  const sampler = await variationalDesigner(means, { agents: 2, learningRate: 0.01 })
+  const [rollout] = await rollouts(sampler)
+  const { question, drawn, utility } = rollout!
+  const plain = new PlainNetwork(sampler.network.parameters)
+  const roles = await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))
+  const task = constant(question)
+  const x = [concat(constant(roles[0]!), task), concat(constant(roles[1]!), task), concat(task, task)]
+  // Two agents in a chain and a task node that both are joined to: with itself each has three neighbours.
+  const joined = [0, 1, 2].map(() => [1 / 3, 1 / 3, 1 / 3])
+  const layer = (name: string, rows: readonly Value[]) =>
+    mixed(
+      joined,
+      rows.map((row) => plain.linear(name, row)),
+    )
+  const hidden = layer('gcn', x).map(relu)
+  const [centres, spreads] = [layer('mean', hidden), layer('log_variance', hidden)]
+  const z = centres.map((mean, node) =>
+    add(mean, multiply(exp(scale(spreads[node]!, 0.5)), constant(drawn.noise[node]!))),
+  )
+  const logits = [
+    [0, 1],
+    [1, 0],
+  ].map(([from, to]) =>
+    plain.linear('decoder.1', relu(plain.linear('decoder.0', concat(z[from!]!, z[to!]!, z[2]!)))),
+  )
+  const [forth, back] = logits.map(sigmoid)
+  const edges = drawn.tried.map((pair, at) =>
+    scale(logSigmoid(scale(logits[pair]!, drawn.chosen[at] ? 1 : -1)), -utility),
+  )
+  const ones = constant(new Float64Array(16).fill(-1))
+  const divergences = centres.map((mean, node) =>
+    scale(
+      total([add(multiply(mean, mean), exp(spreads[node]!), scale(spreads[node]!, -1), ones)]),
+      0.01 / 2 / 3,
+    ),
+  )
+  // The 1 that is taken off there is left out of the loss, as it moves nothing.
+  const constantPart = (16 * 3 * 0.01) / 2 / 3
+  const off = minus(forth!)
+  const loss = total([
+    ...edges,
+    ...divergences,
+    scale(add(multiply(off, off), multiply(back!, back!)), 0.1 / 2),
+    // The singular values of a matrix with two entries off its diagonal are these.
+    scale(add(forth!, back!), 0.01),
+  ])
+  const expected = plain.step(loss, { learningRate: 0.01 })
+  const learned = sampler.network.learn((layers) => sampler.loss(layers, [rollout!]))
+  expect(learned).toBeCloseTo(loss.number + constantPart, 4)
+  expectWeights(sampler.network.parameters, expected, 0.01)
 })
