@@ -50,7 +50,7 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
 
   const looks = pairs.map((pair, index) => lookOf(pair, scores[index]!))
   const all = [...known, ...rounds.flat(), ...looks]
-  const choice = chooseGraphs([known, ...rounds, looks], {
+  const choice = chooseGraphs(all, {
     tokenWorth,
     maxTokens: maxTokens(all, settings),
     traits,
