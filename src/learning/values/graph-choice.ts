@@ -14,7 +14,7 @@ export interface GraphChoice {
   /**
    * By how much choosing per question beats one graph for all on questions that are left out of the values in turn: score, less
    * what the tokens are worth. Somewhat too good, since the graphs to choose from were found with these questions. 0 where all
-   * get the same graph, `undefined` before graphs were confirmed.
+   * get the same graph, `undefined` before that was found out.
    */
   readonly gain?: number
 }
@@ -25,6 +25,8 @@ export interface ChoiceOptions {
   readonly maxTokens?: number
   /** Per question, its traits; from those by form alone to those that say more. The set that tells most is taken. */
   readonly traits: readonly (readonly Float64Array[])[]
+  /** All get the best fixed graph. Whether to choose per question takes time to find out, and matters at the end. */
+  readonly fixedOnly?: boolean
 }
 
 /** A way to choose: one graph for all, or by one of the sets of traits, with tokens at this price. */
@@ -72,6 +74,7 @@ export function choiceRule(looks: readonly Look[], options: ChoiceOptions): Choi
     return { fixed: bestFixed(oftenSeen(rated, traits[0]!.length), options).graph.graph }
   const graphs = confirmed.map(({ graph }) => graph.graph)
   const fixed = bestFixed(confirmed, options)
+  if (options.fixedOnly) return { fixed: fixed.graph.graph }
   const left = folded(traits[0]!.length)
   const [telling] = traits
     .map((own, set) => ({ set, ...foretold(looks, own, left) }))
