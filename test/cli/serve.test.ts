@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { magic, magicWith } from './magic.ts'
-import { asking, post } from './served.ts'
+import { magic, magicWith } from '../magic.ts'
+import { asking, post } from '../served.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-serve-'))
 const runs = join(folder, 'runs')
-const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
 const started: ChildProcess[] = []
 
 beforeAll(async () => {
