@@ -9,12 +9,14 @@ import { executionSettings } from '../settings/execution.ts'
 import { readLines } from '../store/durable-file.ts'
 import { changedEvaluations, isSealed } from '../store/evaluation-digests.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { hasLedger, openRunLedger } from '../store/run-ledger.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { EngineOptions } from '../training/train-options.ts'
-import { learnedFrom, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
+import { learnedFrom, looksIn, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
 import { type StoredEvaluation, storedEvaluations, tracesFile } from './evaluate.ts'
 import { organisationReport } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
@@ -94,7 +96,7 @@ function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
 }
 
 /** Makes the curves again from the trajectories, whose scores `verifyCredit` looks up in the ledger. */
-function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): string {
+function verifyCurves(folder: RunFolder, { training, organisation, updates }: RunRecord): string {
   const events = readLines(folder.eventsFile) as UpdateRecord[]
   const trajectories = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   for (const [position, line] of events.entries()) {
@@ -105,12 +107,13 @@ function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): stri
       )
     const again = JSON.parse(
       JSON.stringify({
-        // By values, an update is about many questions.
-        ...(training.method === 'paper' && {
-          query: learned.trajectories[0]!.query,
-          temperature: temperatureAt(position, updates, training),
-        }),
-        ...learnedFrom(learned.trajectories),
+        // By values, and where an organisation learns, an update is about many questions.
+        ...(training.method === 'paper' &&
+          organisation === undefined && {
+            query: learned.trajectories[0]!.query,
+            temperature: temperatureAt(position, updates, training),
+          }),
+        ...learnedFrom(learned.trajectories, looksIn(learned)),
       }),
     ) as Record<string, unknown>
     for (const [field, value] of Object.entries(again))
@@ -128,9 +131,9 @@ function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): stri
 
 async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
-  let ledger: SqliteLedger | undefined
+  let ledger: Ledger | undefined
   try {
-    if (existsSync(folder.ledgerFile)) ledger = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
+    if (hasLedger(folder)) ledger = await openRunLedger(folder, { readOnly: true })
   } catch (error) {
     return yield failed('ledger', error)
   }
@@ -147,7 +150,7 @@ async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGe
   }
 }
 
-async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Promise<string> {
+async function rescoreLedger(ledger: Ledger, options: VerifyOptions): Promise<string> {
   const { set, onProgress } = options
   const { tasks, references } = splitOf(set, 'train')
   const versions = new Map(tasks.map((task) => [task.id, taskVersion(set, task, references.get(task.id))]))

@@ -5,12 +5,16 @@ import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
+import type { Clock } from '../models/clock.ts'
 import { priceOf } from '../models/prices.ts'
+import type { Allowance } from '../models/retry.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
-import { validated } from '../problem.ts'
+import { Problem, validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
-import { trainingSettings, updatesOf } from '../settings/training.ts'
+import { type ExecutionSettings, executionSettings } from '../settings/execution.ts'
+import { type TrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
+import { CallAllowance } from '../store/allowance/call-allowance.ts'
+import { MemoryAllowanceStore } from '../store/allowance/memory-store.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { describeTools, type RunTools, sandboxOfRun } from '../store/run-tools.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
@@ -29,8 +33,18 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
     : options.execution
   const parts = await openParts({ ...options, execution }, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
-  const record = describeRun(basename(folder.path), parts, encoder, options)
-  return { folder, parts, encoder, price: priceOf(parts.model.identity, parts.settings.prices), record }
+  const training = validated(trainingSettings, options.settings ?? {}, 'training')
+  const { library } = parts.set
+  const learner = await options.organisation?.open({ library, encoder, seed: training.seed })
+  const described = describeRun(basename(folder.path), parts, encoder, training, options)
+  const questions = splitOf(parts.set, 'train').tasks.length
+  const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
+  const price = priceOf(parts.model.identity, parts.settings.prices)
+  if (learner?.needsPrice && price === undefined)
+    throw new Problem(
+      `${options.organisation!.name} learns from what answers cost, and the model has no price: state one (prices), or switch that part off.`,
+    )
+  return { folder, parts, encoder, price, record, learner }
 }
 
 /** `begun`: the tools that the run was begun with, if there is one. */
@@ -38,7 +52,17 @@ export async function openParts(options: EngineOptions, begun: RunTools | undefi
   const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
-  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
+  const allowance = await allowanceOf(settings, clock)
+  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
+}
+
+/** Calls wait for a provider's limits where they are known. */
+async function allowanceOf(settings: ExecutionSettings, clock?: Clock): Promise<Allowance | undefined> {
+  const { requestsPerMinute, tokensPerMinute, attemptSeconds } = settings
+  if (requestsPerMinute === undefined && tokensPerMinute === undefined) return undefined
+  const store = new MemoryAllowanceStore(clock?.now)
+  await store.setLimits({ requestsPerMinute, tokensPerMinute })
+  return new CallAllowance(store, { leaseMs: 2000 * attemptSeconds, clock })
 }
 
 async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncoder> {
@@ -53,10 +77,10 @@ function describeRun(
   runName: string,
   parts: ExecutorParts,
   encoder: FrozenTextEncoder,
-  { source, settings = {}, budget = {} }: TrainOptions,
-): RunRecord {
+  training: TrainingSettings,
+  { source, organisation, budget = {} }: TrainOptions,
+): Omit<RunRecord, 'updates'> {
   const { set, model, limit } = parts
-  const training = validated(trainingSettings, settings, 'training')
   const { name, title, metric, library, profile } = set
   const executor = new TaskExecutor(parts)
   const splits = Object.entries(set.splits)
@@ -89,10 +113,15 @@ function describeRun(
     ),
     execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
     training,
+    ...(organisation && {
+      organisation: structuredClone({
+        name: organisation.name,
+        options: organisation.options,
+      }) as RunRecord['organisation'],
+    }),
     budget: validated(budgetSettings, budget, 'budget'),
     concurrency: limit.limit,
     arithmetic,
-    updates: updatesOf(training, splitOf(set, 'train').tasks.length),
   }
 }
 

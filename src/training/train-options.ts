@@ -1,6 +1,7 @@
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
+import type { LearnerSource } from '../learning/graph-learner.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
@@ -47,10 +48,17 @@ export interface TrainOptions extends EngineOptions {
   /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
   readonly ledger?: string
   /**
+   * The address of the PostgreSQL that the run's ledger is on, `postgres://user:password@host:5432/database`; what
+   * `MAGIC_LEDGER` says by default, and without it the ledger lies in the run's folder. It is written down nowhere.
+   */
+  readonly database?: string
+  /**
    * Folders of earlier runs: what they have evaluated of the same questions with the same model, prompts and roles, a new
    * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
    */
   readonly learnFrom?: readonly string[]
+  /** What learns in the policy's place. */
+  readonly organisation?: LearnerSource
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   readonly onEvent?: (event: TrainingEvent) => void

@@ -73,7 +73,7 @@ export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
       tried > 1 &&
       labelled('graphs', `${tried} were tried on it in training; this is the newest`, screen),
     '',
-    graphLines(AgentGraph.of(record.graph.units), screen),
+    graphLines(AgentGraph.from(record.graph), screen),
   ]
 }
 

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
-import type { SqliteLedger } from './sqlite.ts'
+import type { Ledger } from './ledger.ts'
 
 /** An evaluation; with its trace while it is new. */
 export interface TracedEvaluation {
@@ -17,7 +17,7 @@ export interface TracedEvaluation {
  * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
  * flight is shared within it. `onReply` is called with each new answer once it is stored.
  */
-export function memoryIn(ledger: SqliteLedger, onReply?: (digest: string, answer: ChatAnswer) => void) {
+export function memoryIn(ledger: Ledger, onReply?: (digest: string, answer: ChatAnswer) => void) {
   const evaluations = new Once<TracedEvaluation, EvaluationKey>(
     {
       async find(key) {
