@@ -104,8 +104,11 @@ test('many evaluations per question are all spent', () => {
 
 test('with a limit on tokens it explores and confirms what keeps to it', () => {
   const made = search({ maxTokens: 2100 })
-  const size = (looks: readonly Look[]) => looks.reduce((sum, { graph }) => sum + graph.size, 0) / looks.length
-  expect(size(made.slice(valueRounds.survey).flat())).toBeLessThan(size(whole.slice(valueRounds.survey).flat()))
+  const size = (looks: readonly Look[]) =>
+    looks.reduce((sum, { graph }) => sum + graph.size, 0) / looks.length
+  expect(size(made.slice(valueRounds.survey).flat())).toBeLessThan(
+    size(whole.slice(valueRounds.survey).flat()),
+  )
   const counts = Map.groupBy(made.flat(), ({ graph }) => graphKey(graph))
   const all = [...counts.values()].filter((looks) => looks.length === traits.length)
   expect(all.some(([look]) => look!.graph.size <= 1)).toBe(true)
