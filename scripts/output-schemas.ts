@@ -1,5 +1,5 @@
 // What `--json` prints, per command: npm run docs:schemas writes docs/schemas/*.json from here. Fields may be added; those
-// that are named here stay. test/output-schemas.test.ts holds them to what the commands print.
+// that are named here stay. test/cli/output-schemas.test.ts holds them to what the commands print.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'

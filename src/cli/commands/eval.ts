@@ -48,7 +48,7 @@ import {
   parseOrganisation,
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskSourceOptions, type TaskSource, taskSource } from '../options/task-options.ts'
+import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
@@ -56,7 +56,7 @@ import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
+interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
   readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]

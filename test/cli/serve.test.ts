@@ -4,21 +4,22 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { magic, magicWith } from './magic.ts'
-import { asking, post } from './served.ts'
+import { magic, magicWith } from '../magic.ts'
+import { asking, post } from '../served.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-serve-'))
 const runs = join(folder, 'runs')
-const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
 const started: ChildProcess[] = []
 
 beforeAll(async () => {
   const questions = [3, 4, 5, 6, 7, 8].map((n) => ({ question: `What is ${n} times 7?`, answer: `${n * 7}` }))
   const file = join(folder, 'questions.jsonl')
   writeFileSync(file, questions.map((one) => `${JSON.stringify(one)}\n`).join(''))
-  const flags = ['--method', 'paper', '--updates', '1', '--runs-dir', runs]
+  const flags = ['--method', 'paper', '--updates', '1', '--set', 'hidden=16', '--runs-dir', runs]
   const { code, stderr } = await magic('train', file, '--name', 'first', ...flags)
   expect(code, stderr).toBe(0)
 })
@@ -72,6 +73,62 @@ test('answers as `magic ask` does, and SIGTERM ends it after what runs', async (
     .map((line) => JSON.parse(line) as { event: string; time: string })
   expect(entries.map(({ event }) => event)).toEqual(['request', 'request', 'note', 'stopped'])
   expect(log()).not.toContain('6 times 7')
+})
+
+async function said(log: () => string, text: string): Promise<void> {
+  while (!log().includes(text)) await sleep(10)
+}
+
+/** A streamed answer of which the first progress has come: its calls are being made. */
+async function underWay(url: string) {
+  const response = await ask(url, { stream: true })
+  const chunks = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
+  let text = ''
+  while (!text.includes('node-start')) {
+    const { done, value } = await chunks.next()
+    if (done) throw new Error(text)
+    text += value
+  }
+  /** All of the stream, once it has ended. */
+  const rest = async () => {
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) text += next.value
+    return text
+  }
+  return { rest }
+}
+
+test('the first SIGTERM finishes what runs and takes nothing new', async () => {
+  const { child, url, log } = await start(['--simulated-latency', '500', '--grace', '600'])
+  const { rest } = await underWay(url)
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await said(log, 'Stopping')
+  const late = await ask(url).then(
+    ({ status }) => status,
+    () => 'refused',
+  )
+  expect([503, 'refused']).toContain(late)
+  const stream = await rest()
+  expect(stream).toMatch(/"content":"[^"]+"/)
+  expect(stream.trimEnd()).toMatch(/data: \[DONE\]$/)
+  expect(await exited).toEqual([0, null])
+  expect(log()).toContain('"event":"stopped"')
+})
+
+test('the second SIGTERM ends it at once', async () => {
+  const { child, url, log } = await start(['--simulated-latency', '3600000', '--grace', '3600'])
+  const { rest } = await underWay(url)
+  const cut = rest().then(
+    (text) => text.includes('[DONE]'),
+    () => false,
+  )
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await said(log, 'Stopping')
+  child.kill('SIGTERM')
+  expect(await exited).toEqual([130, null])
+  expect(await cut).toBe(false)
+  expect(log()).not.toContain('"event":"stopped"')
 })
 
 test('the day’s cap holds after a kill in the middle', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { magic, magicProcess } from './magic.ts'
+import { magic, magicProcess } from '../magic.ts'
 
 // A run on a disk that cannot be written. Modes do not bind root, so the folder is mounted read-only.
 const hasBubblewrap = spawnSync('bwrap', ['--version']).status === 0
@@ -16,7 +16,7 @@ const ledgerFiles = (run: string) =>
 
 /** Runs the command where nothing below `work` can be written. */
 function magicReadOnly(...words: string[]) {
-  const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+  const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const mounts = ['--dev-bind', '/', '/', '--ro-bind', work, work, '--chdir', work]
   const command = [...mounts, process.execPath, script, ...words, '--runs-dir', runs]
   const env = { ...process.env, NO_COLOR: '1', TMPDIR: temporary }

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { magic } from './magic.ts'
+import { magic } from '../magic.ts'
 
 // A run that somebody has edited behind its back: no resume goes on from it in silence, and verify says so.
 const runs = mkdtempSync(join(tmpdir(), 'magic-tampered-'))

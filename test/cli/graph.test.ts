@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { AgentGraph } from '../src/graph/agent-graph.ts'
-import { graphKey } from '../src/graph/graph-key.ts'
-import { magic } from './magic.ts'
+import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { graphKey } from '../../src/graph/graph-key.ts'
+import { magic } from '../magic.ts'
 
 test('shows the probabilities behind each choice, draws the graph and writes it as Mermaid', async () => {
   const { code, stdout } = await magic('graph', '--seed', '7', 'Which planet has the shortest day?')

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FaultServer } from './faults/fault-server.ts'
-import { magic, magicWith } from './magic.ts'
+import { FaultServer } from '../faults/fault-server.ts'
+import { magic, magicWith } from '../magic.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-run-'))
 const file = (name: string, content: unknown) => {

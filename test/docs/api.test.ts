@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { apiPage, makeApiPage } from '../scripts/api-docs.ts'
-import * as library from '../src/index.ts'
+import { apiPage, makeApiPage } from '../../scripts/api-docs.ts'
+import * as library from '../../src/index.ts'
 
 test(
   'docs/api.md tells the public names as the sources declare them',

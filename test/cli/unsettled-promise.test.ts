@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { magicProcess } from './magic.ts'
+import { magicProcess } from '../magic.ts'
 
 // Whole commands, on a machine that may have other work.
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { wantedPackages } from '../src/cli/telemetry.ts'
-import { magicProcess } from './magic.ts'
+import { wantedPackages } from '../../src/cli/telemetry.ts'
+import { magicProcess } from '../magic.ts'
 
 interface Span {
   readonly name: string

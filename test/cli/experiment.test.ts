@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { magicIn } from './magic.ts'
+import { magicIn } from '../magic.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-cli-experiment-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -22,7 +22,7 @@ const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
 
 /** Kills the command as soon as it tells of this. */
 async function killedAt(word: string, ...words: string[]): Promise<void> {
-  const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+  const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const child = spawn(process.execPath, [script, ...words, '--display', 'json'], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1' },

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import { ReplayModel } from '../src/models/recording.ts'
-import { RunFolder } from '../src/store/run-folder.ts'
-import { ownTaskSet } from '../src/tasks/own/own-task-set.ts'
-import { train } from '../src/training/train.ts'
-import { magicIn } from './magic.ts'
+import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
+import { ReplayModel } from '../../src/models/recording.ts'
+import { RunFolder } from '../../src/store/run-folder.ts'
+import { ownTaskSet } from '../../src/tasks/own/own-task-set.ts'
+import { train } from '../../src/training/train.ts'
+import { magicIn } from '../magic.ts'
 
 // A run of an earlier version that its cap stopped after two of six updates, with an evaluation, as it was left on the disk,
 // and the replies that the simulated model of that version gave to the rest.
-const earlier = fileURLToPath(new URL('__fixtures__/before-the-rebuild', import.meta.url))
+const earlier = fileURLToPath(new URL('../__fixtures__/before-the-rebuild', import.meta.url))
 // The weights that the version which began the run ended with.
 const finalWeights = '09b9a46a7751bf78a2ebef6e3b66bfc584666a10b00e0616db1f71d5f0d94b08'
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import * as library from '../src/index.ts'
-import { magic } from './magic.ts'
+import * as library from '../../src/index.ts'
+import { magic } from '../magic.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
 test('every command that the README shows is there', async () => {
   const shown = new Set([...readme.matchAll(/^(?:\$ )?magic ([a-z]+)/gm)].map(([, command]) => command!))
@@ -33,5 +33,5 @@ test('every name that the README imports is exported', () => {
 test('every file that the README links to is there', () => {
   for (const [, path] of readme.matchAll(/\]\((docs\/[^)#]+)\)/g))
     if (!path!.endsWith('/'))
-      expect(readFileSync(new URL(`../${path}`, import.meta.url)).length).toBeGreaterThan(0)
+      expect(readFileSync(new URL(`../../${path}`, import.meta.url)).length).toBeGreaterThan(0)
 })

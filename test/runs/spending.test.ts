@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fault, FaultServer } from './faults/fault-server.ts'
-import type { Outcome } from './magic.ts'
+import { type Fault, FaultServer } from '../faults/fault-server.ts'
+import type { Outcome } from '../magic.ts'
 
 // What a run says that it has spent, against the log of a server that fails in many ways, over stops, kills and resumes.
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 function start(...words: string[]): { child: ChildProcess; outcome: Promise<Outcome> } {
-  const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+  const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const env = { ...process.env, NO_COLOR: '1', OPENAI_API_KEY: 'sk-test', MAGIC_RUNS_DIR: folder }
   const child = spawn(process.execPath, [script, ...words], { env })
   const ended = Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')])

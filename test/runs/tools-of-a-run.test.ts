@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { magic, magicWithBubblewrap, type Outcome } from './magic.ts'
+import { magic, magicWithBubblewrap, type Outcome } from '../magic.ts'
 
 // Many commands one after the other, on a machine that may have other work.
 

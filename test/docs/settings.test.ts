@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { settingsPage, withTables } from '../scripts/settings-docs.ts'
-import { settable } from '../src/settings/run-settings.ts'
+import { settingsPage, withTables } from '../../scripts/settings-docs.ts'
+import { settable } from '../../src/settings/run-settings.ts'
 
 test('docs/settings.md tells the settings as the schemas declare them', () => {
   expect(settingsPage, 'run `npm run docs:settings`').toBe(withTables(settingsPage))

@@ -16,9 +16,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FaultServer } from './faults/fault-server.ts'
-import { magic, magicProcess, magicWith, type Outcome } from './magic.ts'
-import { describeShared, sharedPath } from './shared.ts'
+import { FaultServer } from '../faults/fault-server.ts'
+import { magic, magicProcess, magicWith, type Outcome } from '../magic.ts'
+import { describeShared, sharedPath } from '../shared.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-train-'))
 const runs = join(folder, 'runs')
@@ -62,7 +62,7 @@ function finalState(name: string): Record<string, string> {
 
 /** A training in a process of its own that has done at least one update of four, and is in the middle of others. */
 async function underWay(name: string): Promise<{ child: ChildProcess; outcome: Promise<Outcome> }> {
-  const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+  const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const words = training(name, '--simulated-latency', '150', '--concurrency', '4')
   const child = spawn(process.execPath, [script, ...words], { env: { ...process.env, NO_COLOR: '1' } })
   const outcome = Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')]).then(

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openJob } from '../src/cli/job.ts'
-import { openTasks } from '../src/cli/options/task-options.ts'
-import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import { train } from '../src/training/train.ts'
-import { magicWith } from './magic.ts'
+import { openJob } from '../../src/cli/job.ts'
+import { openTasks } from '../../src/cli/options/task-options.ts'
+import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
+import { train } from '../../src/training/train.ts'
+import { magicWith } from '../magic.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-eval-'))
 const magic = (...words: string[]) => magicWith({ MAGIC_RUNS_DIR: runs }, ...words)
@@ -428,7 +428,7 @@ function interrupted(
   word: string,
   signal: NodeJS.Signals = 'SIGINT',
 ): Promise<{ code: number | null; stderr: string }> {
-  const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
+  const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const env = { ...process.env, NO_COLOR: '1', MAGIC_RUNS_DIR: runs }
   const child = spawn(process.execPath, [script, ...words], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { outputSchemas, schemaFiles } from '../scripts/output-schemas.ts'
-import { magicIn } from './magic.ts'
+import { outputSchemas, schemaFiles } from '../../scripts/output-schemas.ts'
+import { magicIn } from '../magic.ts'
 
-const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'magic-schemas-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
