@@ -149,6 +149,22 @@ test('a snapshot that knows every pair costs a route nothing', async () => {
   expect(first('q3-known').made).toMatchObject({ calls: 0 })
 })
 
+test('a model with a price spends money, in fifths of the budget', async () => {
+  const price = { currency: 'CNY', asOf: '2026-11', input: 10, cachedInput: 1, output: 40 }
+  const execution = { prices: { [`${tinyModel.identity.provider}/${tinyModel.identity.model}`]: price } }
+  const result = await run('q3', 'q3-money', { engine: { sandbox: null, execution }, routeBudget: 1.2 })
+  const [table] = result.tables
+  expect(table!.title).toContain('by budget in CNY')
+  expect(table!.rows.map(([stage]) => stage!.text)).toEqual([
+    ...['0.0000', '0.2400', '0.4800', '0.7200', '0.9600', '1.2000'],
+  ])
+  const spent = table!.rows.map((cells) => cells[table!.columns.indexOf('RL: spent')]!.value as number)
+  expect(spent.at(-1)).toBeGreaterThanOrEqual(1.2)
+  expect(result.facts.find(([name]) => name === 'price')![1]).toContain('CNY, as of 2026-11')
+  // A price is no deviation.
+  expect(result.deviations.join()).not.toContain('prices')
+})
+
 test('D3 counts what a training recorded, and the same from its file', async () => {
   const result = await run('d3', 'd3')
   const file = join(work, 'd3/runs/tiny-23-credit/trajectories.jsonl')
