@@ -176,15 +176,23 @@ test('D3 counts what a training recorded, and the same from its file', async () 
 })
 
 test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
-  await expect(run('q4', 'q4', { budget: { calls: 30 } })).rejects.toThrow('A cap was reached')
-  const result = await run('q4', 'q4')
+  const more = { ...study, organisations: ['g-designer'] }
+  const capped = laboratory('q4', { budget: { calls: 30 } })
+  await expect(runExperiment('q4', capped, more)).rejects.toThrow('A cap was reached')
+  const { result } = await runExperiment('q4', laboratory('q4'), more)
   const rows = result.tables[0]!.rows.map(([name, fidelity]) => [name!.text, fidelity!.text])
   expect(rows).toEqual([
     ['direct', 'paper'],
     ['MAGIC', '–'],
     ...['chain', 'complete', 'random', 'tree'].map((name) => [`${name}-topology`, 'adaptation']),
     ['llm-debate', 'released code'],
+    ['g-designer', 'released code'],
   ])
+  // One that learns is trained first, and the report says what it was written from.
+  expect(new RunFolder(join(work, 'q4/runs/tiny-23-g-designer')).readRecord().organisation?.name).toBe(
+    'g-designer',
+  )
+  expect(result.decisions.join()).toContain('g-designer (released code)')
   expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
 })
