@@ -23,6 +23,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
   'Look and prove:': {
     show: async () => (await import('./commands/show.ts')).showCommand(),
     eval: async () => (await import('./commands/eval.ts')).evalCommand(),
+    organisations: async () => (await import('./commands/organisations.ts')).organisationsCommand(),
     compare: async () => (await import('./commands/compare.ts')).compareCommand(),
     view: async () => (await import('./commands/view.ts')).viewCommand(),
     report: async () => (await import('./commands/report.ts')).reportCommand(),

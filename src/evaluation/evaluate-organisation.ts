@@ -40,8 +40,8 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
   /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
   readonly transportFailures?: TransportRule
-  /** Disturbs every execution on purpose. */
-  readonly interference?: Interference
+  /** Disturbs the execution of a task on purpose. */
+  readonly interference?: (task: Task) => Interference
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -93,8 +93,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
-  const { name, description } = organisation
-  const reported = { organisation: name, description, split, tasks: tasks.length }
+  const { name, description, fidelity } = organisation
+  const reported = { organisation: name, description, fidelity, split, tasks: tasks.length }
   return organisationReport(
     reported,
     tasks.flatMap(({ id }) => records.get(id) ?? []),
@@ -109,7 +109,8 @@ async function recordOf(
   reference: unknown,
   {
     signal,
-    ...means
+    interference,
+    transportFailures,
   }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference'> & { readonly signal: AbortSignal },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
@@ -117,7 +118,8 @@ async function recordOf(
   const onExecution = (execution: Execution) => void executions.push(execution)
   try {
     const run = await runOf(organisation, task)
-    const made = await evaluateRun(executor, run, task, reference, { ...means, signal, onExecution })
+    const means = { signal, transportFailures, interference: interference?.(task), onExecution }
+    const made = await evaluateRun(executor, run, task, reference, means)
     const { reused: _, ...evaluation } = made.evaluation
     const { graph, notes } = executions.at(-1)!
     const record = {

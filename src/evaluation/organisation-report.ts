@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage, noUsage } from '../models/usage.ts'
+import type { Fidelity } from '../organisations/organisation.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { meanInterval, meanOf } from './statistics.ts'
 
@@ -30,6 +31,8 @@ export interface ReportedEvaluation {
   /** Its name. */
   readonly organisation: string
   readonly description: string
+  /** Of a system of the literature: what its recipe was written from. */
+  readonly fidelity?: Fidelity
   readonly split: string
   /** Questions that were to be evaluated. */
   readonly tasks: number
@@ -39,7 +42,7 @@ export type OrganisationReport = ReturnType<typeof organisationReport>
 
 /** What records say together; they are in the order of the tasks, and at least one. */
 export function organisationReport(
-  { organisation, description, split, tasks: total }: ReportedEvaluation,
+  { organisation, description, fidelity, split, tasks: total }: ReportedEvaluation,
   records: readonly QuestionRecord[],
 ) {
   const n = records.length
@@ -50,6 +53,7 @@ export function organisationReport(
   return {
     organisation,
     description,
+    ...(fidelity !== undefined && { fidelity }),
     split,
     /** Questions that were evaluated: the denominator of every mean, failures included. */
     n,

@@ -195,7 +195,7 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
 
 async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const { node, predecessors, around, span } = at
-  const { limit, clock, meter, settings, replies, signal, tell, elapsed } = around
+  const { limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = around
   const model = modelOf(node, around)
   const canary = model === around.model ? around.canary : canaryOf(model)
   const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
@@ -208,6 +208,7 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
       limit,
       clock,
       meter,
+      allowance,
       signal: until,
       priority: node.remaining,
       attemptMs: settings.attemptSeconds * 1000,

@@ -122,11 +122,12 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
       granularity: node.part === 'aggregator' ? 'group' : node.part,
       name: names[index]!,
       ...routed(index),
-      system: systemText(executor, role, node.part, {
+      ...textsOf(executor, role, {
+        part: node.part,
         hasTools: tools.size > 0,
-        more: own === undefined ? '' : ownRoundInstructions,
+        hasOwn: own !== undefined,
+        agent: unit.agent,
       }),
-      head: headText(executor.id, role.id, node.part, unit.agent),
       tools,
       toolsText: tools.size > 0 ? toolsText(tools) : undefined,
       own,
@@ -196,6 +197,35 @@ export function executorOf(role: Role, { part, worker }: Pick<ExpandedNode, 'par
 function idOf({ unit, part, worker }: ExpandedNode): string {
   if (part === 'atomic') return `u${unit}`
   return part === 'worker' ? `u${unit}.w${worker}` : `u${unit}.aggregator`
+}
+
+type NodeTexts = Pick<PlannedNode, 'system' | 'head'>
+
+interface NodeManner {
+  readonly part: NodePart
+  readonly hasTools: boolean
+  /** It is told what it said itself in the round before. */
+  readonly hasOwn: boolean
+  readonly agent?: number
+}
+
+const texts = new WeakMap<Role, Map<string, NodeTexts>>()
+
+/** Made once for all graphs with this role. */
+function textsOf(executor: Executor, role: Role, manner: NodeManner): NodeTexts {
+  const { part, hasTools, hasOwn, agent } = manner
+  const known = texts.get(role) ?? new Map<string, NodeTexts>()
+  texts.set(role, known)
+  const key = `${executor.id} ${part} ${hasTools} ${hasOwn} ${agent}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const more = hasOwn ? ownRoundInstructions : ''
+  const made = {
+    system: systemText(executor, role, part, { hasTools, more }),
+    head: headText(executor.id, role.id, part, agent),
+  }
+  known.set(key, made)
+  return made
 }
 
 /** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */

@@ -5,6 +5,7 @@ import { direct } from './direct.ts'
 import { dylan } from './dylan.ts'
 import { graphR1 } from './graph-r1.ts'
 import { graphSearch } from './graph-search.ts'
+import { learners } from './learned/list.ts'
 import { llmDebate } from './llm-debate.ts'
 import type { OrganisationDefinition } from './organisation.ts'
 import { selfConsistency } from './self-consistency.ts'
@@ -24,4 +25,5 @@ export const organisations: readonly OrganisationDefinition[] = [
   graphR1,
   bigmas,
   verimap,
+  ...learners,
 ]

@@ -22,7 +22,8 @@ export async function openOrganisation(
   const { name, description, category, fidelity } = definition
   const checked = definition.options.strict().safeParse(options)
   if (!checked.success) throw new OrganisationOptionError(definition, checked.error)
-  const about = { name, description, category, fidelity }
+  const settings = Object.entries(options).map(([option, value]) => `:${option}=${String(value)}`)
+  const about = { name: `${name}${settings.join('')}`, description, category, fidelity }
   // What is at its default leaves no trace, so that a new option does not make another evaluation of an old one.
   const set = Object.fromEntries(
     Object.entries(options).map(([option, value]) => [

@@ -30,13 +30,13 @@ export const verimap = defineOrganisation({
     let last: JsonValue | undefined
     const python = settings.python && (await context.program('pass')).ran
     for (let number = 1; number <= settings.plans && !context.signal.aborted; number += 1) {
+      if (number > 1) context.note('plans', number)
       const plan = await planned(context, traces, python, settings)
       if (plan === undefined) break
       const { outputs, failed } = await carriedOut(context, plan, settings)
       last = outputs[plan.result] ?? last
       if (failed === undefined) break
       traces.push({ plan: plan as unknown as JsonValue, failed })
-      context.note('plans', number + 1)
     }
     return last
   },

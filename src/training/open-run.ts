@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { GraphLearner } from '../learning/graph-learner.ts'
 import type { PolicyLearner } from '../learning/policy-learner.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
+import { PolicyParameters } from '../policy/parameters.ts'
 import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
 import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
@@ -116,12 +117,15 @@ export function stateOf(prepared: PreparedRun, learner: RunLearner, update: numb
   }
 }
 
-function identityOf({ record, encoder: { dims: semantic } }: PreparedRun): CheckpointIdentity {
+function identityOf({ record, encoder: { dims: semantic }, learner }: PreparedRun): CheckpointIdentity {
   const { library, encoder, arithmetic, training, organisation } = record
   const { hidden, maxUnits, maxDepth, gain } = training
   const common = { library, encoder: encoder.fingerprint, arithmetic }
-  if (organisation !== undefined) return { ...common, organisation: organisation.name }
-  return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
+  if (learner === undefined) return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
+  const { parameters } = learner
+  // What learns may be a policy all the same.
+  const dimensions = parameters instanceof PolicyParameters ? parameters.dimensions : undefined
+  return { ...common, dimensions, organisation: organisation?.name }
 }
 
 async function learnerOf({ parts, record, encoder, learner }: PreparedRun): Promise<RunLearner> {

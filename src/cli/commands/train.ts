@@ -17,7 +17,7 @@ import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } f
 import { existingRun, freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
-import { organisationOptions } from '../options/organisation-options.ts'
+import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskOptions, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
 import {
@@ -41,8 +41,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly dryRun: boolean
   readonly ledger?: string
   readonly learnFrom?: readonly string[]
-  readonly organisation?: string
-  readonly option?: Readonly<Record<string, unknown>>
+  readonly organisation?: GivenOrganisation
 }
 
 export function trainCommand(): Command {
@@ -59,9 +58,9 @@ export function trainCommand(): Command {
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
     .option(
       '--organisation <name>',
-      'train this system instead of a policy; `magic organisations` lists them',
+      'train this system instead of a policy, with its options; `magic organisations` lists them',
+      parseOrganisation,
     )
-    .option('--option <name=value...>', 'an option of the organisation', organisationOptions)
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -86,7 +85,7 @@ Examples:
   magic train questions.jsonl --learn-from first       with all that the run first has paid for on these questions
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
-  magic train gsm8k --organisation gptswarm --option iterations=50   another system that learns
+  magic train gsm8k --organisation gptswarm:iterations=50   another system that learns
 
 Your own questions are learned from by values, benchmarks by the paper's procedure; --method chooses, and so does a flag
 that only the paper's has, such as --updates. Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
@@ -150,17 +149,14 @@ function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' |
 
 /** What `--organisation` names. Settings of policies mean nothing to it. */
 function chosenLearner(options: TrainCommandOptions): LearnerSource | undefined {
-  const { organisation, option } = options
-  if (organisation === undefined) {
-    if (option !== undefined) throw new UsageError('--option is for a system that --organisation names.')
-    return undefined
-  }
+  const { organisation } = options
+  if (organisation === undefined) return undefined
   const given = policySettings.filter((name) => options[name] !== undefined)
   if (given.length > 0)
     throw new UsageError(
-      `${given.join(', ')}: only a policy's training has that. What ${organisation} can be told is said with --option.`,
+      `${given.join(', ')}: only a policy's training has that. What ${organisation.name} can be told is written as in ${organisation.name}:option=value.`,
     )
-  return learnerSource(organisation, option)
+  return learnerSource(organisation.name, organisation.options)
 }
 
 const policySettings = [

@@ -44,11 +44,16 @@ export interface OpenedTasks {
 const usualSizes = { train: 100, test: 200 }
 
 export function addTaskOptions(command: Command): Command {
-  return command
-    .argument(
+  return addTaskSourceOptions(
+    command.argument(
       '[tasks]',
       `a question file (.jsonl, .csv), \`synthetic\`, or a benchmark (${benchmarkNames.join(', ')}); without it, what magic.config.ts says`,
-    )
+    ),
+  )
+}
+
+export function addTaskSourceOptions(command: Command): Command {
+  return command
     .optionsGroup('Tasks:')
     .option('--config <file>', 'configuration; magic.config.* of this folder by default')
     .option('--train-size <n>', 'training questions at most', wholeNumber(1))

@@ -1,4 +1,10 @@
 import { join } from 'node:path'
+import { drawCandidates } from '../../learning/search/candidates.ts'
+import {
+  demonstrationGroup,
+  imitationDropout,
+  imitationWeights,
+} from '../../learning/search/demonstration.ts'
 import { embedQuestions } from '../../learning/training-questions.ts'
 import { untrainedLearner } from '../../learning/untrained-policy.ts'
 import { deriveRandom } from '../../numerics/random.ts'
@@ -11,8 +17,6 @@ import { type PreparedRun, prepareRun } from '../../training/prepare-run.ts'
 import { openRunFiles } from '../../training/run-files.ts'
 import { openEvaluator } from '../../training/training-evaluator.ts'
 import { ExperimentStopped, type Laboratory, type OpenedSet } from '../laboratory.ts'
-import { drawCandidates } from './candidates.ts'
-import { demonstrationGroup, imitationDropout, imitationWeights } from './demonstration.ts'
 import type { RouteBudget, RouteResult } from './rl-route.ts'
 import { SearchRoute } from './route.ts'
 

@@ -30,7 +30,7 @@ const options = z.object({
   epochs: z.int().min(1).default(100).describe('Epochs of each of the two stages.'),
   firstRate: z.number().positive().default(8e-5).describe('Learning rate of the first stage.'),
   secondRate: z.number().positive().default(1e-5).describe('Learning rate of the second stage.'),
-  batch: z.int().min(1).default(1).describe('Graphs in an optimizer step.'),
+  batch: z.int().min(1).default(4).describe('Graphs in an optimizer step.'),
   hidden: z.int().min(1).default(256).describe('Width of the node and edge GRUs.'),
   minNodes: z.int().min(1).default(2).describe('Nodes before END may be chosen.'),
   maxNodes: z.int().min(1).max(10).default(5).describe('Nodes at most: the most of any lesson.'),

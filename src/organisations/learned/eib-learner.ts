@@ -30,7 +30,7 @@ import {
 import { defineLearner } from './define-learner.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
-import { convolutionWeights } from './propagation.ts'
+import { neighbourWeights, pathEdges } from './propagation.ts'
 
 const options = z.object({
   agents: z.int().min(2).max(16).default(4).describe('Agents, their roles cycling.'),
@@ -59,8 +59,10 @@ export function eibSampler(
   const agents = agentsOf(library, count)
   const pairs = legalPairs(agents, library)
   const everyPair = agents.flatMap((_, i) => agents.map((__, j): Edge => [i, j]))
-  const chain = agents.slice(1).map((_, place): Edge => [place, place + 1])
-  const views = { full: convolutionWeights(count, everyPair), chain: convolutionWeights(count, chain) }
+  const views = {
+    full: neighbourWeights(count, everyPair),
+    chain: neighbourWeights(count, pathEdges(count)),
+  }
   const network = new Network(
     {
       ...linearShapes('full.0', encoder.dims, hidden),
@@ -130,7 +132,7 @@ export const eibLearner = defineLearner({
   fidelity: 'paper',
   source: 'EIB-Learner, method section; its code (se7esx/EIB) could not be read',
   differences: [
-    'Masks are σ(ZᵀZ): the squashing is not stated.',
+    'Masks are σ(ZᵀZ), and a layer mixes each agent with the mean of its neighbours: neither is stated.',
     'A symmetric mask becomes a DAG by role order and a check for cycles; pairs whose types do not fit are no choice.',
     'Widths, learning rate, batch and number of updates are ours; the summarizer hears the sinks of the last round.',
   ],

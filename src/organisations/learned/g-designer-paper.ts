@@ -20,7 +20,7 @@ import { type Edge, questionVector } from './agents.ts'
 import { type DrawnDesign, designSpace } from './design-space.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import type { GraphSampler } from './policy-gradient.ts'
-import { convolutionWeights } from './propagation.ts'
+import { convolutionWeights, pathEdges } from './propagation.ts'
 
 /** Entries of a latent vector, as in the released code. */
 const latent = 16
@@ -43,8 +43,7 @@ export async function variationalDesigner(
 ): Promise<GraphSampler<Float32Array, DrawnVariation>> {
   const { encoder, seed } = means
   const space = await designSpace(means, count)
-  const chain = Array.from({ length: count - 1 }, (_, place): Edge => [place, place + 1])
-  const joined = [...chain, ...space.agents.map((_, agent): Edge => [agent, count])]
+  const joined = [...pathEdges(count), ...space.agents.map((_, agent): Edge => [agent, count])]
   const convolution = convolutionWeights(count + 1, joined)
   const network = new Network(
     {

@@ -17,7 +17,7 @@ import { type DrawnDesign, designSpace } from './design-space.ts'
 import { variationalDesigner } from './g-designer-paper.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
-import { convolutionWeights } from './propagation.ts'
+import { convolutionWeights, pathEdges } from './propagation.ts'
 
 const options = z.object({
   variant: z
@@ -37,7 +37,7 @@ export async function releasedDesigner(
 ): Promise<GraphSampler<Float32Array, DrawnDesign>> {
   const { encoder, seed } = means
   const space = await designSpace(means, count)
-  const weights = convolutionWeights(count, space.pairs)
+  const weights = convolutionWeights(count, pathEdges(count))
   const network = new Network(
     {
       ...linearShapes('gcn.0', 2 * encoder.dims, 16),
@@ -94,7 +94,7 @@ export const gDesigner = defineLearner({
   source:
     'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
   differences: [
-    'The hand-written role graph is the library’s: which role’s output fits which input.',
+    'The hand-written role graph is a path in the library’s order: in a complete one the convolution makes all agents alike.',
     'Pairs whose types do not fit are no choice; dropout is left out.',
     'Vectors have the width of the run’s encoder (384 with MiniLM).',
     '`variant: paper` draws edges from σ of the decoder, without the Gumbel noise; terms that the paper leaves open have weights of our own.',

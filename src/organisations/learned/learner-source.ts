@@ -16,10 +16,14 @@ export function learnerSource(
     throw new Problem(
       `There is no organisation '${typeof given === 'string' ? given : given.name}' that learns. These do: ${learners.map(({ name }) => name).join(', ')}.`,
     )
-  const checked = definition.options.strict().safeParse(options)
+  const checked = definition.options.omit({ run: true }).strict().safeParse(options)
   if (!checked.success)
     throw new Problem(
-      `An option of ${definition.name} is wrong. ${z.prettifyError(checked.error)} Its options: ${Object.keys(definition.options.shape).join(', ')}.`,
+      `An option of ${definition.name} is wrong. ${z.prettifyError(checked.error)} Its options: ${Object.keys(
+        definition.options.shape,
+      )
+        .filter((one) => one !== 'run')
+        .join(', ')}.`,
     )
   return {
     name: definition.name,

@@ -6,6 +6,7 @@ import { goAgent } from './go-agent.ts'
 import { gptswarm } from './gptswarm.ts'
 import { masRouter } from './mas-router.ts'
 import { rGfm } from './r-gfm.ts'
+import { searchThenSft } from './search-then-sft.ts'
 
 /** The systems that learn, in the order of the paper's tables. */
 export const learners: readonly OrganisationDefinition[] = [
@@ -16,4 +17,5 @@ export const learners: readonly OrganisationDefinition[] = [
   goAgent,
   argDesigner,
   eibLearner,
+  searchThenSft,
 ]

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { narrowEncoder } from '../../../test/narrow-encoder.ts'
 import { tinyTaskSet } from '../../../test/tiny-task-set.ts'
 import { learned, modelAround, tinyModel, trainTiny } from '../../../test/tiny-training.ts'
 import { type Verification, verify } from '../../evaluation/verify.ts'
@@ -10,6 +11,7 @@ import { RunFolder } from '../../store/run-folder.ts'
 import type { UpdateRecord } from '../../training/update-record.ts'
 import { learners } from './list.ts'
 
+const encoder = narrowEncoder(12)
 const work = mkdtempSync(join(tmpdir(), 'magic-learners-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
@@ -21,6 +23,7 @@ const given: Readonly<Record<string, object>> = {
   'eib-learner': { iterations: 3, batch: 2, rounds: 2, hidden: 8 },
   'arg-designer': { questions: 4, epochs: 12, hidden: 8 },
   'go-agent': { questions: 2, epochs: 12 },
+  'search-then-sft': { passes: 1, stages: 3, hidden: 8, maxUnits: 2 },
   'r-gfm': { questions: 3, epochs: 12, hidden: 8 },
 }
 
@@ -37,7 +40,7 @@ describe.each(learners.map((definition) => [definition.name, definition] as cons
 
     test('killed and resumed again and again, it ends with the same weights, and verify agrees', async () => {
       const reference = join(work, `${name}-whole`)
-      expect((await trainTiny(reference, { settings: {}, organisation })).status).toBe('finished')
+      expect((await trainTiny(reference, { settings: {}, encoder, organisation })).status).toBe('finished')
       const folder = join(work, `${name}-stopped`)
       let calls = 0
       let status = ''
@@ -49,7 +52,9 @@ describe.each(learners.map((definition) => [definition.name, definition] as cons
           if (calls === limit) stop.abort(new Error('enough'))
           return tinyModel.ask(request, signal)
         })
-        ;({ status } = await trainTiny(folder, { settings: {}, organisation, model, signal: stop.signal }))
+        ;({ status } = await trainTiny(folder, {
+          ...{ settings: {}, encoder, organisation, model, signal: stop.signal },
+        }))
       }
       expect(status).toBe('finished')
       const [one, other] = [learned(folder), learned(reference)]
