@@ -264,6 +264,18 @@ test('a sweep has a point per penalty and what matches its budget; transfer has 
   expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
 })
 
+test('what another experiment trained or evaluated otherwise is not taken over', async () => {
+  const earlier = join(work, 'q1')
+  expect(await planExperiment(experiments.q4, laboratory('q4-from', { earlier }), study)).toHaveLength(5)
+  const otherwise = { ...study, training: { ...training, probes: 0 } }
+  const trained = runExperiment('q4', laboratory('q4-other', { earlier }), otherwise)
+  await expect(trained).rejects.toThrow(/was trained otherwise:\n {2}probes was 1 and is 0/)
+  const tasks = splitOf(small, 'test').tasks.slice(0, 2)
+  const set = { ...small, splits: { ...small.splits, test: { ...splitOf(small, 'test'), tasks } } }
+  const fewer = laboratory('q4-fewer', { earlier, open: async () => ({ set, source: {} }) })
+  await expect(runExperiment('q4', fewer, study)).rejects.toThrow('is an evaluation on other questions')
+})
+
 test('a plan names every training and evaluation without asking the model', async () => {
   const silent = modelAround(async () => {
     throw new Error('It must not be asked.')

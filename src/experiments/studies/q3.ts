@@ -7,7 +7,7 @@ import type { ConditionResult } from '../conditions.ts'
 import { weightsDigest } from '../initial-weights.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
-import { evaluationStep, type PlannedStep, policyLike, step, trainingSteps } from '../plan.ts'
+import { evaluationSteps, type PlannedStep, policyLike, step, trainingSteps } from '../plan.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { type RouteResult, rlRoute } from '../search/rl-route.ts'
@@ -46,7 +46,7 @@ export const q3: ExperimentDefinition = {
         steps.push(step(lab, `${set.name}, Search-then-SFT: search`, pass, {}, passes))
       }
       const evaluations = (1 + 2 * settings.stages) * seeds.length
-      steps.push(await evaluationStep(lab, opened, set.name, policyLike(set, given), evaluations))
+      steps.push(...(await evaluationSteps(lab, opened, set.name, policyLike(set, given), evaluations)))
     }
     return steps
   },
