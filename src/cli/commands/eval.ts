@@ -9,7 +9,7 @@ import { disturbed } from '../../evaluation/interventions.ts'
 import { organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
-import { answersOf, matchedRows } from '../../experiments/measures/matched-tokens.ts'
+import { matchedRows, votedAnswers } from '../../experiments/measures/matched-tokens.ts'
 import { addCosts } from '../../models/prices.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { exitCode } from '../../problem.ts'
@@ -242,9 +242,9 @@ function nextMatched(
   queue: readonly GivenOrganisation[],
 ): GivenOrganisation[] {
   const tokensOf = (isMatched: boolean) =>
-    evaluated.filter((one) => (answersOf(one) !== undefined) === isMatched).map((one) => one.tokens.total)
+    evaluated.filter((one) => (votedAnswers(one) !== undefined) === isMatched).map((one) => one.tokens.total)
   if (Math.max(0, ...tokensOf(true)) > Math.max(0, ...tokensOf(false))) return []
-  const asked = evaluated.map((one) => answersOf(one) ?? -1)
+  const asked = evaluated.map((one) => votedAnswers(one) ?? -1)
   const answers = Math.max(...asked) + 2
   const next = parseOrganisation(`self-consistency:answers=${answers}`)
   return answers > mostAnswers || queue.some(({ text }) => text === next.text) ? [] : [next]
