@@ -42,9 +42,11 @@ describe('magic eval', { timeout: seconds }, () => {
     const { code, stdout, stderr } = await magic(...words)
     expect(stderr).toContain('trained (simulated): done, 10/10')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/organisation +accuracy \[95 %\] +n +tokens\/q +calls\/q +cost +failed/)
+    expect(stdout).toMatch(/organisation +fidelity +accuracy \[95 %\] +n +tokens\/q +calls\/q +cost +failed/)
     for (const name of ['trained', 'untrained', 'direct'])
-      expect(stdout).toMatch(new RegExp(`^${name} +\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'))
+      expect(stdout).toMatch(
+        new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'),
+      )
     expect(stdout).toContain('The scores are simulated')
     expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more;/)
     expect(stdout).not.toContain('\u001b')

@@ -32,6 +32,7 @@ test(
       ['resume', 'resume', 't'],
       ['eval', 'eval', 't', '--organisation', 'trained,direct'],
       ['compare', 'compare', 't', '--base', 'direct'],
+      ['organisations', 'organisations'],
       ['show', 'show', 't'],
       ['show-runs', 'show'],
       ['verify', 'verify', 't'],
