@@ -39,6 +39,8 @@ test(
       ['export', 'export', 't'],
       ['estimate', 'estimate', 'q.jsonl', ...small],
       ['demo', 'demo', '--quick'],
+      ['experiment', 'experiment', 'd2'],
+      ['experiment-plan', 'experiment', 'd3', '--tasks', 'q.jsonl', '--encoder', 'lexical', '--dry-run'],
       ['graph', 'graph', '--seed', '7', 'Which planet has the shortest day?'],
       ['run', 'run', '--graph', at('examples/graph.json'), '--task', at('examples/task.json')],
       ['data-list', 'data', 'list'],

@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import type { Execution } from '../execution/execution.ts'
+import { executeDrive } from '../execution/execute-drive.ts'
+import { executeGraph } from '../execution/execute-graph.ts'
+import type { Execution, ExecutionOptions, Interference } from '../execution/execution.ts'
 import { boundedText, boundedValue } from '../execution/length-budget.ts'
 import type { Trace } from '../execution/trace/trace.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
+import { isDriver, type Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { evaluateGraph, type TransportRule } from '../training/training-evaluator.ts'
-import type { Organisation } from './organisation.ts'
+import { evaluateRun, type TransportRule } from '../training/training-evaluator.ts'
 import {
   type AskedQuestion,
   type OrganisationReport,
@@ -38,6 +40,8 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
   /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
   readonly transportFailures?: TransportRule
+  /** Disturbs the execution of a task on purpose. */
+  readonly interference?: (task: Task) => Interference
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -64,7 +68,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
   const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const means = { signal, transportFailures: options.transportFailures }
+  const { transportFailures, interference } = options
+  const means = { signal, transportFailures, interference }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
@@ -88,8 +93,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
-  const { name, description } = organisation
-  const reported = { organisation: name, description, split, tasks: tasks.length }
+  const { name, description, fidelity } = organisation
+  const reported = { organisation: name, description, fidelity, split, tasks: tasks.length }
   return organisationReport(
     reported,
     tasks.flatMap(({ id }) => records.get(id) ?? []),
@@ -102,20 +107,27 @@ async function recordOf(
   organisation: Organisation,
   task: Task,
   reference: unknown,
-  { signal, ...means }: { readonly signal: AbortSignal; readonly transportFailures?: TransportRule },
+  {
+    signal,
+    interference,
+    transportFailures,
+  }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference'> & { readonly signal: AbortSignal },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
   const executions: Execution[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
   try {
-    const graph = await organisation.graphFor(task)
-    const made = await evaluateGraph(executor, graph, task, reference, { ...means, signal, onExecution })
+    const run = await runOf(organisation, task)
+    const means = { signal, transportFailures, interference: interference?.(task), onExecution }
+    const made = await evaluateRun(executor, run, task, reference, means)
     const { reused: _, ...evaluation } = made.evaluation
+    const { graph, notes } = executions.at(-1)!
     const record = {
       task: task.id,
       ...(executor.parts.settings.traceContent && askedOf(executor.parts.set, task, reference)),
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
+      ...(notes !== undefined && { notes }),
       ...evaluation,
       usage: addUsage(...executions.map(({ usage }) => usage)),
       cost: executions.map(({ cost }) => cost).reduce(addCosts),
@@ -125,6 +137,16 @@ async function recordOf(
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }
+}
+
+/** How a task is executed: by its graph, or as the organisation decides. */
+async function runOf(organisation: Organisation, task: Task) {
+  if (isDriver(organisation)) {
+    const { drive } = organisation
+    return (given: Omit<ExecutionOptions, 'graph'>) => executeDrive({ ...given, drive })
+  }
+  const graph = await organisation.graphFor(task)
+  return (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
 }
 
 /** A question may bring megabytes along; its record need not keep them. */

@@ -6,7 +6,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { addCosts } from '../models/prices.ts'
+import { addCosts, costOf, type Price, priceOf } from '../models/prices.ts'
 import type { Call } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { addUsage } from '../models/usage.ts'
@@ -35,19 +35,30 @@ export async function evaluateGraph(
   graph: AgentGraph,
   task: Task,
   reference: unknown,
-  {
-    onExecution,
-    transportFailures = 'stop',
-    ...options
-  }: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent'> & {
-    readonly transportFailures?: TransportRule
-    readonly onExecution?: (execution: Execution) => void | Promise<void>
-  } = {},
+  options?: EvaluationMeans,
+): Promise<Required<TracedEvaluation>> {
+  const run = (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
+  return evaluateRun(executor, run, task, reference, options)
+}
+
+export interface EvaluationMeans
+  extends Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'interference'> {
+  readonly transportFailures?: TransportRule
+  readonly onExecution?: (execution: Execution) => void | Promise<void>
+}
+
+/** The same for anything that executes: a graph, or an organisation that drives. */
+export async function evaluateRun(
+  executor: TaskExecutor,
+  run: (given: Omit<ExecutionOptions, 'graph'>) => Promise<Execution>,
+  task: Task,
+  reference: unknown,
+  { onExecution, transportFailures = 'stop', ...options }: EvaluationMeans = {},
 ): Promise<Required<TracedEvaluation>> {
   const { signal } = options
   for (let round = 1; ; round += 1) {
-    const given = { ...executor.optionsFor(task), ...options, graph }
-    const execution = await executor.watched(task, () => executeGraph(given))
+    const given = { ...executor.optionsFor(task), ...options }
+    const execution = await executor.watched(task, () => run(given))
     await onExecution?.(execution)
     const { status, stop, failures, trace } = execution
     if (stop !== undefined) throw stopError(stop)
@@ -64,10 +75,20 @@ export async function evaluateGraph(
 }
 
 /** What is learned from an evaluation. */
-export function graphScore({ score, usage, reused }: Evaluation): Required<GraphScore> {
+export function graphScore(
+  { score, usage, reused }: Evaluation,
+  price?: Price,
+): GraphScore & Required<Pick<GraphScore, 'usage'>> {
   // Reused calls count too: a penalty must not depend on what the ledger knew.
-  const { calls, input, output } = addUsage(usage, reused)
-  return { score, usage: { calls, tokens: input + output } }
+  const all = addUsage(usage, reused)
+  // Nor on the hour.
+  const cost = costOf(all, price && { ...price, peak: undefined }, new Date(0))
+  const { calls, input, output } = all
+  return {
+    score,
+    usage: { calls, tokens: input + output },
+    ...(cost !== 'unpriced' && { cost: cost.amount }),
+  }
 }
 
 /** What the evaluations of one update took. */
@@ -83,6 +104,7 @@ export function openEvaluator(options: {
   readonly signal?: AbortSignal
 }) {
   const { parts, ledger, requestReuse } = options
+  const price = priceOf(parts.model.identity, parts.settings.prices)
   const { tasks, references } = splitOf(parts.set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const versions = new Map<string, string>()
@@ -134,7 +156,7 @@ export function openEvaluator(options: {
       if (origin === 'kept') known += 1
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
-      return graphScore(value.evaluation)
+      return graphScore(value.evaluation, price)
     } catch (error) {
       // Nothing of this update will be used: what else is under way ends too.
       stop.abort(error)
