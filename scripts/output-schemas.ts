@@ -189,6 +189,13 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     total: plannedStep.optional().describe('Absent where no model is asked.'),
     simulatedLengths: z.literal(true),
   }),
+  'ledger-copy': object({
+    from: z.string(),
+    to: z.string(),
+    tables: z
+      .record(z.string(), object({ rows: count, sha256: z.string() }))
+      .describe('What both hold, per table.'),
+  }),
   export: object({
     run: z.string(),
     path: z.string(),

@@ -38,6 +38,7 @@ test(
       ['verify', 'verify', 't'],
       ['ask', 'ask', 't', 'What is 2 plus 1?'],
       ['export', 'export', 't'],
+      ['ledger-copy', 'ledger', 'copy', 't', 'copy.sqlite'],
       ['estimate', 'estimate', 'q.jsonl', ...small],
       ['demo', 'demo', '--quick'],
       ['experiment', 'experiment', 'd2'],
