@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentGraph, marksOf, type Unit, type UnitMarks } from '../graph/agent-graph.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../library/json-value.ts'
-import { roleOf } from '../library/plain-roles.ts'
+import { roleCalled } from '../library/plain-roles.ts'
 import type {
   AgentOrder,
   Consulted,
@@ -73,7 +73,7 @@ class Driving implements DriveContext {
   }
 
   async agent({ role: id, hears = [], brief, also, ...marks }: AgentOrder): Promise<Said> {
-    const role = roleOf(this.library, id)
+    const role = roleCalled(this.library, id)
     const executor = executorOf(role, { part: 'atomic', worker: 0 })
     const tools = toolsOf(executor, this.profile, this.#place.around.tools ?? emptyToolbox)
     const more = [brief && briefInstructions, also && alsoInstructions].filter((one) => one !== undefined)

@@ -9,7 +9,7 @@ import { disturbed } from '../../evaluation/interventions.ts'
 import { organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
-import { answersOf, matchedRows } from '../../experiments/measures/matched-tokens.ts'
+import { matchedRows, votedAnswers } from '../../experiments/measures/matched-tokens.ts'
 import { addCosts } from '../../models/prices.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { exitCode } from '../../problem.ts'
@@ -50,7 +50,7 @@ import {
   parseOrganisation,
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskSourceOptions, type TaskSource, taskSource } from '../options/task-options.ts'
+import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
@@ -59,7 +59,7 @@ import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 import { matchedTable } from '../views/matched-table.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
+interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
   readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]
@@ -242,9 +242,9 @@ function nextMatched(
   queue: readonly GivenOrganisation[],
 ): GivenOrganisation[] {
   const tokensOf = (isMatched: boolean) =>
-    evaluated.filter((one) => (answersOf(one) !== undefined) === isMatched).map((one) => one.tokens.total)
+    evaluated.filter((one) => (votedAnswers(one) !== undefined) === isMatched).map((one) => one.tokens.total)
   if (Math.max(0, ...tokensOf(true)) > Math.max(0, ...tokensOf(false))) return []
-  const asked = evaluated.map((one) => answersOf(one) ?? -1)
+  const asked = evaluated.map((one) => votedAnswers(one) ?? -1)
   const answers = Math.max(...asked) + 2
   const next = parseOrganisation(`self-consistency:answers=${answers}`)
   return answers > mostAnswers || queue.some(({ text }) => text === next.text) ? [] : [next]

@@ -20,7 +20,7 @@ export interface MatchedSetting {
 }
 
 /** Of an evaluation of self-consistency, how many answers it votes on. */
-export function answersOf({ organisation }: Pick<OrganisationReport, 'organisation'>): number | undefined {
+export function votedAnswers({ organisation }: Pick<OrganisationReport, 'organisation'>): number | undefined {
   const [, , answers = '5'] = /^self-consistency(:answers=(\d+))?$/.exec(organisation) ?? []
   return organisation.startsWith('self-consistency') ? Number(answers) : undefined
 }
@@ -30,7 +30,7 @@ export function matchedRows(
   rows: readonly { readonly label: string; readonly report: OrganisationReport }[],
 ): MatchedRow[] {
   const settings = rows.flatMap(({ report }) => {
-    const answers = answersOf(report)
+    const answers = votedAnswers(report)
     return answers === undefined ? [] : [{ answers, report }]
   })
   if (settings.length === 0) return []
@@ -38,7 +38,7 @@ export function matchedRows(
     ...{ setting: answers, tokens: report.tokens.total, score: report.score.mean },
   }))
   return rows
-    .filter(({ report }) => answersOf(report) === undefined)
+    .filter(({ report }) => votedAnswers(report) === undefined)
     .map(({ label, report }) => {
       const chosen = matchBudget(report.tokens.total, measured)
       const find = (wanted: number | null) => settings.find(({ answers }) => answers === wanted)
