@@ -117,6 +117,7 @@ export type { Usage } from './models/usage.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
+export { learnerSource } from './organisations/learned/learner-source.ts'
 export { type NamedOrganisation, openOrganisation } from './organisations/open-organisation.ts'
 export {
   type Driver,

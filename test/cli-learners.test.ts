@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunFolder } from '../src/store/run-folder.ts'
-import { magic, magicWith } from './magic.ts'
+import { magic, magicProcess } from './magic.ts'
 import { learned } from './tiny-training.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-cli-learners-'))
@@ -38,10 +38,16 @@ describe.each([
 ] as const)('%s', (system, places) => {
   test('killed twice, it is resumed to the same weights', async () => {
     const [first, second] = places
-    const killed = await magicWith({ MAGIC_FAIL: first }, ...training(system, `${system}-killed`))
+    const killed = await magicProcess({ env: { MAGIC_FAIL: first } }, ...training(system, `${system}-killed`))
     expect(killed.code).not.toBe(0)
     expect(killed.stdout).toBe('')
-    const again = await magicWith({ MAGIC_FAIL: second }, 'resume', `${system}-killed`, '--runs-dir', runs)
+    const again = await magicProcess(
+      { env: { MAGIC_FAIL: second } },
+      'resume',
+      `${system}-killed`,
+      '--runs-dir',
+      runs,
+    )
     expect(again.stdout).toBe('')
     expect(await magic('resume', `${system}-killed`, '--runs-dir', runs)).toMatchObject({ code: 0 })
     const [one, other] = [learned(join(runs, `${system}-killed`)), learned(join(runs, system))]

@@ -2,25 +2,25 @@ import { expect, test } from 'vitest'
 import { digamma, logGamma } from './gamma.ts'
 import { nuclearNorm } from './nuclear-norm.ts'
 import {
-  add,
+  addTensors,
   affine,
   bernoulliLogs,
   beside,
   dots,
-  exp,
+  expOf,
   logGammaOf,
-  logSoftmax,
+  logSoftmaxRows,
   minMax,
   mixRows,
-  multiply,
+  multiplyTensors,
   probabilityLogs,
   relu,
   rowProducts,
   rowsAt,
-  sigmoid,
+  sigmoidOf,
   square,
-  total,
   unitRows,
+  weightedSum,
 } from './operations.ts'
 import { deriveRandom } from './random.ts'
 import { Tape } from './tape.ts'
@@ -29,19 +29,19 @@ import { type Tensor, Workspace } from './workspace.ts'
 type Operation = (tape: Tape, a: Tensor, b: Tensor) => Tensor
 
 const operations: Readonly<Record<string, Operation>> = {
-  sigmoid: (tape, a) => sigmoid(tape, a),
+  sigmoid: (tape, a) => sigmoidOf(tape, a),
   relu: (tape, a) => relu(tape, a),
-  exp: (tape, a) => exp(tape, a),
+  exp: (tape, a) => expOf(tape, a),
   square: (tape, a) => square(tape, a),
   affine: (tape, a) => affine(tape, a, -2.5, 0.5),
   'log gamma': (tape, a) => logGammaOf(tape, affine(tape, square(tape, a), 1, 0.3)),
   bernoulli: (tape, a) => bernoulliLogs(tape, a, [1, 0, 1, 1, 0, 0]),
-  probability: (tape, a) => probabilityLogs(tape, sigmoid(tape, a), [1, 0, 1, 1, 0, 0]),
-  add,
-  'add one entry': (tape, a, b) => add(tape, a, total(tape, [b, 0.7])),
-  multiply,
-  'multiply by one entry': (tape, a, b) => multiply(tape, total(tape, [b, 0.7]), a),
-  'multiply by itself': (tape, a) => multiply(tape, a, a),
+  probability: (tape, a) => probabilityLogs(tape, sigmoidOf(tape, a), [1, 0, 1, 1, 0, 0]),
+  add: addTensors,
+  'add one entry': (tape, a, b) => addTensors(tape, a, weightedSum(tape, [b, 0.7])),
+  multiply: multiplyTensors,
+  'multiply by one entry': (tape, a, b) => multiplyTensors(tape, weightedSum(tape, [b, 0.7]), a),
+  'multiply by itself': (tape, a) => multiplyTensors(tape, a, a),
   beside,
   'rows at': (tape, a) => rowsAt(tape, a, [1, 1, 0]),
   'mix rows': (tape, a) =>
@@ -58,10 +58,10 @@ const operations: Readonly<Record<string, Operation>> = {
   'dots with itself': (tape, a) => dots(tape, a, [0, 1, 0], a, [1, 1, 0]),
   'row products': rowProducts,
   'unit rows': unitRows,
-  'log softmax': logSoftmax,
+  'log softmax': logSoftmaxRows,
   'min max': minMax,
   'nuclear norm': nuclearNorm,
-  total: (tape, a, b) => total(tape, [a, 0.5], [b, -3]),
+  total: (tape, a, b) => weightedSum(tape, [a, 0.5], [b, -3]),
 }
 
 test.each(Object.entries(operations))('%s: the gradient is what small changes show', (name, operation) => {
@@ -101,7 +101,7 @@ test('values', () => {
   const shown = (tensor: Tensor) => Array.from(workspace.values(tensor), (value) => Number(value.toFixed(4)))
   expect(shown(minMax(tape, x))).toEqual([0.1111, 0.3333, 0.5556, -1, -0.1111, 1])
   expect(shown(unitRows(tape, x))).toEqual([0.2673, 0.5345, 0.8018, -0.6247, 0, 0.7809])
-  expect(shown(logSoftmax(tape, x))).toEqual([-2.4076, -1.4076, -0.4076, -9.0068, -5.0068, -0.0068])
+  expect(shown(logSoftmaxRows(tape, x))).toEqual([-2.4076, -1.4076, -0.4076, -9.0068, -5.0068, -0.0068])
   expect(shown(beside(tape, x, x))).toEqual([1, 2, 3, 1, 2, 3, -4, 0, 5, -4, 0, 5])
   expect(shown(bernoulliLogs(tape, x, [1, 1, 1, 0, 0, 0]))).toEqual([
     -0.3133,

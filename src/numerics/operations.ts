@@ -3,7 +3,7 @@ import { digamma, logGamma } from './gamma.ts'
 import type { Tape } from './tape.ts'
 import type { Tensor } from './workspace.ts'
 
-export function sigmoid(tape: Tape, x: Tensor): Tensor {
+export function sigmoidOf(tape: Tape, x: Tensor): Tensor {
   return entrywise(tape, x, logistic, (_, y) => y * (1 - y))
 }
 
@@ -16,7 +16,7 @@ export function relu(tape: Tape, x: Tensor): Tensor {
   )
 }
 
-export function exp(tape: Tape, x: Tensor): Tensor {
+export function expOf(tape: Tape, x: Tensor): Tensor {
   return entrywise(tape, x, Math.exp, (_, y) => y)
 }
 
@@ -71,7 +71,7 @@ export function probabilityLogs(
 }
 
 /** a + b; a tensor of one entry is added to every entry of the other. */
-export function add(tape: Tape, a: Tensor, b: Tensor): Tensor {
+export function addTensors(tape: Tape, a: Tensor, b: Tensor): Tensor {
   return combine(
     tape,
     a,
@@ -82,7 +82,7 @@ export function add(tape: Tape, a: Tensor, b: Tensor): Tensor {
 }
 
 /** a ⊙ b; a tensor of one entry multiplies every entry of the other. */
-export function multiply(tape: Tape, a: Tensor, b: Tensor): Tensor {
+export function multiplyTensors(tape: Tape, a: Tensor, b: Tensor): Tensor {
   return combine(
     tape,
     a,
@@ -207,7 +207,7 @@ export function unitRows(tape: Tape, x: Tensor): Tensor {
 }
 
 /** Each row's ln softmax, shifted by the largest entry so that nothing overflows. */
-export function logSoftmax(tape: Tape, x: Tensor): Tensor {
+export function logSoftmaxRows(tape: Tape, x: Tensor): Tensor {
   const { columns } = x
   return rowwise(
     tape,
@@ -265,7 +265,7 @@ export function minMax(tape: Tape, x: Tensor): Tensor {
 }
 
 /** Σ factor · (all entries of the tensor): one entry, such as a loss. */
-export function total(tape: Tape, ...terms: readonly (readonly [x: Tensor, factor: number])[]): Tensor {
+export function weightedSum(tape: Tape, ...terms: readonly (readonly [x: Tensor, factor: number])[]): Tensor {
   const { workspace } = tape
   return tape.operation(
     1,

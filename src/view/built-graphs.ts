@@ -86,7 +86,10 @@ export function commonGraphs(records: readonly QuestionRecord[]): BuiltGraph[] {
 
 function trainedStage(title: string, records: readonly TrajectoryRecord[]): GraphsOfStage {
   const graphs = graphsOf(records)
-  const scores = records.flatMap(({ trajectories }) => trajectories.map(({ terminalScore }) => terminalScore))
+  const scores = records.flatMap(({ trajectories, looks = [] }) => [
+    ...trajectories.map(({ terminalScore }) => terminalScore),
+    ...looks.map(({ score }) => score),
+  ])
   return {
     title,
     graphs: graphs

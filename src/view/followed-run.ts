@@ -15,7 +15,8 @@ function followedUpdate(record: UpdateRecord) {
   return {
     ...{ update, at, query, score, temperature, loss, actions, cost, wallMs, boundMs, spent },
     /** Of whole trajectories: the first decision's. */
-    return: meanOf(returns.map(([first = 0]) => first)),
+    // A system that is no policy has none.
+    return: returns.length === 0 ? 0 : meanOf(returns.map(([first = 0]) => first)),
     made: tokensIn(record.made),
     reused: tokensIn(record.reused),
   }

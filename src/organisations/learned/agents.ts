@@ -36,10 +36,10 @@ export function roleVectors({ texts }: Library, encoder: FrozenTextEncoder): Pro
 
 /** The vector of a question with its options and public context. */
 export function questionVector(task: Task, encoder: FrozenTextEncoder): Promise<Float32Array> {
-  return taskEmbedding(questionFields(task), encoder)
+  return taskEmbedding(readFieldsOf(task), encoder)
 }
 
-export function questionFields({ question, options, context = [], tables = [] }: Task) {
+export function readFieldsOf({ question, options, context = [], tables = [] }: Task) {
   const cells = tables.map(({ name, header = [], rows }) =>
     [name, header.join(' '), ...rows.map((row) => row.join(' '))].join('\n'),
   )

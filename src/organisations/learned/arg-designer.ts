@@ -2,18 +2,18 @@ import { z } from 'zod'
 
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {
-  add,
+  addTensors,
   affine,
   beside,
   dots,
-  exp,
-  logSoftmax,
-  multiply,
+  expOf,
+  logSoftmaxRows,
+  multiplyTensors,
   probabilityLogs,
   relu,
   rowProducts,
-  sigmoid,
-  total,
+  sigmoidOf,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
@@ -77,11 +77,11 @@ export async function argImitator(
         if (previous !== undefined)
           history = layers.gru('history', layers.constant([roles[previous]!]), history)
         // g = σ(h·t/d), x = (1 − g)h + g·t
-        const gate = sigmoid(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
-        const mixed = add(
+        const gate = sigmoidOf(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
+        const mixed = addTensors(
           tape,
-          multiply(tape, affine(tape, gate, -1, 1), history),
-          multiply(tape, gate, task),
+          multiplyTensors(tape, affine(tape, gate, -1, 1), history),
+          multiplyTensors(tape, gate, task),
         )
         node = layers.gru('node', mixed, node)
         const out = layers.linear('node.out', node)
@@ -90,7 +90,7 @@ export async function argImitator(
           rowProducts(tape, out, roleRows),
           rowProducts(tape, out, layers.weight('end')),
         )
-        return logSoftmax(tape, scores)
+        return logSoftmaxRows(tape, scores)
       },
       /** Probabilities that the newest node hears each earlier one; `bit` is asked for each as it comes. */
       edges(earlier: readonly number[], bit: (place: number, probability: Tensor) => boolean): Tensor[] {
@@ -98,7 +98,7 @@ export async function argImitator(
         let last = 0
         return earlier.map((role, place) => {
           state = layers.gru('edge', layers.constant([[...roles[role]!, last]]), state)
-          const probability = sigmoid(tape, layers.linear('edge.out', state))
+          const probability = sigmoidOf(tape, layers.linear('edge.out', state))
           last = Number(bit(place, probability))
           return probability
         })
@@ -121,7 +121,7 @@ export async function argImitator(
         for (const [place, node] of [...nodes, end].entries()) {
           const logs = writing.nodeLogs(nodes[place - 1])
           const isChosen = Array.from({ length: end + 1 }, (_, entry) => entry === node)
-          const each = probabilityLogs(tape, exp(tape, logs), isChosen)
+          const each = probabilityLogs(tape, expOf(tape, logs), isChosen)
           nodeTerms.push([each, -weights.node / (end + 1) / (nodes.length + 1)])
           if (node === end) continue
           const bits = heard[place]!
@@ -133,7 +133,7 @@ export async function argImitator(
         const decided = Math.max(1, edgeTerms.length)
         return [...nodeTerms, ...edgeTerms.map(([x, factor]): [Tensor, number] => [x, factor / decided])]
       })
-      return total(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
     },
     build(question, random) {
       return network.run((layers) => {

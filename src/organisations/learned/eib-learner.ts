@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { taskEmbedding } from '../../encoder/query-embedding.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {
-  add,
+  addTensors,
   affine,
   dots,
-  exp,
-  logSoftmax,
+  expOf,
+  logSoftmaxRows,
   mixRows,
-  multiply,
+  multiplyTensors,
   probabilityLogs,
   relu,
   rowsAt,
-  sigmoid,
-  total,
+  sigmoidOf,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
@@ -25,8 +25,8 @@ import {
   type Edge,
   graphOf,
   legalPairs,
-  questionFields,
   questionVector,
+  readFieldsOf,
 } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
@@ -84,7 +84,7 @@ export function eibSampler(
     const layer = (name: string, from: Tensor) => mixRows(tape, views[view], layers.linear(name, from))
     const latent = layer(`${view}.1`, relu(tape, layer(`${view}.0`, x)))
     const ends = (end: 0 | 1) => pairs.map((pair) => pair[end])
-    return sigmoid(tape, dots(tape, latent, ends(0), latent, ends(1)))
+    return sigmoidOf(tape, dots(tape, latent, ends(0), latent, ends(1)))
   }
   /** αM_d + (1 − α)M_s of the pairs. */
   const probabilities = (layers: Layers, read: EibQuestion): Tensor => {
@@ -94,18 +94,18 @@ export function eibSampler(
       'gate.1',
       relu(tape, layers.linear('gate.0', layers.constant([read.question]))),
     )
-    const gate = exp(tape, logSoftmax(tape, scores))
+    const gate = expOf(tape, logSoftmaxRows(tape, scores))
     const alpha = rowsAt(tape, { ...gate, rows: 2, columns: 1, stride: 1 }, [0])
-    return add(
+    return addTensors(
       tape,
-      multiply(tape, alpha, mask(layers, 'full', x)),
-      multiply(tape, affine(tape, alpha, -1, 1), mask(layers, 'chain', x)),
+      multiplyTensors(tape, alpha, mask(layers, 'full', x)),
+      multiplyTensors(tape, affine(tape, alpha, -1, 1), mask(layers, 'chain', x)),
     )
   }
   return {
     network,
     async read(task) {
-      const fields = questionFields(task)
+      const fields = readFieldsOf(task)
       const texts = agents.map(({ role }) => `${library.texts[role]!.role}\n${fields.question}`)
       return {
         question: await questionVector(task, encoder),
@@ -119,7 +119,7 @@ export function eibSampler(
     },
     loss(layers, batch) {
       const { tape } = layers
-      return total(
+      return weightedSum(
         tape,
         ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
           const decided = rowsAt(tape, probabilities(layers, question), tried)

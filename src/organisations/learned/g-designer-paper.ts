@@ -1,17 +1,17 @@
 import { nuclearNorm } from '../../numerics/nuclear-norm.ts'
 import {
-  add,
+  addTensors,
   affine,
   bernoulliLogs,
   beside,
-  exp,
+  expOf,
   mixRows,
-  multiply,
+  multiplyTensors,
   relu,
   rowsAt,
-  sigmoid,
+  sigmoidOf,
   square,
-  total,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
@@ -67,8 +67,8 @@ export async function variationalDesigner(
     const hidden = relu(tape, layer(layers, 'gcn', x))
     const mean = layer(layers, 'mean', hidden)
     const logVariance = layer(layers, 'log_variance', hidden)
-    const deviation = exp(tape, affine(tape, logVariance, 0.5))
-    const z = add(tape, mean, multiply(tape, deviation, layers.constant(noise)))
+    const deviation = expOf(tape, affine(tape, logVariance, 0.5))
+    const z = addTensors(tape, mean, multiplyTensors(tape, deviation, layers.constant(noise)))
     const at = (places: readonly number[]) => rowsAt(tape, z, places)
     const ends = beside(
       tape,
@@ -92,9 +92,9 @@ export async function variationalDesigner(
       const { tape } = layers
       const terms = batch.flatMap(({ question, drawn: { tried, chosen, noise }, utility }) => {
         const { logits, mean, logVariance } = decode(layers, question, noise)
-        const probabilities = sigmoid(tape, logits)
+        const probabilities = sigmoidOf(tape, logits)
         const anchor = space.pairs.map(([from, to]) => [to === from + 1 ? -1 : 0])
-        const offAnchor = add(tape, probabilities, layers.constant(anchor))
+        const offAnchor = addTensors(tape, probabilities, layers.constant(anchor))
         // The edges' probabilities as a matrix; what is no pair is 0.
         const placed = Array.from({ length: count * count }, (_, entry) =>
           space.pairs.map(([from, to]) => (from * count + to === entry ? 1 : 0)),
@@ -105,13 +105,13 @@ export async function variationalDesigner(
           [bernoulliLogs(tape, rowsAt(tape, logits, tried), chosen), -utility],
           // KL(N(μ, σ²) ‖ N(0, 1)) = ½ Σ (μ² + σ² − ln σ² − 1), per node.
           [square(tape, mean), weights.divergence / 2 / normal],
-          [exp(tape, logVariance), weights.divergence / 2 / normal],
+          [expOf(tape, logVariance), weights.divergence / 2 / normal],
           [logVariance, -weights.divergence / 2 / normal],
           [square(tape, offAnchor), weights.anchor / 2],
           [nuclearNorm(tape, matrix), weights.sparsity],
         ] as const
       })
-      return total(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
     },
   }
 }

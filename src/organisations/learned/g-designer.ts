@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import {
   bernoulliLogs,
-  logSoftmax,
+  logSoftmaxRows,
   minMax,
   mixRows,
   relu,
   rowProducts,
   rowsAt,
-  total,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
@@ -60,7 +60,7 @@ export async function releasedDesigner(
         mixRows(tape, weights, tape.linear(x, layers.weight(`${name}.weight`))),
       )
     const hidden = relu(tape, convolution('gcn.0', layers.constant(space.features(question))))
-    const encoded = logSoftmax(tape, convolution('gcn.1', hidden))
+    const encoded = logSoftmaxRows(tape, convolution('gcn.1', hidden))
     const z = layers.linear('mlp.1', relu(tape, layers.linear('mlp.0', encoded)))
     const scores = { ...minMax(tape, rowProducts(tape, z, z)), rows: count * count, columns: 1, stride: 1 }
     return rowsAt(
@@ -79,7 +79,7 @@ export async function releasedDesigner(
     },
     loss(layers, batch) {
       const { tape } = layers
-      return total(
+      return weightedSum(
         tape,
         ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
           const decided = rowsAt(tape, logits(layers, question), tried)

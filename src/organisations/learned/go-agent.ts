@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import {
-  add,
+  addTensors,
   affine,
   bernoulliLogs,
   beside,
   dots,
-  exp,
-  logSoftmax,
-  multiply,
+  expOf,
+  logSoftmaxRows,
+  multiplyTensors,
   relu,
   rowProducts,
   rowsAt,
-  sigmoid,
+  sigmoidOf,
   square,
-  total,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
@@ -90,15 +90,19 @@ export async function goAgentImitator(
     const priorMean = layers.linear(`${name}.prior_mean`, task)
     const priorLogVariance = layers.linear(`${name}.prior_log_variance`, task)
     const noise = layers.constant(drawNoise(1, dims, random))
-    const c = add(tape, mean, multiply(tape, exp(tape, affine(tape, logVariance, 0.5)), noise))
+    const c = addTensors(
+      tape,
+      mean,
+      multiplyTensors(tape, expOf(tape, affine(tape, logVariance, 0.5)), noise),
+    )
     // KL(q ‖ p) = ½ Σ (ln v_p − ln v_q + (v_q + (μ_q − μ_p)²)/v_p − 1)
-    const precision = exp(tape, affine(tape, priorLogVariance, -1))
-    const off = square(tape, add(tape, mean, affine(tape, priorMean, -1)))
-    const divergence = total(
+    const precision = expOf(tape, affine(tape, priorLogVariance, -1))
+    const off = square(tape, addTensors(tape, mean, affine(tape, priorMean, -1)))
+    const divergence = weightedSum(
       tape,
       [priorLogVariance, 0.5],
       [logVariance, -0.5],
-      [multiply(tape, add(tape, exp(tape, logVariance), off), precision), 0.5],
+      [multiplyTensors(tape, addTensors(tape, expOf(tape, logVariance), off), precision), 0.5],
       [layers.constant([[1]]), -0.5 * dims],
     )
     return { c, divergence }
@@ -115,11 +119,11 @@ export async function goAgentImitator(
       groupLogs(previous: number | undefined): { logs: Tensor; divergence: Tensor } {
         if (previous !== undefined)
           history = layers.gru('history', layers.constant([groups[previous]!]), history)
-        const gate = sigmoid(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
-        const mixed = add(
+        const gate = sigmoidOf(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
+        const mixed = addTensors(
           tape,
-          multiply(tape, affine(tape, gate, -1, 1), history),
-          multiply(tape, gate, task),
+          multiplyTensors(tape, affine(tape, gate, -1, 1), history),
+          multiplyTensors(tape, gate, task),
         )
         state = layers.gru('group', mixed, state)
         states.push(state)
@@ -129,7 +133,7 @@ export async function goAgentImitator(
           rowProducts(tape, c, groupRows),
           rowProducts(tape, c, layers.weight('end')),
         )
-        return { logs: logSoftmax(tape, scores), divergence }
+        return { logs: logSoftmaxRows(tape, scores), divergence }
       },
       /** Logits that the newest group hears each earlier one. */
       edges(): { logit: Tensor; divergence: Tensor }[] {
@@ -171,7 +175,7 @@ export async function goAgentImitator(
           return [...own, ...edges]
         })
       })
-      return total(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
     },
     build(question, random) {
       return network.run((layers) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { bernoulliLogs, rowsAt, total } from '../../numerics/operations.ts'
+import { bernoulliLogs, rowsAt, weightedSum } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -64,7 +64,7 @@ function swarmLoss(
   batch: readonly { readonly drawn: DrawnEdges; readonly utility: number }[],
 ): Tensor {
   const { tape } = layers
-  return total(
+  return weightedSum(
     tape,
     ...batch.map(({ drawn: { tried, chosen }, utility }) => {
       const logits = rowsAt(tape, layers.weight('edge_logits'), tried)

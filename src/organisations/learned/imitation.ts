@@ -8,7 +8,7 @@ import type { Tensor } from '../../numerics/workspace.ts'
 import type { Layers, Network } from './network.ts'
 
 /** A graph that was seen on a question, and what came of it. */
-export interface Lesson<Question> {
+export interface GraphLesson<Question> {
   readonly question: Question
   readonly graph: AgentGraph
   readonly score: number
@@ -20,7 +20,7 @@ export interface GraphImitator<Question> {
   /** What it reads of a task. */
   read(task: Task): Promise<Question>
   /** The loss of a batch. `random` is for what is drawn in training alone; `epoch` counts from 0 in each stage. */
-  loss(layers: Layers, batch: readonly Lesson<Question>[], random: Random, epoch: number): Tensor
+  loss(layers: Layers, batch: readonly GraphLesson<Question>[], random: Random, epoch: number): Tensor
   /** A graph in use. */
   build(question: Question, random: Random): AgentGraph
   /** Whether a look becomes a lesson. */

@@ -3,16 +3,16 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Task } from '../../library/task.ts'
 import { logGamma } from '../../numerics/gamma.ts'
 import {
-  add,
+  addTensors,
   affine,
   beside,
   logGammaOf,
-  logSoftmax,
+  logSoftmaxRows,
   rowProducts,
   rowsAt,
-  sigmoid,
-  total,
+  sigmoidOf,
   unitRows,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -122,7 +122,7 @@ export async function masRouterSampler(
     const { tape } = layers
     const query = layers.constant([question.vector])
     const logsOf = (context: Tensor, choices: Tensor, temperature: number) =>
-      logSoftmax(tape, affine(tape, rowProducts(tape, context, choices), 1 / temperature))
+      logSoftmaxRows(tape, affine(tape, rowProducts(tape, context, choices), 1 / temperature))
     const entry = (logs: Tensor, place: number) =>
       rowsAt(tape, { ...logs, rows: logs.columns, columns: 1, stride: 1 }, [place])
 
@@ -143,7 +143,7 @@ export async function masRouterSampler(
     const countCode = autoencode(layers, 'count.vae', query, noise.count)
     const float = affine(
       tape,
-      sigmoid(tape, layers.linear('count.fc', unitRows(tape, countCode.z))),
+      sigmoidOf(tape, layers.linear('count.fc', unitRows(tape, countCode.z))),
       maxAgents,
     )
     const count = Math.min(maxAgents, Math.max(1, Math.round(layers.values(float)[0]!)))
@@ -155,7 +155,7 @@ export async function masRouterSampler(
     const roleLogs: Tensor[] = []
     let history = tape.zeros(1, hidden)
     for (let agent = 0; agent < (given?.roles.length ?? count); agent += 1) {
-      if (agent > 0) history = add(tape, history, rowsAt(tape, roleRows, [roles.at(-1)!]))
+      if (agent > 0) history = addTensors(tape, history, rowsAt(tape, roleRows, [roles.at(-1)!]))
       history = layers.norm(history)
       const state = unitRows(tape, layers.linear('role.context', beside(tape, context, modeContext, history)))
       const logs = logsOf(state, roleRows, temperatures.role)
@@ -173,7 +173,7 @@ export async function masRouterSampler(
     const chosen = given?.models ?? roles.map(() => choose!(layers.values(modelLogs)))
     const counts = texts.models.map((_, model) => chosen.filter((one) => one === model).length)
     const arrangements = -counts.reduce((sum, times) => sum + logGamma(times + 1), 0)
-    const modelLog = total(
+    const modelLog = weightedSum(
       tape,
       [logGammaOf(tape, affine(tape, float, 1, 1)), 1],
       [layers.constant([[1]]), arrangements],
@@ -220,7 +220,7 @@ export async function masRouterSampler(
       return { graph: modeGraph(modes[mode]!.name, agents, library), mode, roles, models: chosen, noise }
     },
     loss(layers, batch) {
-      return total(
+      return weightedSum(
         layers.tape,
         ...batch.flatMap(({ question, drawn, utility }) => {
           const { classLog, logs, autoencoders } = cascade(layers, question, drawn.noise, drawn)

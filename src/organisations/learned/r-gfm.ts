@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {
-  add,
+  addTensors,
   bernoulliLogs,
   dots,
-  exp,
-  logSoftmax,
+  expOf,
+  logSoftmaxRows,
   mixRows,
-  multiply,
+  multiplyTensors,
   relu,
   rowsAt,
-  total,
+  weightedSum,
 } from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
@@ -79,14 +79,18 @@ export async function rgfmImitator(
     const weights = convolutionWeights(graph.size, edges)
     const x = layers.constant(places.map((role) => roles[role]!))
     const query = layers.constant([question])
-    const gate = exp(tape, logSoftmax(tape, layers.linear('gate', query)))
+    const gate = expOf(tape, logSoftmaxRows(tape, layers.linear('gate', query)))
     const mean = [new Array<number>(graph.size).fill(1 / graph.size)]
     const encodings = Array.from({ length: experts }, (_, expert) => {
       const first = relu(tape, mixRows(tape, weights, layers.linear(`expert.${expert}.0`, x)))
       const pooled = mixRows(tape, mean, mixRows(tape, weights, layers.linear(`expert.${expert}.1`, first)))
-      return multiply(tape, rowsAt(tape, { ...gate, rows: experts, columns: 1, stride: 1 }, [expert]), pooled)
+      return multiplyTensors(
+        tape,
+        rowsAt(tape, { ...gate, rows: experts, columns: 1, stride: 1 }, [expert]),
+        pooled,
+      )
     })
-    const mixed = encodings.reduce((sum, one) => add(tape, sum, one))
+    const mixed = encodings.reduce((sum, one) => addTensors(tape, sum, one))
     return dots(tape, mixed, [0], layers.linear('question', query), [0])
   }
   const scores = (question: Float32Array, graphs: readonly AgentGraph[]) =>
@@ -106,7 +110,7 @@ export async function rgfmImitator(
     read: (task) => questionVector(task, encoder),
     teaches: () => true,
     loss(layers, batch) {
-      return total(
+      return weightedSum(
         layers.tape,
         // Cross-entropy with the score: a share of right and of wrong.
         ...batch.flatMap(({ question, graph, score }) => {

@@ -1,4 +1,12 @@
-import { add, affine, exp, multiply, relu, square, total } from '../../numerics/operations.ts'
+import {
+  addTensors,
+  affine,
+  expOf,
+  multiplyTensors,
+  relu,
+  square,
+  weightedSum,
+} from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { type Layers, linearShapes } from './network.ts'
@@ -29,19 +37,19 @@ export function autoencode(
   const hidden = relu(tape, layers.linear(`${name}.fc1`, x))
   const mean = layers.linear(`${name}.fc21`, hidden)
   const logVariance = layers.linear(`${name}.fc22`, hidden)
-  const spread = affine(tape, exp(tape, affine(tape, logVariance, 0.5)), deviation)
-  const z = add(tape, mean, multiply(tape, spread, layers.constant(noise)))
+  const spread = affine(tape, expOf(tape, affine(tape, logVariance, 0.5)), deviation)
+  const z = addTensors(tape, mean, multiplyTensors(tape, spread, layers.constant(noise)))
   const decoded = layers.linear(`${name}.fc4`, relu(tape, layers.linear(`${name}.fc3`, z)))
-  const off = add(tape, decoded, affine(tape, x, -1))
+  const off = addTensors(tape, decoded, affine(tape, x, -1))
   const [entries, latents] = [x.rows * x.columns, mean.rows * mean.columns]
   // −½ · mean(1 − ln v₂ + ln v − (μ² + v)/v₂)
   const fixed = -0.5 * (1 - Math.log(variance))
-  const loss = total(
+  const loss = weightedSum(
     tape,
     [square(tape, off), 1 / entries],
     [logVariance, -0.5 / latents],
     [square(tape, mean), 0.5 / variance / latents],
-    [exp(tape, logVariance), 0.5 / variance / latents],
+    [expOf(tape, logVariance), 0.5 / variance / latents],
     [layers.constant([[1]]), fixed],
   )
   return { z, loss }
