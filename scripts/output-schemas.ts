@@ -1,5 +1,5 @@
 // What `--json` prints, per command: npm run docs:schemas writes docs/schemas/*.json from here. Fields may be added; those
-// that are named here stay. test/output-schemas.test.ts holds them to what the commands print.
+// that are named here stay. test/cli/output-schemas.test.ts holds them to what the commands print.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -188,6 +188,13 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     steps: z.array(plannedStep),
     total: plannedStep.optional().describe('Absent where no model is asked.'),
     simulatedLengths: z.literal(true),
+  }),
+  'ledger-copy': object({
+    from: z.string(),
+    to: z.string(),
+    tables: z
+      .record(z.string(), object({ rows: count, sha256: z.string() }))
+      .describe('What both hold, per table.'),
   }),
   export: object({
     run: z.string(),

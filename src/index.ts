@@ -167,6 +167,7 @@ export {
   writeCheckpoint,
 } from './store/checkpoint.ts'
 export { type ExportedRun, type ExportOptions, exportRun } from './store/exported-run.ts'
+export type { Ledger } from './store/ledger/ledger.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'

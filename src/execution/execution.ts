@@ -38,6 +38,7 @@ export interface ExecutionOptions {
   readonly clock?: Clock
   /** Notes every attempt to call the model, control calls included. */
   readonly meter?: Meter
+  /** Decides when an attempt may be made; by default at once. */
   readonly allowance?: Allowance
   /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
   readonly others?: Iterable<OtherTask>

@@ -50,7 +50,7 @@ import {
   parseOrganisation,
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskSourceOptions, type TaskSource, taskSource } from '../options/task-options.ts'
+import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
@@ -59,7 +59,7 @@ import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 import { matchedTable } from '../views/matched-table.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
+interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
   readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]
