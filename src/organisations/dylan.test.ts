@@ -75,4 +75,5 @@ test('a team of selected roles', async () => {
   const options = { teamSelection: 'paper', team: ['gamma', 'beta'] }
   const { calls } = await runOrganisation(dylan, options, () => 3)
   expect(asked(calls).sort()).toEqual(['beta 2', 'gamma 1'])
+  await expect(runOrganisation(dylan, { teamSelection: 'paper' }, () => 3)).rejects.toThrow('needs a team')
 })

@@ -5,6 +5,7 @@ import type { JsonValue } from '../library/json-value.ts'
 import { prompt } from '../library/prompt.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { shuffled } from '../numerics/shuffled.ts'
+import { Problem } from '../problem.ts'
 import { diversity, type Member, membersOf } from './agents.ts'
 import { defineOrganisation } from './organisation.ts'
 
@@ -31,11 +32,15 @@ export const dylan = defineOrganisation({
     teamSelection: z
       .enum(['off', 'paper'])
       .default('off')
-      .describe('whether only the `kept` agents of highest importance on trial questions take part'),
+      .describe('paper: only the roles of `team`, chosen by importance on trial questions, take part'),
     team: z.array(z.string()).optional().describe('the roles of the team, for teamSelection paper'),
   }),
   drive({ library, profile, seed }, options) {
     const count = options.agents ?? (profile.id === 'mmlu_pro' ? 7 : 4)
+    if (options.teamSelection === 'paper' && options.team === undefined)
+      throw new Problem(
+        'dylan with teamSelection=paper needs a team: the roles with the highest sums of `importance` in the records of a trial.',
+      )
     const members =
       options.teamSelection === 'paper' && options.team !== undefined
         ? options.team.map((role, place) => ({ role, agent: place + 1 }))
