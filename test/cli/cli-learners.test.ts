@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RunFolder } from '../src/store/run-folder.ts'
-import { magic, magicProcess } from './magic.ts'
-import { learned } from './tiny-training.ts'
+import { RunFolder } from '../../src/store/run-folder.ts'
+import { magic, magicProcess } from '../magic.ts'
+import { learned } from '../tiny-training.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-cli-learners-'))
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
