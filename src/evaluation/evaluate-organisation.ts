@@ -9,7 +9,7 @@ import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { evaluateGraph, type TransportRule } from '../training/training-evaluator.ts'
+import { evaluateGraph, type TransportRule } from '../training/evaluate-graph.ts'
 import type { Organisation } from './organisation.ts'
 import {
   type AskedQuestion,

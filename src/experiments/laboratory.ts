@@ -18,7 +18,7 @@ import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { lastUpdate } from '../training/carry-over-spending.ts'
 import { train } from '../training/train.ts'
 import type { EngineOptions, TrainingEvent, TrainOptions } from '../training/train-options.ts'
-import type { TransportRule } from '../training/training-evaluator.ts'
+import type { TransportRule } from '../training/evaluate-graph.ts'
 
 /** A task set, and how a run finds it again. */
 export interface OpenedSet {

@@ -13,6 +13,8 @@ export interface TracedEvaluation {
   readonly trace?: Trace
 }
 
+export type LedgerMemory = ReturnType<typeof memoryIn>
+
 /**
  * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
  * flight is shared within it. `onReply` is called with each new answer once it is stored.
