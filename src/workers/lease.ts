@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { ClientBase } from 'pg'
+import type { Database } from '../store/postgres/database.ts'
+
+/** A worker that does not renew its lease for so long is taken for dead. */
+export const defaultLeaseSeconds = 30
+
+export interface WorkerFacts {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  /** Model calls in flight at most. */
+  readonly calls: number
+}
+
+/** What the thread that renews a lease is told, and tells. */
+export interface HeartbeatSettings {
+  readonly address: string
+  readonly id: string
+  readonly leaseMs: number
+}
+export interface Pulse {
+  readonly running: number
+  readonly done: number
+  readonly draining: boolean
+}
+
+/** The lease was lost: others have taken the work over, and nothing may be written any more. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('The lease has run out: the work was given to others.')
+  }
+}
+
+/**
+ * The right to write results, as long as it is renewed: by the database's clock, and from a thread of its own, so that a busy
+ * event loop loses nothing. A process that is stopped, killed or cut off cannot renew it.
+ */
+export class Lease {
+  readonly id: string
+  /** Comes when the lease is lost. */
+  readonly lost: AbortSignal
+  readonly #database: Database
+  readonly #thread: Worker
+
+  private constructor(database: Database, id: string, thread: Worker) {
+    this.id = id
+    this.#database = database
+    this.#thread = thread
+    const lost = new AbortController()
+    this.lost = lost.signal
+    const lose = () => lost.abort(new LeaseLost())
+    thread.on('message', lose)
+    thread.on('error', lose)
+    thread.on('exit', lose)
+  }
+
+  static async take(database: Database, facts: WorkerFacts, leaseMs: number): Promise<Lease> {
+    const { id, name, version, calls } = facts
+    await database.query(
+      `INSERT INTO magic_work.workers (id, name, process, version, calls, leased_until)
+       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')`,
+      [id, name, process.pid, version, calls, leaseMs],
+    )
+    const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url)
+    const workerData: HeartbeatSettings = { address: database.address, id, leaseMs }
+    const thread = new Worker(file, { workerData })
+    thread.unref()
+    return new Lease(database, id, thread)
+  }
+
+  /** What `magic workers` shows; it goes out with the next renewal. */
+  tell(pulse: Pulse): void {
+    this.#thread.postMessage(pulse)
+  }
+
+  /** To be called in the transaction of every write: a lease that was lost cannot come back before it ends. */
+  async assertHeld(client: Pick<ClientBase, 'query'>): Promise<void> {
+    const { rowCount } = await client.query(
+      'SELECT 1 FROM magic_work.workers WHERE id = $1 FOR KEY SHARE',
+      [this.id],
+    )
+    if (rowCount === 0) throw new LeaseLost()
+  }
+
+  /** Gives it back, with whatever is still under way, which others take over at once. */
+  async end(): Promise<void> {
+    const ended = once(this.#thread, 'exit')
+    await this.#thread.terminate()
+    await ended.catch(() => {})
+    await endLeases(this.#database, 'id = $1', [this.id])
+  }
+}
+
+/** Takes the work of those away whose lease has run out, and gives it to others. */
+export async function reapLeases(database: Pick<Database, 'query'>): Promise<void> {
+  await endLeases(database, 'leased_until < now()', [])
+}
+
+/** One statement, so that it happens as a whole. Whoever is writing a result at this moment is waited for. */
+async function endLeases(
+  database: Pick<Database, 'query'>,
+  which: string,
+  values: readonly unknown[],
+): Promise<void> {
+  await database.query(
+    `WITH ended AS (DELETE FROM magic_work.workers WHERE ${which} RETURNING id),
+       freed AS (DELETE FROM magic_work.claims USING ended WHERE claims.worker = ended.id),
+       unlocked AS (SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM ended HAVING count(*) > 0)
+     SELECT pg_notify('jobs:insert', '{"count": 1000}'), pg_notify('magic_claims', '')
+     FROM unlocked`,
+    [...values],
+  )
+}

@@ -1,0 +1,66 @@
+import { Logger, runMigrations } from 'graphile-worker'
+import type { Database } from '../store/postgres/database.ts'
+
+/** The queue says nothing by itself: what matters to a person is told by us. */
+export const silentLogger: Logger = new Logger(() => () => {})
+
+/**
+ * Beside Graphile Worker's own tables. `workers`: a row is a lease, and its id the fencing token: who has no row any more may
+ * not write. `claims`: who makes a call that several need. `assignments`: what is to be run, and until when somebody wants it.
+ */
+const tables = `
+CREATE SCHEMA IF NOT EXISTS magic_work;
+CREATE TABLE IF NOT EXISTS magic_work.workers (
+  id text PRIMARY KEY,
+  name text NOT NULL,
+  process integer NOT NULL,
+  version text NOT NULL,
+  calls integer NOT NULL,
+  leased_until timestamptz NOT NULL,
+  since timestamptz NOT NULL DEFAULT now(),
+  draining boolean NOT NULL DEFAULT false,
+  running integer NOT NULL DEFAULT 0,
+  done bigint NOT NULL DEFAULT 0,
+  rate real NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS magic_work.claims (
+  name text PRIMARY KEY,
+  worker text NOT NULL
+);
+CREATE INDEX IF NOT EXISTS claims_worker ON magic_work.claims (worker);
+CREATE TABLE IF NOT EXISTS magic_work.content (
+  digest text PRIMARY KEY,
+  bytes bytea NOT NULL
+);
+CREATE TABLE IF NOT EXISTS magic_work.assignments (
+  digest text PRIMARY KEY,
+  wanted_until timestamptz NOT NULL
+);
+CREATE TABLE IF NOT EXISTS magic_work.refusals (
+  assignment text NOT NULL,
+  worker text NOT NULL,
+  reason text NOT NULL,
+  at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (assignment, worker)
+);
+CREATE TABLE IF NOT EXISTS magic_work.results (
+  digest text NOT NULL,
+  submission text NOT NULL,
+  worker text NOT NULL,
+  at timestamptz NOT NULL DEFAULT now(),
+  made jsonb,
+  problem jsonb,
+  PRIMARY KEY (digest, submission)
+);
+CREATE INDEX IF NOT EXISTS results_at ON magic_work.results (at);
+`
+
+/** Makes the tables of queue and workers where they are not there yet. Any number of processes may do so at once. */
+export async function migrateWork(database: Database): Promise<void> {
+  await database.transaction(async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(hashtext('magic_work'))`)
+    const { rows } = await client.query(`SELECT to_regclass('magic_work.results_at') AS made`)
+    if (rows[0].made === null) await client.query(tables)
+    await runMigrations({ pgPool: database.pool, logger: silentLogger })
+  })
+}
