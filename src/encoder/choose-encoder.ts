@@ -1,3 +1,4 @@
+import { MissingPackageError } from '../optional-package.ts'
 import { FileLockError } from '../store/file-lock.ts'
 import { cachedEncoder, embeddingCacheFolder } from './embedding-cache.ts'
 import { type HubOptions, HubUnavailableError } from './hub-file.ts'
@@ -6,7 +7,6 @@ import { openMinilmEncoder } from './minilm-encoder.ts'
 import { minilmFromFolder, minilmFromHub } from './minilm-files.ts'
 import { loadTokenizers } from './minilm-tokenizer.ts'
 import { loadOnnxRuntime } from './onnx-runtime.ts'
-import { MissingPackageError } from './optional-package.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 export interface EncoderOptions extends HubOptions {

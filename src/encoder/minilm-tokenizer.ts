@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { canonicalJson } from '../library/json-value.ts'
+import { requirePackage } from '../optional-package.ts'
 import { Problem } from '../problem.ts'
 import { pieces } from './chunked-encoding.ts'
-import { requirePackage } from './optional-package.ts'
 
 /** sentence-transformers cuts this model's input here, though the network would take 512. */
 const tokensPerChunk = 256
@@ -45,7 +45,11 @@ export async function openMinilmTokenizer(path: string): Promise<MinilmTokenizer
 
 /** The optional package that MiniLM needs. */
 export function loadTokenizers(): Promise<typeof import('@huggingface/tokenizers')> {
-  return requirePackage(['@huggingface/tokenizers'], () => import('@huggingface/tokenizers'))
+  return requirePackage(
+    'The MiniLM encoder',
+    ['@huggingface/tokenizers'],
+    () => import('@huggingface/tokenizers'),
+  )
 }
 
 function readParts(path: string, text: string) {

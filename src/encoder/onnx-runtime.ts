@@ -1,5 +1,5 @@
 import type * as Ort from 'onnxruntime-web'
-import { requirePackage } from './optional-package.ts'
+import { requirePackage } from '../optional-package.ts'
 
 /** Loading it costs some memory; opening a model costs as much again as the model. */
 export interface OnnxRuntime {
@@ -18,7 +18,7 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
     return { name: packages[0], ort: (await import(native)) as typeof Ort }
   } catch {
     // Even when it is installed, its binaries may not run on this machine.
-    const ort = await requirePackage(packages, () => import('onnxruntime-web'))
+    const ort = await requirePackage('The MiniLM encoder', packages, () => import('onnxruntime-web'))
     ort.env.wasm.numThreads = 1
     return { name: packages[1], ort }
   }

@@ -4,7 +4,7 @@ import { graphKey } from '../graph/graph-key.ts'
 import { creditTrajectory, type Trajectory } from '../learning/trajectory.ts'
 import { rewardsOf } from '../settings/training.ts'
 import { readLines } from '../store/durable-file.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../training/update-record.ts'
@@ -17,7 +17,7 @@ export async function verifyCredit(
   folder: RunFolder,
   record: RunRecord,
   set: TaskSet,
-  ledger: Pick<SqliteLedger, 'find'> | undefined,
+  ledger: Pick<Ledger, 'find'> | undefined,
 ): Promise<number> {
   const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   const gap = lines.findIndex(({ update }, index) => update !== index)
@@ -54,7 +54,7 @@ function* scoresOf({ query, probes, transitions, terminalScore }: Trajectory) {
     }
 }
 
-function scoresIn(ledger: Pick<SqliteLedger, 'find'> | undefined, record: RunRecord, set: TaskSet) {
+function scoresIn(ledger: Pick<Ledger, 'find'> | undefined, record: RunRecord, set: TaskSet) {
   const { tasks, references } = splitOf(set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
   return async (graph: AgentGraph, id: string): Promise<number | undefined> => {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exitCode, Problem } from '../problem.ts'
+import { LedgerError } from './ledger/ledger-error.ts'
 import { inTransaction } from './ledger/ledger-file.ts'
-import { explainFailure, isBusy, LedgerError, patiently } from './ledger/sqlite-failure.ts'
+import { explainFailure, isBusy, patiently } from './ledger/sqlite-failure.ts'
 
 interface LockHolder {
   readonly pid: number

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { noteSpent } from '../store/call-journal.ts'
 import { readLines } from '../store/durable-file.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import type { UpdateRecord } from './update-record.ts'
 
@@ -9,10 +9,7 @@ import type { UpdateRecord } from './update-record.ts'
  * Puts what a run has spent under an earlier version, which kept no journal, at the beginning of its journal: what its last
  * event says, plus what the ledger's answers show. What failed attempts used after that event is not known any more.
  */
-export async function carryOverSpending(
-  folder: RunFolder,
-  ledger: Pick<SqliteLedger, 'spending'>,
-): Promise<void> {
+export async function carryOverSpending(folder: RunFolder, ledger: Pick<Ledger, 'spending'>): Promise<void> {
   if (existsSync(folder.callsFile) && statSync(folder.callsFile).size > 0) return
   const then = lastUpdate(folder)?.spent
   const answered = await ledger.spending()

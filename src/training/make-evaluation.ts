@@ -11,7 +11,7 @@ import {
   isSettled,
 } from '../store/ledger/evaluation.ts'
 import type { LedgerMemory, TracedEvaluation } from '../store/ledger/ledger-memory.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { CallPaths, type CallRecord } from './call-path.ts'
 import { evaluateGraph } from './evaluate-graph.ts'
@@ -41,7 +41,7 @@ export type MakeEvaluation = (work: EvaluationWork, signal: AbortSignal) => Prom
 export function evaluationsHere(
   parts: ExecutorParts,
   memory: LedgerMemory,
-  ledger: Pick<SqliteLedger, 'keepTrace'>,
+  ledger: Pick<Ledger, 'keepTrace'>,
 ): MakeEvaluation {
   // A resumed run must see what its tools saw, and no program is run twice.
   const executor = new TaskExecutor({

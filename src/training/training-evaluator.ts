@@ -7,7 +7,7 @@ import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { memoryIn } from '../store/ledger/ledger-memory.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
@@ -26,7 +26,7 @@ export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take'
 /** Evaluates graphs on training tasks: from the ledger where they are known, else by having them run and scored. */
 export function openEvaluator(options: {
   readonly parts: ExecutorParts
-  readonly ledger: SqliteLedger
+  readonly ledger: Ledger
   /** Whether identical requests of different graphs are one. */
   readonly requestReuse: boolean
   /** Who runs and scores; this process by default. */

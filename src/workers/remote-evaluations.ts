@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { makeWorkerUtils, type WorkerUtils } from 'graphile-worker'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { Problem } from '../problem.ts'
-import { evaluationDigest } from '../store/ledger/evaluation.ts'
-import type { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import type { Database } from '../store/postgres/database.ts'
 import type { EvaluationWork, MadeEvaluation, MakeEvaluation } from '../training/make-evaluation.ts'
 import { type Assignment, putAssignment } from './assignment.ts'
 import { Awaited, Bulletin } from './bulletin.ts'
 import { reapLeases } from './lease.ts'
-import { migrateWork, silentLogger } from './tables.ts'
+import { migrateWork } from './tables.ts'
 
 /** A graph on a task, as a worker gets it. What it is evaluated with stands in the assignment. */
 export interface EvaluationJob {
@@ -18,7 +17,7 @@ export interface EvaluationJob {
   readonly split: string
   readonly task: string
   readonly graph: ReturnType<AgentGraph['toJSON']>
-  readonly digest: string
+  readonly key: EvaluationKey
   readonly requestReuse: boolean
   /** Who waits for it. */
   readonly submission: string
@@ -42,6 +41,11 @@ interface Result {
 /** An assignment stays open so long after its last sign of life: then a trainer that was killed costs nothing more. */
 const wantedSeconds = 60
 
+/** One evaluation in one ledger. */
+export function resultName(ledger: string, key: EvaluationKey): string {
+  return `${ledger} ${evaluationDigest(key)}`
+}
+
 export function taskName(assignment: string): string {
   return `magic ${assignment.slice(0, 32)}`
 }
@@ -53,9 +57,8 @@ export function taskName(assignment: string): string {
 export class RemoteEvaluations {
   readonly #database: Database
   readonly #bulletin: Bulletin
-  readonly #utils: WorkerUtils
   readonly #assignment: string
-  readonly #ledger: SqliteLedger
+  readonly #ledger: Ledger
   readonly #namespace: string
   readonly #split: string
   readonly #submission = randomUUID()
@@ -67,7 +70,7 @@ export class RemoteEvaluations {
 
   private constructor(
     options: RemoteOptions,
-    made: { readonly bulletin: Bulletin; readonly utils: WorkerUtils; readonly assignment: string },
+    made: { readonly bulletin: Bulletin; readonly assignment: string },
   ) {
     this.#database = options.database
     this.#ledger = options.ledger
@@ -75,45 +78,43 @@ export class RemoteEvaluations {
     this.#split = options.split ?? 'train'
     this.#say = options.say ?? (() => {})
     this.#bulletin = made.bulletin
-    this.#utils = made.utils
     this.#assignment = made.assignment
-    this.#results = new Awaited((digests) => this.#look(digests))
+    this.#results = new Awaited((names) => this.#look(names))
   }
 
   static async open(options: RemoteOptions): Promise<RemoteEvaluations> {
     const { database } = options
     await migrateWork(database)
     const assignment = await putAssignment(database, options.assignment)
-    const utils = await makeWorkerUtils({ pgPool: database.pool, logger: silentLogger })
     const bulletin = new Bulletin(database)
-    const remote = new RemoteEvaluations(options, { bulletin, utils, assignment })
+    const remote = new RemoteEvaluations(options, { bulletin, assignment })
     await remote.#want()
-    await bulletin.hear('magic_results', (digest) => {
-      remote.#results.tell(digest)
-      if (digest === undefined) remote.#attend().catch(() => {})
+    await bulletin.hear('magic_results', (name) => {
+      remote.#results.tell(name)
+      if (name === undefined) remote.#attend().catch(() => {})
     })
     return remote
   }
 
   readonly make: MakeEvaluation = async (work, signal) => {
-    const digest = evaluationDigest(work.key)
+    const name = this.#nameOf(work.key)
     const left = Promise.withResolvers<never>()
     left.promise.catch(() => {})
     const leave = () => {
-      this.#results.forget(digest)
-      this.#withdraw(digest).catch(() => {})
+      this.#results.forget(name)
+      this.#withdraw(name).catch(() => {})
       left.reject(signal.reason)
     }
     signal.throwIfAborted()
     signal.addEventListener('abort', leave, { once: true })
     try {
-      const result = this.#results.of(digest)
+      const result = this.#results.of(name)
       this.#submit(work)
       const { made, problem, worker } = await Promise.race([result, this.#submitting.then(() => result), left.promise])
       if (problem !== null)
         throw new Problem(`${problem.message} (Worker ${worker}.)`, { exitCode: problem.exitCode })
       const evaluation = await this.#ledger.find(work.key)
-      if (evaluation === undefined) throw new Error(`The ledger lost the evaluation ${digest}.`)
+      if (evaluation === undefined) throw new Error(`The ledger lost the evaluation ${name}.`)
       return { evaluation, ...made! }
     } finally {
       signal.removeEventListener('abort', leave)
@@ -131,7 +132,6 @@ export class RemoteEvaluations {
   async close(): Promise<void> {
     await this.#submitting.catch(() => {})
     await this.#bulletin.close()
-    await this.#utils.release()
   }
 
   #submit(work: EvaluationWork): void {
@@ -146,38 +146,45 @@ export class RemoteEvaluations {
     })
   }
 
+  /** A job's key is its evaluation, so that submitting it again, also from elsewhere, makes no second one. */
   async #add(batch: readonly EvaluationWork[]): Promise<void> {
-    await this.#utils.addJobs(
-      batch.map(({ key, graph, task, requestReuse }) => {
-        const digest = evaluationDigest(key)
-        const payload: EvaluationJob = {
-          ...{ ledger: this.#namespace, split: this.#split, task: task.id, graph: graph.toJSON() },
-          ...{ digest, requestReuse, submission: this.#submission },
-        }
-        return {
-          identifier: taskName(this.#assignment),
-          payload,
-          jobKey: `${this.#namespace} ${digest}`,
-          maxAttempts: 1000,
-          // The longest first: an update waits for its slowest evaluation.
-          priority: -Math.max(0, ...graph.exitDepths),
-        }
-      }),
+    const jobs = batch.map(({ key, graph, task, requestReuse }) => {
+      const payload: EvaluationJob = {
+        ...{ ledger: this.#namespace, split: this.#split, task: task.id, graph: graph.toJSON() },
+        ...{ key, requestReuse, submission: this.#submission },
+      }
+      return {
+        identifier: taskName(this.#assignment),
+        payload,
+        job_key: this.#nameOf(key),
+        max_attempts: 1000,
+        // The longest first: an update waits for its slowest evaluation.
+        priority: -Math.max(0, ...graph.exitDepths),
+      }
+    })
+    await this.#database.query(
+      `SELECT count(*) FROM graphile_worker.add_jobs(
+         ARRAY(SELECT json_populate_recordset(null::graphile_worker.job_spec, $1::json)))`,
+      [JSON.stringify(jobs)],
     )
   }
 
-  async #withdraw(digest: string): Promise<void> {
-    await this.#database.query('SELECT graphile_worker.remove_job($1)', [`${this.#namespace} ${digest}`])
+  #nameOf(key: EvaluationKey): string {
+    return resultName(this.#namespace, key)
   }
 
-  async #look(digests: readonly string[]): Promise<Map<string, Result>> {
+  async #withdraw(name: string): Promise<void> {
+    await this.#database.query('SELECT graphile_worker.remove_job($1)', [name])
+  }
+
+  async #look(names: readonly string[]): Promise<Map<string, Result>> {
     // What another submission of the same work came to counts, too: its trainer may be gone. Its failure does not.
-    const { rows } = await this.#database.query<Result & { digest: string }>(
-      `SELECT digest, made, problem, worker FROM magic_work.results
-       WHERE digest = ANY($1) AND (submission = $2 OR problem IS NULL) ORDER BY problem IS NULL`,
-      [digests, this.#submission],
+    const { rows } = await this.#database.query<Result & { name: string }>(
+      `SELECT name, made, problem, worker FROM magic_work.results
+       WHERE name = ANY($1) AND (submission = $2 OR problem IS NULL) ORDER BY problem IS NULL`,
+      [names, this.#submission],
     )
-    return new Map(rows.map((row) => [row.digest, row]))
+    return new Map(rows.map((row) => [row.name, row]))
   }
 
   /** Wants the assignment for a while longer, ends leases that ran out, and says what a person should know. */
@@ -213,7 +220,7 @@ export class RemoteEvaluations {
 export interface RemoteOptions {
   readonly database: Database
   /** The shared ledger, and the name under which workers find it. */
-  readonly ledger: SqliteLedger
+  readonly ledger: Ledger
   readonly namespace: string
   readonly assignment: Assignment
   readonly split?: string

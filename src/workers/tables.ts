@@ -44,13 +44,13 @@ CREATE TABLE IF NOT EXISTS magic_work.refusals (
   PRIMARY KEY (assignment, worker)
 );
 CREATE TABLE IF NOT EXISTS magic_work.results (
-  digest text NOT NULL,
+  name text NOT NULL,
   submission text NOT NULL,
   worker text NOT NULL,
   at timestamptz NOT NULL DEFAULT now(),
   made jsonb,
   problem jsonb,
-  PRIMARY KEY (digest, submission)
+  PRIMARY KEY (name, submission)
 );
 CREATE INDEX IF NOT EXISTS results_at ON magic_work.results (at);
 `

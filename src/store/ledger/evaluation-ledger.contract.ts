@@ -5,12 +5,12 @@ import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../..
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import type { TokenUsage } from '../../models/usage.ts'
 import type { Evaluation, EvaluationKey } from './evaluation.ts'
+import type { Ledger } from './ledger.ts'
 import { memoryIn } from './ledger-memory.ts'
-import type { SqliteLedger } from './sqlite.ts'
 
 /** What every ledger does. `make` opens an empty one. */
-export function ledgerContract(make: () => Promise<SqliteLedger>): void {
-  const opened: SqliteLedger[] = []
+export function ledgerContract(make: () => Promise<Ledger>): void {
+  const opened: Ledger[] = []
   const open = async () => {
     const ledger = await make()
     opened.push(ledger)
@@ -328,7 +328,7 @@ export function ledgerContract(make: () => Promise<SqliteLedger>): void {
   })
 }
 
-function keepSample(ledger: SqliteLedger, number: number): Promise<Evaluation> {
+function keepSample(ledger: Ledger, number: number): Promise<Evaluation> {
   return ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number))
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
+import { LedgerError } from './ledger-error.ts'
 import { SqliteLedger } from './sqlite.ts'
-import { LedgerError } from './sqlite-failure.ts'
 
 /**
  * Takes another ledger's evaluations over, with their traces. Replies and tool observations stay behind: what a run has paid

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { exitCode } from '../../problem.ts'
-import { damaged, LedgerError, patiently } from './sqlite-failure.ts'
+import { LedgerError } from './ledger-error.ts'
+import { damaged, patiently } from './sqlite-failure.ts'
 
 /** To be raised with every change of the tables that an older version would misread. */
 const format = 2

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../library/json-value.ts'
 import type { ChatAnswer } from '../../models/chat-model.ts'
 import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
-import type { SqliteLedger } from './sqlite.ts'
+import type { Ledger } from './ledger.ts'
 
 /** An evaluation; with its trace while it is new. */
 export interface TracedEvaluation {
@@ -34,7 +34,7 @@ export type LedgerMemory = ReturnType<typeof memoryIn>
  * flight is shared within it. `onReply` is called with each new answer once it is stored.
  */
 export function memoryIn(
-  ledger: SqliteLedger,
+  ledger: Ledger,
   onReply?: (digest: string, answer: ChatAnswer) => void,
   claims?: ReplyClaims,
 ) {

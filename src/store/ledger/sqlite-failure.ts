@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { exitCode, Problem } from '../../problem.ts'
-
-/** A ledger that cannot be used as it is; the message says what a person can do about it. */
-export class LedgerError extends Problem {}
+import { exitCode } from '../../problem.ts'
+import { LedgerError } from './ledger-error.ts'
 
 export function damaged(path: string, what: string, options?: ErrorOptions): LedgerError {
   return new LedgerError(

@@ -15,8 +15,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Child } from '../../../test/ledger/child.ts'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../../test/ledger/samples.ts'
 import { deriveRandom } from '../../numerics/random.ts'
+import { LedgerError } from './ledger-error.ts'
 import { SqliteLedger } from './sqlite.ts'
-import { LedgerError } from './sqlite-failure.ts'
 
 const writerScript = new URL('../../../test/ledger/writer.ts', import.meta.url)
 const holderScript = new URL('../../../test/ledger/lock-holder.ts', import.meta.url)

@@ -1,0 +1,95 @@
+import { crc32 } from 'node:zlib'
+import type { Trace } from '../../execution/trace/trace.ts'
+import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
+import { decodeTrace, encodeTrace } from './trace-codec.ts'
+
+// What a ledger holds, as rows that are the same in every store. Stores check their pages at best, not what stands in them, so
+// every row carries a checksum with its key: a flipped bit is an error or a row that is not found, never another score.
+
+export interface EvaluationRow
+  extends EvaluationKey,
+    Readonly<Pick<Evaluation, 'score' | 'status' | 'execution'>> {
+  /** JSON: answer, failures, usage, cost. */
+  readonly detail: string
+  readonly crc: number
+}
+
+/** All but the key, which whoever looks for it knows. */
+export type EvaluationContent = Omit<EvaluationRow, keyof EvaluationKey>
+
+/** A reply or a tool observation. */
+export interface TextRow {
+  readonly digest: string
+  readonly json: string
+  readonly crc: number
+}
+
+export interface TraceRow {
+  readonly execution: string
+  /** JSON, compressed with zstd where that is shorter. */
+  readonly trace: Uint8Array
+  readonly crc: number
+}
+
+/** The rows of each table. */
+export interface LedgerTables {
+  executions: TraceRow
+  evaluations: EvaluationRow
+  replies: TextRow
+  observations: TextRow
+}
+
+export type TableName = keyof LedgerTables
+
+/** Traces come first: an evaluation refers to its own. */
+export const tableNames: readonly TableName[] = ['executions', 'evaluations', 'replies', 'observations']
+
+export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): EvaluationRow {
+  const { score, status, execution, ...rest } = evaluation
+  const { graph, task, dataVersion, executor } = key
+  const row = { graph, task, dataVersion, executor, score, status, execution, detail: JSON.stringify(rest) }
+  return { ...row, crc: checksumOf(row) }
+}
+
+/** Undefined if the row is not what was written. */
+export function readEvaluation(row: EvaluationRow): Evaluation | undefined {
+  if (checksumOf(row) !== row.crc) return undefined
+  const { score, status, execution, detail } = row
+  return { score, status, execution, ...JSON.parse(detail) }
+}
+
+export function textRow(digest: string, value: unknown): TextRow {
+  const json = JSON.stringify(value)
+  return { digest, json, crc: checksum(digest, json) }
+}
+
+/** Undefined if the row is not what was written. */
+export function readText<Value>({ digest, json, crc }: TextRow): Value | undefined {
+  return checksum(digest, json) === crc ? (JSON.parse(json) as Value) : undefined
+}
+
+export function traceRow(trace: Trace): TraceRow {
+  const { execution } = trace
+  const encoded = encodeTrace(trace)
+  return { execution, trace: encoded, crc: crc32(encoded, crc32(execution)) }
+}
+
+/** Undefined if the row is not what was written. */
+export function readTrace({ execution, trace, crc }: TraceRow): Trace | undefined {
+  // A flipped bit may also have made it something else than bytes.
+  if (!(trace instanceof Uint8Array) || crc32(trace, crc32(execution)) !== crc) return undefined
+  return decodeTrace(trace)
+}
+
+export function digestBytes(key: EvaluationKey): Buffer {
+  return Buffer.from(evaluationDigest(key), 'hex')
+}
+
+function checksumOf(row: Omit<EvaluationRow, 'crc'>): number {
+  const { graph, task, dataVersion, executor, score, status, execution, detail } = row
+  return checksum(graph, task, dataVersion, executor, score, status, execution, detail)
+}
+
+function checksum(...parts: readonly (string | number)[]): number {
+  return crc32(JSON.stringify(parts))
+}
