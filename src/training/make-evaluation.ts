@@ -10,8 +10,8 @@ import {
   evaluationDigest,
   isSettled,
 } from '../store/ledger/evaluation.ts'
-import type { LedgerMemory, TracedEvaluation } from '../store/ledger/ledger-memory.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
+import type { LedgerMemory, TracedEvaluation } from '../store/ledger/ledger-memory.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { CallPaths, type CallRecord } from './call-path.ts'
 import { evaluateGraph } from './evaluate-graph.ts'

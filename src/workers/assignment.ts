@@ -42,7 +42,7 @@ export async function putAssignment(database: Database, assignment: Assignment):
 
 /** What stands under a digest. Anything else than what was put there is refused. */
 export async function getContent(database: Database, digest: string): Promise<Buffer> {
-  const { rows } = await database.query<{ bytes: Buffer }>(
+  const rows = await database.query<{ bytes: Buffer }>(
     'SELECT bytes FROM magic_work.content WHERE digest = $1',
     [digest],
   )

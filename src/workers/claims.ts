@@ -59,7 +59,7 @@ export class Claims {
 
   /** A claim whose worker is gone may be taken over: then the answer may be there all the same. */
   async #claim(name: string): Promise<'new' | 'taken over' | 'held'> {
-    const { rows } = await this.#database.query<{ isNew: boolean }>(
+    const rows = await this.#database.query<{ isNew: boolean }>(
       `INSERT INTO magic_work.claims AS claim (name, worker) VALUES ($1, $2)
        ON CONFLICT (name) DO UPDATE SET worker = $2
        WHERE claim.worker = $2

@@ -60,7 +60,8 @@ async function beat(): Promise<boolean> {
     )
     if (rowCount === 0) return false
     renewedAt = performance.now()
-    await reapLeases(open as unknown as Parameters<typeof reapLeases>[0])
+    const asking = open
+    await reapLeases({ query: async (text, values = []) => (await asking.query(text, [...values])).rows })
   } catch {
     if (open !== undefined) drop(open)
   }

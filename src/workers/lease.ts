@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ClientBase } from 'pg'
+import { LeaseLost } from '../store/ledger/postgres.ts'
 import type { Database } from '../store/postgres/database.ts'
 
 /** A worker that does not renew its lease for so long is taken for dead. */
@@ -27,26 +27,21 @@ export interface Pulse {
   readonly draining: boolean
 }
 
-/** The lease was lost: others have taken the work over, and nothing may be written any more. */
-export class LeaseLost extends Error {
-  constructor() {
-    super('The lease has run out: the work was given to others.')
-  }
-}
-
 /**
  * The right to write results, as long as it is renewed: by the database's clock, and from a thread of its own, so that a busy
  * event loop loses nothing. A process that is stopped, killed or cut off cannot renew it.
  */
 export class Lease {
   readonly id: string
+  readonly name: string
   /** Comes when the lease is lost. */
   readonly lost: AbortSignal
   readonly #database: Database
   readonly #thread: Worker
 
-  private constructor(database: Database, id: string, thread: Worker) {
+  private constructor(database: Database, { id, name }: WorkerFacts, thread: Worker) {
     this.id = id
+    this.name = name
     this.#database = database
     this.#thread = thread
     const lost = new AbortController()
@@ -61,28 +56,20 @@ export class Lease {
     const { id, name, version, calls } = facts
     await database.query(
       `INSERT INTO magic_work.workers (id, name, process, version, calls, leased_until)
-       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')`,
+       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')
+       ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until`,
       [id, name, process.pid, version, calls, leaseMs],
     )
     const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url)
-    const workerData: HeartbeatSettings = { address: database.address, id, leaseMs }
+    const workerData: HeartbeatSettings = { address: database.address.reveal(), id, leaseMs }
     const thread = new Worker(file, { workerData })
     thread.unref()
-    return new Lease(database, id, thread)
+    return new Lease(database, facts, thread)
   }
 
   /** What `magic workers` shows; it goes out with the next renewal. */
   tell(pulse: Pulse): void {
     this.#thread.postMessage(pulse)
-  }
-
-  /** To be called in the transaction of every write: a lease that was lost cannot come back before it ends. */
-  async assertHeld(client: Pick<ClientBase, 'query'>): Promise<void> {
-    const { rowCount } = await client.query(
-      'SELECT 1 FROM magic_work.workers WHERE id = $1 FOR KEY SHARE',
-      [this.id],
-    )
-    if (rowCount === 0) throw new LeaseLost()
   }
 
   /** Gives it back, with whatever is still under way, which others take over at once. */
@@ -103,7 +90,7 @@ export async function reapLeases(database: Pick<Database, 'query'>): Promise<voi
 async function endLeases(
   database: Pick<Database, 'query'>,
   which: string,
-  values: readonly unknown[],
+  values: readonly string[],
 ): Promise<void> {
   await database.query(
     `WITH ended AS (DELETE FROM magic_work.workers WHERE ${which} RETURNING id),
@@ -111,6 +98,6 @@ async function endLeases(
        unlocked AS (SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM ended HAVING count(*) > 0)
      SELECT pg_notify('jobs:insert', '{"count": 1000}'), pg_notify('magic_claims', '')
      FROM unlocked`,
-    [...values],
+    values,
   )
 }

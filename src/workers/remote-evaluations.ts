@@ -3,6 +3,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { Problem } from '../problem.ts'
 import { type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
+import { textArray } from '../store/postgres/array-parameter.ts'
 import type { Database } from '../store/postgres/database.ts'
 import type { EvaluationWork, MadeEvaluation, MakeEvaluation } from '../training/make-evaluation.ts'
 import { type Assignment, putAssignment } from './assignment.ts'
@@ -110,7 +111,11 @@ export class RemoteEvaluations {
     try {
       const result = this.#results.of(name)
       this.#submit(work)
-      const { made, problem, worker } = await Promise.race([result, this.#submitting.then(() => result), left.promise])
+      const { made, problem, worker } = await Promise.race([
+        result,
+        this.#submitting.then(() => result),
+        left.promise,
+      ])
       if (problem !== null)
         throw new Problem(`${problem.message} (Worker ${worker}.)`, { exitCode: problem.exitCode })
       const evaluation = await this.#ledger.find(work.key)
@@ -123,10 +128,10 @@ export class RemoteEvaluations {
 
   /** Model calls that all workers together may have in flight. */
   async capacity(): Promise<number> {
-    const { rows } = await this.#database.query<{ calls: string }>(
+    const rows = await this.#database.query<{ calls: number }>(
       'SELECT coalesce(sum(calls), 0) AS calls FROM magic_work.workers WHERE NOT draining AND leased_until > now()',
     )
-    return Number(rows[0]!.calls)
+    return rows[0]!.calls
   }
 
   async close(): Promise<void> {
@@ -179,19 +184,24 @@ export class RemoteEvaluations {
 
   async #look(names: readonly string[]): Promise<Map<string, Result>> {
     // What another submission of the same work came to counts, too: its trainer may be gone. Its failure does not.
-    const { rows } = await this.#database.query<Result & { name: string }>(
+    const rows = await this.#database.query<Record<'name' | 'made' | 'problem' | 'worker', string>>(
       `SELECT name, made, problem, worker FROM magic_work.results
-       WHERE name = ANY($1) AND (submission = $2 OR problem IS NULL) ORDER BY problem IS NULL`,
-      [names, this.#submission],
+       WHERE name = ANY($1::text[]) AND (submission = $2 OR problem IS NULL) ORDER BY problem IS NULL`,
+      [textArray(names), this.#submission],
     )
-    return new Map(rows.map((row) => [row.name, row]))
+    return new Map(
+      rows.map(({ name, worker, made, problem }) => [
+        name,
+        { worker, made: JSON.parse(made ?? 'null'), problem: JSON.parse(problem ?? 'null') },
+      ]),
+    )
   }
 
   /** Wants the assignment for a while longer, ends leases that ran out, and says what a person should know. */
   async #attend(): Promise<void> {
     await this.#want()
     await reapLeases(this.#database)
-    const { rows } = await this.#database.query<{ worker: string; reason: string }>(
+    const rows = await this.#database.query<{ worker: string; reason: string }>(
       'SELECT worker, reason FROM magic_work.refusals WHERE assignment = $1',
       [this.#assignment],
     )

@@ -55,12 +55,16 @@ CREATE TABLE IF NOT EXISTS magic_work.results (
 CREATE INDEX IF NOT EXISTS results_at ON magic_work.results (at);
 `
 
-/** Makes the tables of queue and workers where they are not there yet. Any number of processes may do so at once. */
+/** Makes the tables of queue and workers where they are not there yet. Of many who start together one does it, the others wait. */
 export async function migrateWork(database: Database): Promise<void> {
-  await database.transaction(async (client) => {
-    await client.query(`SELECT pg_advisory_xact_lock(hashtext('magic_work'))`)
+  const client = await database.pool.connect()
+  try {
+    await client.query(`SELECT pg_advisory_lock(hashtext('magic_work'))`)
     const { rows } = await client.query(`SELECT to_regclass('magic_work.results_at') AS made`)
     if (rows[0].made === null) await client.query(tables)
     await runMigrations({ pgPool: database.pool, logger: silentLogger })
-  })
+  } finally {
+    // With the connection the lock ends, too.
+    client.release(true)
+  }
 }

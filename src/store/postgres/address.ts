@@ -1,0 +1,65 @@
+import { inspect } from 'node:util'
+import { Problem } from '../../problem.ts'
+
+/**
+ * Where a PostgreSQL is, as `postgres://user:password@host:port/database`. It prints without user and password wherever it
+ * ends up, and can strike the password out of texts about it.
+ */
+export class PostgresAddress {
+  /** `host:port/database`, for messages. */
+  readonly place: string
+  readonly #address: string
+  readonly #secrets: readonly string[]
+
+  /** `from` says where it was given, for the message about one that cannot be read. */
+  constructor(address: string, from = 'The address of the ledger') {
+    const url = URL.parse(address)
+    if (url === null || !isPostgresAddress(address) || url.hostname === '')
+      throw new Problem(
+        `${from} is no address of a PostgreSQL. It looks like postgres://user:password@host:5432/database; characters such as / or @ in the password are written as %2F and %40.`,
+      )
+    this.place = `${url.host}${url.pathname}`
+    this.#address = address
+    const password = url.password
+    this.#secrets = [address, password, decoded(password)].filter((secret) => secret !== '')
+  }
+
+  /** For whoever connects, and nobody else. */
+  reveal(): string {
+    return this.#address
+  }
+
+  redact(text: string): string {
+    return this.#secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
+  }
+
+  toString(): string {
+    return this.place
+  }
+
+  toJSON(): string {
+    return this.place
+  }
+
+  [inspect.custom](): string {
+    return this.place
+  }
+}
+
+export function isPostgresAddress(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(text)
+}
+
+/** `MAGIC_LEDGER`, if it is set. */
+export function givenAddress(environment: NodeJS.ProcessEnv = process.env): PostgresAddress | undefined {
+  const given = environment['MAGIC_LEDGER']
+  return given ? new PostgresAddress(given, 'MAGIC_LEDGER') : undefined
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
