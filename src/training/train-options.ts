@@ -8,8 +8,11 @@ import type { BudgetSettings } from '../settings/budget.ts'
 import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { Cap, Spent } from '../store/budget.ts'
-import type { RunRecord } from '../store/run-folder.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
+import type { MakeEvaluation } from './make-evaluation.ts'
 import type { Check } from './self-check.ts'
 import type { UpdateRecord } from './update-record.ts'
 
@@ -53,7 +56,25 @@ export interface TrainOptions extends EngineOptions {
   readonly learnFrom?: readonly string[]
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
+  /**
+   * Has graphs run and scored elsewhere: the model is then asked by others, and this process needs neither its key nor a
+   * sandbox. Called once the run's ledger is open.
+   */
+  readonly elsewhere?: OpenElsewhere
   readonly onEvent?: (event: TrainingEvent) => void
+}
+
+export type OpenElsewhere = (run: {
+  readonly folder: RunFolder
+  readonly parts: ExecutorParts
+  readonly ledger: Ledger
+  readonly source?: JsonObject
+}) => Promise<Elsewhere>
+
+/** Who makes a run's evaluations instead of its own process. */
+export interface Elsewhere {
+  readonly make: MakeEvaluation
+  close(): Promise<void>
 }
 
 export type TrainingEvent =

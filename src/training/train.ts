@@ -45,10 +45,10 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
 /** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
 async function checkRun(
   { parts, record: { budget }, price }: PreparedRun,
-  { signal, onEvent }: TrainOptions,
+  { signal, onEvent, elsewhere }: TrainOptions,
 ): Promise<Spent> {
   const meter = new Budget({}, price)
-  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal }))
+  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal, isElsewhere: elsewhere !== undefined }))
     onEvent?.({ type: 'check', ...check })
   return meter.spent
 }
@@ -57,7 +57,7 @@ async function checkRun(
 async function trainRun(
   prepared: PreparedRun,
   { learner, done: earlier }: OpenedRun,
-  { onEvent, signal, keptUpdates }: TrainOptions,
+  { onEvent, signal, keptUpdates, elsewhere: openElsewhere }: TrainOptions,
 ): Promise<TrainingResult> {
   const { folder, parts, price, record } = prepared
   const { training: settings, updates } = record
@@ -66,9 +66,13 @@ async function trainRun(
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
+  const { ledger } = files
+  const elsewhere = await openElsewhere?.({ folder, parts, ledger, source: record.source })
+  await using _closing = { [Symbol.asyncDispose]: async () => elsewhere?.close() }
   const evaluator = openEvaluator({
     parts: { ...parts, meter: budget },
-    ledger: files.ledger,
+    make: elsewhere?.make,
+    ledger,
     requestReuse: settings.requestReuse,
     signal: grace.signal,
   })

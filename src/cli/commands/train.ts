@@ -23,6 +23,7 @@ import {
   givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
+import { byWorkers, workersOption } from '../options/workers-option.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
@@ -36,6 +37,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly dryRun: boolean
   readonly ledger?: string
   readonly learnFrom?: readonly string[]
+  readonly workers?: boolean
 }
 
 export function trainCommand(): Command {
@@ -48,6 +50,7 @@ export function trainCommand(): Command {
       resolve(path),
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
+    .addOption(workersOption())
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -116,6 +119,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.
       source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
+      ...(options.workers && { elsewhere: byWorkers(say) }),
       progress,
       json: options.json,
     })
