@@ -138,8 +138,7 @@ async function reopen(
   options: JobOptions,
   say: Say,
 ): Promise<JobToAsk> {
-  const sandbox =
-    options.workers && run.tools ? unstartedSandbox(run.tools) : await sandboxOfRun(run.tools)
+  const sandbox = options.workers && run.tools ? unstartedSandbox(run.tools) : await sandboxOfRun(run.tools)
   if (sandbox instanceof SandboxUnavailable) say(`Tools that run programs are off: ${sandbox.message}`)
   const own = opened.configuration?.tools ?? []
   return assemble(

@@ -25,8 +25,7 @@ export async function openAssignment(
   { limit, file }: OpeningMeans,
   options: AssignmentOptions,
 ): Promise<OpenedAssignment> {
-  if (source === undefined)
-    throw new Problem('the run was begun from code: start its workers from code, too')
+  if (source === undefined) throw new Problem('the run was begun from code: start its workers from code, too')
   const { tasks, model } = source as unknown as { tasks: TaskSource; model: ModelSource }
   const folder = mkdtempSync(join(tmpdir(), 'magic-worker-'))
   const close = async () => rmSync(folder, { recursive: true, force: true })
@@ -65,7 +64,9 @@ export async function openAssignment(
 function ownConfiguration({ config }: AssignmentOptions): string {
   if (config !== undefined) return config
   if (readdirSync('.').some((name) => name.startsWith('magic.config.')) && existsSync('.')) return '.'
-  throw new Problem('the run has a configuration (magic.config.*) and this worker has none: name its own with --config')
+  throw new Problem(
+    'the run has a configuration (magic.config.*) and this worker has none: name its own with --config',
+  )
 }
 
 /** The worker's own model. Where it names none, the simulated one, or the provider at the address that is known for it. */

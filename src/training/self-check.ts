@@ -51,7 +51,10 @@ export async function* selfCheck(options: {
       detail: `${tools.sandbox!.kind}; ${programs} answers are programs that will be run`,
     }
   yield* checkTools(parts)
-  yield { name: 'scorer', detail: await checkScorer(set, { pool, signal }, isElsewhere ? 0 : checkedPrograms) }
+  yield {
+    name: 'scorer',
+    detail: await checkScorer(set, { pool, signal }, isElsewhere ? 0 : checkedPrograms),
+  }
   yield { name: 'price', detail: checkPrice(parts, budget) }
   // A budget of zero allows no call.
   if (isElsewhere || Object.values(budget).includes(0)) return
@@ -129,8 +132,7 @@ async function checkScorer(
     for (const answer of worthless) await expectScore(task, answer, reference, 0)
   }
   const rest = solved === total ? '' : `; ${total - solved} have no known answer to check with`
-  const left =
-    programs > mostPrograms ? `; ${programs - mostPrograms} programs were left to the run` : ''
+  const left = programs > mostPrograms ? `; ${programs - mostPrograms} programs were left to the run` : ''
   return `${solved} reference answers score 1, empty and unparseable ones 0${rest}${left}`
 }
 

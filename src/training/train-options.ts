@@ -7,7 +7,7 @@ import type { Clock } from '../models/clock.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
-import type { Cap, Spent } from '../store/budget.ts'
+import type { Budget, Cap, Spent } from '../store/budget.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
@@ -74,6 +74,8 @@ export type OpenElsewhere = (run: {
 /** Who makes a run's evaluations instead of its own process. */
 export interface Elsewhere {
   readonly make: MakeEvaluation
+  /** Counts what others have spent on the run since the last time. */
+  spend(budget: Budget): Promise<void>
   close(): Promise<void>
 }
 

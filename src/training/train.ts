@@ -48,7 +48,12 @@ async function checkRun(
   { signal, onEvent, elsewhere }: TrainOptions,
 ): Promise<Spent> {
   const meter = new Budget({}, price)
-  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal, isElsewhere: elsewhere !== undefined }))
+  for await (const check of selfCheck({
+    parts: { ...parts, meter },
+    budget,
+    signal,
+    isElsewhere: elsewhere !== undefined,
+  }))
     onEvent?.({ type: 'check', ...check })
   return meter.spent
 }
@@ -76,6 +81,7 @@ async function trainRun(
     requestReuse: settings.requestReuse,
     signal: grace.signal,
   })
+  await elsewhere?.spend(budget)
   const mayGoOn = () => budget.reached() === undefined && signal?.aborted !== true
   const nextUpdate = await updatesBy(prepared, learner, evaluator.evaluate, mayGoOn)
   using _ = pulse(() => onEvent?.({ type: 'working', spent: budget.spent }))
@@ -86,6 +92,7 @@ async function trainRun(
     while (done < updates && mayGoOn()) {
       const trained = await nextUpdate(done)
       if (trained === undefined) break
+      await elsewhere?.spend(budget)
       const now = performance.now()
       const around = { wallMs: now - start, spent: budget.spent }
       const line = updateRecord(trained, evaluator.take(), around)
@@ -98,6 +105,7 @@ async function trainRun(
     explain(error, grace.signal, done)
   } finally {
     await evaluator.ended()
+    await elsewhere?.spend(budget)
   }
   await files.written()
   const cap = done < updates ? budget.reached() : undefined

@@ -1,4 +1,6 @@
+import { Batches } from '../store/ledger/batches.ts'
 import type { ReplyClaims } from '../store/ledger/ledger-memory.ts'
+import { textArray } from '../store/postgres/array-parameter.ts'
 import type { Database } from '../store/postgres/database.ts'
 import { Awaited, type Bulletin } from './bulletin.ts'
 
@@ -9,6 +11,7 @@ import { Awaited, type Bulletin } from './bulletin.ts'
 export class Claims {
   readonly #database: Database
   readonly #worker: string
+  readonly #claims = new Batches<string, 'new' | 'taken over' | 'held'>((names) => this.#claim(names))
   /** Resolves when a name may be free or answered. */
   readonly #changed = new Awaited<true>(async (names) => new Map(names.map((name) => [name, true])))
 
@@ -45,7 +48,7 @@ export class Claims {
       for (;;) {
         signal.throwIfAborted()
         const changed = this.#changed.of(name)
-        const claim = await this.#claim(name)
+        const claim = await this.#claims.add(name)
         if (claim === 'new') return undefined
         const found = await find()
         if (found !== undefined || claim === 'taken over') return found
@@ -58,16 +61,20 @@ export class Claims {
   }
 
   /** A claim whose worker is gone may be taken over: then the answer may be there all the same. */
-  async #claim(name: string): Promise<'new' | 'taken over' | 'held'> {
-    const rows = await this.#database.query<{ isNew: boolean }>(
-      `INSERT INTO magic_work.claims AS claim (name, worker) VALUES ($1, $2)
+  async #claim(names: readonly string[]): Promise<('new' | 'taken over' | 'held')[]> {
+    const rows = await this.#database.query<{ name: string; isNew: boolean }>(
+      `INSERT INTO magic_work.claims AS claim (name, worker) SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS t (name) ORDER BY name
        ON CONFLICT (name) DO UPDATE SET worker = $2
        WHERE claim.worker = $2
          OR NOT EXISTS (SELECT 1 FROM magic_work.workers WHERE id = claim.worker AND leased_until > now())
-       RETURNING xmax = 0 AS "isNew"`,
-      [name, this.#worker],
+       RETURNING name, xmax = 0 AS "isNew"`,
+      [textArray(names), this.#worker],
     )
-    return rows[0] === undefined ? 'held' : rows[0].isNew ? 'new' : 'taken over'
+    const ours = new Map(rows.map(({ name, isNew }) => [name, isNew]))
+    return names.map((name) => {
+      const isNew = ours.get(name)
+      return isNew === undefined ? 'held' : isNew ? 'new' : 'taken over'
+    })
   }
 
   async #tell(name: string): Promise<void> {

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import { Problem } from '../problem.ts'
+import type { Budget } from '../store/budget.ts'
+import { Batches } from '../store/ledger/batches.ts'
 import { type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
 import { textArray } from '../store/postgres/array-parameter.ts'
 import type { Database } from '../store/postgres/database.ts'
 import type { EvaluationWork, MadeEvaluation, MakeEvaluation } from '../training/make-evaluation.ts'
 import { type Assignment, putAssignment } from './assignment.ts'
+import { takeAttempts } from './attempts.ts'
 import { Awaited, Bulletin } from './bulletin.ts'
 import { reapLeases } from './lease.ts'
 import { migrateWork } from './tables.ts'
@@ -66,8 +69,7 @@ export class RemoteEvaluations {
   readonly #results: Awaited<Result>
   readonly #say: (text: string) => void
   readonly #told = new Set<string>()
-  #batch: EvaluationWork[] = []
-  #submitting: Promise<void> = Promise.resolve()
+  readonly #submissions = new Batches<EvaluationWork, void>((batch) => this.#add(batch))
 
   private constructor(
     options: RemoteOptions,
@@ -110,12 +112,8 @@ export class RemoteEvaluations {
     signal.addEventListener('abort', leave, { once: true })
     try {
       const result = this.#results.of(name)
-      this.#submit(work)
-      const { made, problem, worker } = await Promise.race([
-        result,
-        this.#submitting.then(() => result),
-        left.promise,
-      ])
+      await Promise.race([this.#submissions.add(work), left.promise])
+      const { made, problem, worker } = await Promise.race([result, left.promise])
       if (problem !== null)
         throw new Problem(`${problem.message} (Worker ${worker}.)`, { exitCode: problem.exitCode })
       const evaluation = await this.#ledger.find(work.key)
@@ -126,6 +124,9 @@ export class RemoteEvaluations {
     }
   }
 
+  /** Counts what workers have spent meanwhile. */
+  readonly spend = (budget: Budget): Promise<void> => takeAttempts(this.#database, this.#namespace, budget)
+
   /** Model calls that all workers together may have in flight. */
   async capacity(): Promise<number> {
     const rows = await this.#database.query<{ calls: number }>(
@@ -135,24 +136,12 @@ export class RemoteEvaluations {
   }
 
   async close(): Promise<void> {
-    await this.#submitting.catch(() => {})
+    await this.#submissions.settled()
     await this.#bulletin.close()
   }
 
-  #submit(work: EvaluationWork): void {
-    this.#batch.push(work)
-    if (this.#batch.length > 1) return
-    this.#submitting = new Promise((resolve, reject) => {
-      setImmediate(() => {
-        const batch = this.#batch
-        this.#batch = []
-        this.#add(batch).then(resolve, reject)
-      })
-    })
-  }
-
   /** A job's key is its evaluation, so that submitting it again, also from elsewhere, makes no second one. */
-  async #add(batch: readonly EvaluationWork[]): Promise<void> {
+  async #add(batch: readonly EvaluationWork[]): Promise<void[]> {
     const jobs = batch.map(({ key, graph, task, requestReuse }) => {
       const payload: EvaluationJob = {
         ...{ ledger: this.#namespace, split: this.#split, task: task.id, graph: graph.toJSON() },
@@ -172,6 +161,7 @@ export class RemoteEvaluations {
          ARRAY(SELECT json_populate_recordset(null::graphile_worker.job_spec, $1::json)))`,
       [JSON.stringify(jobs)],
     )
+    return batch.map(() => undefined)
   }
 
   #nameOf(key: EvaluationKey): string {

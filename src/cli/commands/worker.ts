@@ -21,11 +21,20 @@ interface WorkerCommandOptions extends AssignmentOptions {
 
 export function workerCommand(): Command {
   const command = new Command('worker')
-    .description('Run graphs that `magic train --workers` and `magic eval --workers` submit, until it is told to stop.')
+    .description(
+      'Run graphs that `magic train --workers` and `magic eval --workers` submit, until it is told to stop.',
+    )
     .option('--name <name>', 'for people', `${hostname()}-${process.pid}`)
-    .option('--lease <seconds>', 'a worker that is silent for so long loses its work', wholeNumber(1), defaultLeaseSeconds)
-    .option('--config <file>', 'configuration of this machine; magic.config.* of this folder by default', (path) =>
-      resolve(path),
+    .option(
+      '--lease <seconds>',
+      'a worker that is silent for so long loses its work',
+      wholeNumber(1),
+      defaultLeaseSeconds,
+    )
+    .option(
+      '--config <file>',
+      'configuration of this machine; magic.config.* of this folder by default',
+      (path) => resolve(path),
     )
     .option('--data <folder>', 'where the benchmarks are; see `magic data`', (path) => resolve(path))
     .addOption(concurrencyOption())

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
-import { ledgerPlace } from '../../store/run-ledger.ts'
 import { givenAddress, type PostgresAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
+import { ledgerPlace } from '../../store/run-ledger.ts'
 import type { OpenElsewhere } from '../../training/train-options.ts'
 import { assignmentOf } from '../../workers/assignment.ts'
 import { RemoteEvaluations } from '../../workers/remote-evaluations.ts'
@@ -40,6 +40,6 @@ export function byWorkers(say: (text: string) => void): OpenElsewhere {
       await remote.close()
       await database.close()
     }
-    return { make: remote.make, close }
+    return { make: remote.make, spend: remote.spend, close }
   }
 }
