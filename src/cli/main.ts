@@ -40,6 +40,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     graph: async () => (await import('./commands/graph.ts')).graphCommand(),
     run: async () => (await import('./commands/run.ts')).runCommand(),
     data: async () => (await import('./commands/data.ts')).dataCommand(),
+    ledger: async () => (await import('./commands/ledger.ts')).ledgerCommand(),
     simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
     completion: async () => (await import('./commands/completion.ts')).completionCommand(allCommands),
   },

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { type Trace, tracedRequest } from '../execution/trace/trace.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { hasLedger, openRunLedger } from '../store/run-ledger.ts'
 import {
   evaluationLabels,
   type KeptEvaluation,
@@ -67,24 +69,33 @@ export async function detailOf(
   record: QuestionRecord,
   label: string,
 ): Promise<QuestionDetail> {
-  const trace = await withLedger(tracesFile(folder), (ledger) => ledger.findTrace(record.execution))
+  const traces = tracesFile(folder)
+  const trace = await withLedger(
+    existsSync(traces),
+    () => SqliteLedger.open(traces, { readOnly: true }),
+    (ledger) => ledger.findTrace(record.execution),
+  )
   const { split, model } = header
   return { run, organisation: label, split, model, record, transcript: trace && transcriptOf(trace) }
 }
 
 async function trained(folder: RunFolder, task: string): Promise<QuestionDetail[]> {
   const { name: run, model } = folder.readRecord()
-  const detail = await withLedger(folder.ledgerFile, async (ledger) => {
-    const all = await ledger.evaluationsOf(task)
-    const last = all.at(-1)
-    const trace = last && (await ledger.findTrace(last.evaluation.execution))
-    if (last === undefined || trace === undefined) return undefined
-    const record = { ...last.evaluation, task, graph: trace.graph, graphKey: last.key.graph }
-    return {
-      ...{ run, organisation: training, split: 'train', model: `${model.provider}/${model.model}` },
-      ...{ record, transcript: transcriptOf(trace), tried: all.length },
-    }
-  })
+  const detail = await withLedger(
+    hasLedger(folder),
+    () => openRunLedger(folder, { readOnly: true }),
+    async (ledger) => {
+      const all = await ledger.evaluationsOf(task)
+      const last = all.at(-1)
+      const trace = last && (await ledger.findTrace(last.evaluation.execution))
+      if (last === undefined || trace === undefined) return undefined
+      const record = { ...last.evaluation, task, graph: trace.graph, graphKey: last.key.graph }
+      return {
+        ...{ run, organisation: training, split: 'train', model: `${model.provider}/${model.model}` },
+        ...{ record, transcript: transcriptOf(trace), tried: all.length },
+      }
+    },
+  )
   return detail === undefined ? [] : [detail]
 }
 
@@ -95,11 +106,12 @@ async function withQuestion(detail: QuestionDetail, asked: AskedIn | undefined):
 }
 
 async function withLedger<Found>(
-  path: string,
-  read: (ledger: SqliteLedger) => Promise<Found>,
+  isThere: boolean,
+  open: () => Promise<Ledger>,
+  read: (ledger: Ledger) => Promise<Found>,
 ): Promise<Found | undefined> {
-  if (!existsSync(path)) return undefined
-  const ledger = await SqliteLedger.open(path, { readOnly: true })
+  if (!isThere) return undefined
+  const ledger = await open()
   try {
     return await read(ledger)
   } finally {

@@ -15,8 +15,8 @@ import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
-import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { openRunLedger } from '../store/run-ledger.ts'
 import { carryOverSpending } from '../training/carry-over-spending.ts'
 import { claimFolder } from '../training/open-run.ts'
 import { openParts } from '../training/prepare-run.ts'
@@ -94,7 +94,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   )
 
   const price = priceOf(parts.model.identity, parts.settings.prices)
-  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  const ledger = await openRunLedger(folder)
   closing.defer(() => ledger.close())
   // Later it could not be told apart from what the search has asked.
   await carryOverSpending(folder, ledger)

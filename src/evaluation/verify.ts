@@ -9,9 +9,11 @@ import { executionSettings } from '../settings/execution.ts'
 import { readLines } from '../store/durable-file.ts'
 import { changedEvaluations, isSealed } from '../store/evaluation-digests.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { changedSince, surplusEvents } from '../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { hasLedger, openRunLedger } from '../store/run-ledger.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { learnedFrom, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
@@ -128,9 +130,9 @@ function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): stri
 
 async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
-  let ledger: SqliteLedger | undefined
+  let ledger: Ledger | undefined
   try {
-    if (existsSync(folder.ledgerFile)) ledger = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
+    if (hasLedger(folder)) ledger = await openRunLedger(folder, { readOnly: true })
   } catch (error) {
     return yield failed('ledger', error)
   }
@@ -147,7 +149,7 @@ async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGe
   }
 }
 
-async function rescoreLedger(ledger: SqliteLedger, options: VerifyOptions): Promise<string> {
+async function rescoreLedger(ledger: Ledger, options: VerifyOptions): Promise<string> {
   const { set, onProgress } = options
   const { tasks, references } = splitOf(set, 'train')
   const versions = new Map(tasks.map((task) => [task.id, taskVersion(set, task, references.get(task.id))]))

@@ -6,6 +6,7 @@ import { changesBetween } from './differing-settings.ts'
 import { digestOf, type FileDigest, fileDigestSchema, readLines } from './durable-file.ts'
 import { changedEvaluations } from './evaluation-digests.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
+import { hasLedger } from './run-ledger.ts'
 
 /** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
 const evidenceSchema = z.object({
@@ -47,7 +48,7 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
     ...changesBetween(settings, folder.readSettings()).map((line) => `run.json: ${line}`),
     ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
     ...(existsSync(earlierLooksFile) && files[earlier] === undefined ? [`${earlier} was not there`] : []),
-    ...(update > 0 && !existsSync(folder.ledgerFile) ? ['ledger.sqlite is gone'] : []),
+    ...(update > 0 && !hasLedger(folder) ? ['ledger.sqlite is gone'] : []),
   ]
 }
 

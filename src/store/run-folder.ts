@@ -105,6 +105,8 @@ export class RunFolder {
   /** What a run knew of earlier ones when it began; most have none. */
   readonly earlierLooksFile: string
   readonly ledgerFile: string
+  /** Where the ledger is on a PostgreSQL: which one of that it is. */
+  readonly ledgerPlaceFile: string
   readonly callsFile: string
   /** What earlier versions had in the place of `callsFile`. */
   readonly earlierCallsFile: string
@@ -124,6 +126,7 @@ export class RunFolder {
     this.trajectoriesFile = join(this.path, 'trajectories.jsonl')
     this.earlierLooksFile = join(this.path, 'earlier-looks.jsonl')
     this.ledgerFile = join(this.path, 'ledger.sqlite')
+    this.ledgerPlaceFile = join(this.path, 'ledger.json')
     this.callsFile = join(this.path, 'calls.jsonl')
     this.earlierCallsFile = join(this.path, 'calls.log')
     this.membershipFile = join(this.path, 'membership.json')

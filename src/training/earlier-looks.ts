@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { assertLegalGraph, type ConstructionSpace, IllegalActionError } from '../graph/legality.ts'
@@ -8,8 +8,8 @@ import { finalGraph } from '../learning/values/value-questions.ts'
 import { changesBetween } from '../store/differing-settings.ts'
 import { readLines, writeWhole } from '../store/durable-file.ts'
 import type { EvaluationKey } from '../store/ledger/evaluation.ts'
-import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
+import { hasLedger, openRunLedger } from '../store/run-ledger.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -80,8 +80,8 @@ async function* looksIn(
     const key = keys.get(look.task)
     if (look.dataVersion === key?.dataVersion && look.executor === key.executor) yield look
   }
-  if (!existsSync(run.ledgerFile)) return
-  const ledger = await SqliteLedger.open(run.ledgerFile, { readOnly: true })
+  if (!hasLedger(run)) return
+  const ledger = await openRunLedger(run, { readOnly: true })
   try {
     // Trajectories tell the graphs, the ledger under which conditions they were run.
     for (const { trajectories } of readLines(run.trajectoriesFile) as TrajectoryRecord[])

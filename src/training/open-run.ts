@@ -6,8 +6,10 @@ import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
 import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
 import { importEvaluations } from '../store/ledger/import-evaluations.ts'
+import { givenAddress, type PostgresAddress } from '../store/postgres/address.ts'
 import { assertUnchanged } from '../store/run-evidence.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { openRunLedger, placeLedger } from '../store/run-ledger.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { assertSameOrder, assertSameRun } from '../store/same-run.ts'
 import { membership, splitOf } from '../tasks/task-set.ts'
@@ -53,11 +55,15 @@ export interface OpenedRun {
   readonly done?: number
 }
 
-/** Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from. */
+/**
+ * Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from, `address` that of the
+ * PostgreSQL that the run's own ledger is to be on,
+ * by default `MAGIC_LEDGER`.
+ */
 export async function beginRun(
   prepared: PreparedRun,
   checked: Spent,
-  ledger?: string,
+  { ledger, address = givenAddress() }: { readonly ledger?: string; readonly address?: PostgresAddress },
   earlier: readonly EarlierLook[] = [],
 ): Promise<OpenedRun> {
   const { folder, record } = prepared
@@ -65,7 +71,11 @@ export async function beginRun(
   // The self-check's spending comes first, so that no run is without it.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
   // Before the record: a run that is killed meanwhile is begun again.
-  if (ledger !== undefined) await importEvaluations(ledger, folder.ledgerFile)
+  await placeLedger(folder, address)
+  if (ledger !== undefined) {
+    const own = await openRunLedger(folder, { address })
+    await importEvaluations(ledger, own).finally(() => own.close())
+  }
   keepEarlierLooks(folder, earlier)
   folder.create(record, tasksOf(prepared))
   return { learner }

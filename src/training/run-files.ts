@@ -3,9 +3,10 @@ import { CallJournal } from '../store/call-journal.ts'
 import type { Checkpoint } from '../store/checkpoint.ts'
 import { LineFile } from '../store/durable-file.ts'
 import { failPoint } from '../store/fail-point.ts'
-import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { PostgresAddress } from '../store/postgres/address.ts'
 import { evidenceOf } from '../store/run-evidence.ts'
 import type { RunFolder } from '../store/run-folder.ts'
+import { openRunLedger } from '../store/run-ledger.ts'
 import { carryOverSpending, lastUpdate } from './carry-over-spending.ts'
 import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
 
@@ -18,10 +19,10 @@ export async function openRunFiles(
   folder: RunFolder,
   done: number,
   price: Price | undefined,
-  kept?: ReadonlySet<number>,
+  { kept, address }: { readonly kept?: ReadonlySet<number>; readonly address?: PostgresAddress } = {},
 ) {
   await using opening = new AsyncDisposableStack()
-  const ledger = await SqliteLedger.open(folder.ledgerFile)
+  const ledger = await openRunLedger(folder, { address })
   opening.defer(() => ledger.close())
   await carryOverSpending(folder, ledger)
   const updated = lastUpdate(folder)?.spent.calls ?? 0

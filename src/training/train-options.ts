@@ -9,7 +9,8 @@ import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { Budget, Cap, Spent } from '../store/budget.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
-import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import type { RunRecord } from '../store/run-folder.ts'
+import type { LedgerPlace } from '../store/run-ledger.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { MakeEvaluation } from './make-evaluation.ts'
@@ -50,6 +51,11 @@ export interface TrainOptions extends EngineOptions {
   /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
   readonly ledger?: string
   /**
+   * The address of the PostgreSQL that the run's ledger is on, `postgres://user:password@host:5432/database`; what
+   * `MAGIC_LEDGER` says by default, and without it the ledger lies in the run's folder. It is written down nowhere.
+   */
+  readonly database?: string
+  /**
    * Folders of earlier runs: what they have evaluated of the same questions with the same model, prompts and roles, a new
    * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
    */
@@ -65,7 +71,8 @@ export interface TrainOptions extends EngineOptions {
 }
 
 export type OpenElsewhere = (run: {
-  readonly folder: RunFolder
+  /** Where the run's ledger is if not in its folder. */
+  readonly place: LedgerPlace | undefined
   readonly parts: ExecutorParts
   readonly ledger: Ledger
   readonly source?: JsonObject

@@ -7,7 +7,9 @@ import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
+import { PostgresAddress } from '../store/postgres/address.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
+import { ledgerPlace } from '../store/run-ledger.ts'
 import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
 import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
@@ -35,11 +37,21 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
     const earlier = await findEarlierLooks(prepared, options)
     const checked = await checkRun(prepared, options)
     lock ??= await claimFolder(folder, false)
-    const begun = await beginRun(prepared, checked, options.ledger, earlier)
+    const begun = await beginRun(
+      prepared,
+      checked,
+      { ledger: options.ledger, address: addressOf(options) },
+      earlier,
+    )
     return await trainRun(prepared, begun, options)
   } finally {
     lock?.release()
   }
+}
+
+/** Of the PostgreSQL that holds the run's ledger, where it is not what the environment says. */
+function addressOf({ database }: TrainOptions): PostgresAddress | undefined {
+  return database === undefined ? undefined : new PostgresAddress(database)
 }
 
 /** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
@@ -62,17 +74,22 @@ async function checkRun(
 async function trainRun(
   prepared: PreparedRun,
   { learner, done: earlier }: OpenedRun,
-  { onEvent, signal, keptUpdates, elsewhere: openElsewhere }: TrainOptions,
+  options: TrainOptions,
 ): Promise<TrainingResult> {
+  const { onEvent, signal, keptUpdates } = options
   const { folder, parts, price, record } = prepared
   const { training: settings, updates } = record
   let done = earlier ?? 0
-  await using files = await openRunFiles(folder, done, price, keptUpdates)
+  await using files = await openRunFiles(folder, done, price, {
+    kept: keptUpdates,
+    address: addressOf(options),
+  })
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
   const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
   const { ledger } = files
-  const elsewhere = await openElsewhere?.({ folder, parts, ledger, source: record.source })
+  const place = ledgerPlace(folder, addressOf(options))
+  const elsewhere = await options.elsewhere?.({ place, parts, ledger, source: record.source })
   await using _closing = { [Symbol.asyncDispose]: async () => elsewhere?.close() }
   const evaluator = openEvaluator({
     parts: { ...parts, meter: budget },

@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../../experiments/settings.ts'
 import { exitCode } from '../../problem.ts'
+import { isPostgresAddress } from '../../store/postgres/address.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
 import { isBenchmarkName } from '../../tasks/benchmarks/list.ts'
 import { assertFree } from '../../training/open-run.ts'
@@ -46,8 +47,10 @@ export function trainCommand(): Command {
   )
   addTaskOptions(command)
     .option('--name <run>', 'name of the run; by default the task set and the time')
-    .option('--ledger <file>', "begin with the evaluations of another run's ledger.sqlite", (path) =>
-      resolve(path),
+    .option(
+      '--ledger <place>',
+      "postgres://…: keep the ledger there (MAGIC_LEDGER); a run's ledger.sqlite: begin with its evaluations",
+      (place) => (isPostgresAddress(place) ? place : resolve(place)),
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
     .addOption(workersOption())
@@ -113,7 +116,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       folder: folder.path,
       settings,
       budget,
-      ledger: options.ledger,
+      ...ledgerOptions(options.ledger),
       learnFrom: earlier,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
@@ -126,6 +129,11 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   } finally {
     await job.close()
   }
+}
+
+/** An address is where the run's ledger is to be; a file, where its evaluations come from. */
+function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' | 'database'> {
+  return place !== undefined && isPostgresAddress(place) ? { database: place } : { ledger: place }
 }
 
 /** A benchmark under a study is trained with the study's seed and settings. */

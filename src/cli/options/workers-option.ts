@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { givenAddress, type PostgresAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
-import { ledgerPlace } from '../../store/run-ledger.ts'
 import type { OpenElsewhere } from '../../training/train-options.ts'
 import { assignmentOf } from '../../workers/assignment.ts'
 import { RemoteEvaluations } from '../../workers/remote-evaluations.ts'
@@ -25,8 +24,7 @@ export function sharedAddress(): PostgresAddress {
 
 /** Has a run's graphs run by workers. */
 export function byWorkers(say: (text: string) => void): OpenElsewhere {
-  return async ({ folder, parts, ledger, source }) => {
-    const place = ledgerPlace(folder)
+  return async ({ place, parts, ledger, source }) => {
     if (place === undefined)
       throw new UsageError(
         'The ledger of this run is in its folder, where no worker can see it: `magic ledger copy` moves it to PostgreSQL.',

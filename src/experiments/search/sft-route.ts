@@ -67,7 +67,7 @@ export async function sftRoute(
       resume: isResumed,
     })
     if (isResumed) assertSameRun(folder.readRecord(), prepared.record)
-    else await beginRun(prepared, new Budget({}, undefined).spent, lab.options.ledger)
+    else await beginRun(prepared, new Budget({}, undefined).spent, { ledger: lab.options.ledger })
     return await search(lab, prepared, budgetOfRoute)
   } finally {
     lock.release()
@@ -83,7 +83,7 @@ async function search(
   const { training } = record
   const { seed, maxUnits, maxDepth } = training
   const kept = new Set([0])
-  await using files = await openRunFiles(folder, 0, price, kept)
+  await using files = await openRunFiles(folder, 0, price, { kept })
   const linesFile = join(folder.path, 'search.jsonl')
   const earlier = readLines(linesFile) as BatchLine[]
   const lines = new LineFile(linesFile)

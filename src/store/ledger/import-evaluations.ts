@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Ledger } from './ledger.ts'
 import { LedgerError } from './ledger-error.ts'
 import { SqliteLedger } from './sqlite.ts'
 
@@ -6,24 +7,19 @@ import { SqliteLedger } from './sqlite.ts'
  * Takes another ledger's evaluations over, with their traces. Replies and tool observations stay behind: what a run has paid
  * for is the sum of its own. Gives how many there are.
  */
-export async function importEvaluations(from: string, into: string): Promise<number> {
+export async function importEvaluations(from: string, into: Ledger): Promise<number> {
   if (!existsSync(from)) throw new LedgerError(`There is no ledger ${from}. Name the ledger.sqlite of a run.`)
   const source = await SqliteLedger.open(from, { readOnly: true })
   try {
-    const target = await SqliteLedger.open(into)
-    try {
-      let count = 0
-      for await (const { key, evaluation } of source.entries()) {
-        const trace = await source.findTrace(evaluation.execution)
-        if (trace === undefined)
-          throw new LedgerError(`The ledger ${from} lacks the trace of execution ${evaluation.execution}.`)
-        await target.keep(key, evaluation, trace)
-        count += 1
-      }
-      return count
-    } finally {
-      await target.close()
+    let count = 0
+    for await (const { key, evaluation } of source.entries()) {
+      const trace = await source.findTrace(evaluation.execution)
+      if (trace === undefined)
+        throw new LedgerError(`The ledger ${from} lacks the trace of execution ${evaluation.execution}.`)
+      await into.keep(key, evaluation, trace)
+      count += 1
     }
+    return count
   } finally {
     await source.close()
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Trace } from '../../execution/trace/trace.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
@@ -76,18 +77,38 @@ export function traceRow(trace: Trace): TraceRow {
 
 /** Undefined if the row is not what was written. */
 export function readTrace({ execution, trace, crc }: TraceRow): Trace | undefined {
-  // A flipped bit may also have made it something else than bytes.
-  if (!(trace instanceof Uint8Array) || crc32(trace, crc32(execution)) !== crc) return undefined
-  return decodeTrace(trace)
+  return isWholeTrace({ execution, trace, crc }) ? decodeTrace(trace) : undefined
+}
+
+/** Whether a row is what was written, without reading what it says. */
+export function isWhole(row: LedgerTables[TableName]): boolean {
+  if ('trace' in row) return isWholeTrace(row)
+  return ('json' in row ? checksum(row.digest, row.json) : checksumOf(row)) === row.crc
+}
+
+/** The same for the same row in every store. */
+export function rowDigest(row: LedgerTables[TableName]): Buffer {
+  if ('trace' in row) return hash('sha256', Buffer.concat([Buffer.from(row.execution), row.trace]), 'buffer')
+  if ('json' in row) return hash('sha256', JSON.stringify([row.digest, row.json]), 'buffer')
+  return hash('sha256', JSON.stringify(contentOf(row)), 'buffer')
 }
 
 export function digestBytes(key: EvaluationKey): Buffer {
   return Buffer.from(evaluationDigest(key), 'hex')
 }
 
+function isWholeTrace({ execution, trace, crc }: TraceRow): boolean {
+  // A flipped bit may also have made it something else than bytes.
+  return trace instanceof Uint8Array && crc32(trace, crc32(execution)) === crc
+}
+
 function checksumOf(row: Omit<EvaluationRow, 'crc'>): number {
+  return checksum(...contentOf(row))
+}
+
+function contentOf(row: Omit<EvaluationRow, 'crc'>): (string | number)[] {
   const { graph, task, dataVersion, executor, score, status, execution, detail } = row
-  return checksum(graph, task, dataVersion, executor, score, status, execution, detail)
+  return [graph, task, dataVersion, executor, score, status, execution, detail]
 }
 
 function checksum(...parts: readonly (string | number)[]): number {

@@ -62,7 +62,7 @@ function explained(error: unknown, address: PostgresAddress): unknown {
       )
     case '42501': // insufficient_privilege
       return new LedgerError(
-        `The PostgreSQL at ${place} does not allow it (${reason}). The user needs CREATE on the database, or its owner runs \`magic ledger prepare\` once.`,
+        `The PostgreSQL at ${place} does not allow it (${reason}). The user needs CREATE on the database, or its owner runs \`magic ledger list\` once, which makes the tables.`,
       )
     case '53100': // disk_full
       return new LedgerError(

@@ -1,0 +1,69 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { syncFolder } from './durable-file.ts'
+import { type CopyOptions, copyLedger, type LedgerDigest } from './ledger/copy-ledger.ts'
+import { SqliteLedger } from './ledger/sqlite.ts'
+import type { PostgresAddress } from './postgres/address.ts'
+import { RunError, type RunFolder } from './run-folder.ts'
+import { hasLedger, ledgerPlace, makeLedger, openPlacedLedger, readPlace, writePlace } from './run-ledger.ts'
+import { RunLock } from './run-lock.ts'
+
+/** Where a run's ledger can be: in its folder, or on the PostgreSQL at an address. */
+export type LedgerHome = 'sqlite' | PostgresAddress
+
+/**
+ * Copies a run's ledger to where it is to be, and lets the run use the copy once it was compared. Cut short, it can be
+ * repeated, and the run uses what it had. The original stays, for whoever wants to delete it.
+ */
+export async function moveLedger(
+  folder: RunFolder,
+  home: LedgerHome,
+  options: CopyOptions = {},
+): Promise<LedgerDigest> {
+  if (!hasLedger(folder))
+    throw new RunError(`The run ${folder.path} has no ledger yet: there is nothing to copy.`)
+  const lock = await RunLock.acquire(folder.path)
+  try {
+    return home === 'sqlite' ? await moveHere(folder, options) : await moveAway(folder, home, options)
+  } finally {
+    lock.release()
+  }
+}
+
+async function moveAway(
+  folder: RunFolder,
+  address: PostgresAddress,
+  options: CopyOptions,
+): Promise<LedgerDigest> {
+  if (existsSync(folder.ledgerPlaceFile))
+    throw new RunError(
+      `The ledger of ${basename(folder.path)} is on a PostgreSQL already. To bring it to another one, copy it to sqlite first.`,
+    )
+  // Under another name until it is whole.
+  const unfinished = join(folder.path, 'ledger.copy.json')
+  if (!existsSync(unfinished)) writePlace(unfinished, await makeLedger(address, basename(folder.path)))
+  await using closing = new AsyncDisposableStack()
+  const from = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
+  closing.defer(() => from.close())
+  const to = await openPlacedLedger({ address, name: readPlace(unfinished) })
+  closing.defer(() => to.close())
+  const copied = await copyLedger(from, to, options)
+  renameSync(unfinished, folder.ledgerPlaceFile)
+  syncFolder(folder.path)
+  return copied
+}
+
+async function moveHere(folder: RunFolder, options: CopyOptions): Promise<LedgerDigest> {
+  const place = ledgerPlace(folder)
+  if (place === undefined)
+    throw new RunError(`The ledger of ${basename(folder.path)} lies in its folder already.`)
+  await using closing = new AsyncDisposableStack()
+  const from = await openPlacedLedger(place, true)
+  closing.defer(() => from.close())
+  const to = await SqliteLedger.open(folder.ledgerFile)
+  closing.defer(() => to.close())
+  const copied = await copyLedger(from, to, options)
+  rmSync(folder.ledgerPlaceFile)
+  syncFolder(folder.path)
+  return copied
+}
