@@ -162,7 +162,7 @@ async function assemble(
 ): Promise<JobToAsk> {
   const known = set === undefined ? [] : knownTasks(set)
   const { model, close } = options.workers
-    ? await unaskedModel(source)
+    ? await unaskedModel(source, known)
     : await openChosenModel(options, known, source)
   const { provider, model: name } = model.identity
   return {

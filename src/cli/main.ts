@@ -21,6 +21,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     train: async () => (await import('./commands/train.ts')).trainCommand(),
     resume: async () => (await import('./commands/resume.ts')).resumeCommand(),
     worker: async () => (await import('./commands/worker.ts')).workerCommand(),
+    workers: async () => (await import('./commands/workers.ts')).workersCommand(),
   },
   'Look and prove:': {
     show: async () => (await import('./commands/show.ts')).showCommand(),

@@ -24,7 +24,7 @@ import {
   givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
-import { byWorkers, workersOption } from '../options/workers-option.ts'
+import { byWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
@@ -91,6 +91,7 @@ ${exitCodeHelp}`,
 async function startTraining(tasks: string | undefined, options: TrainCommandOptions): Promise<void> {
   if (options.name !== undefined) assertRunName(options.name)
   const source = taskSource(tasks, options)
+  if (options.workers && !isPostgresAddress(options.ledger ?? '')) sharedAddress()
   if (options.dryRun) return tellEstimate(source, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)

@@ -140,10 +140,10 @@ export async function openChosenModel(
 }
 
 /** A model that others ask: its identity is known here, its key is not. */
-export async function unaskedModel(source: ModelSource): Promise<OpenedModel> {
+export async function unaskedModel(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
   const { identity } =
     source.kind === 'simulated'
-      ? new SimulatedModel(source)
+      ? new SimulatedModel({ tasks: known, ...source })
       : await fixable(() => openModel(source.settings, process.env, true))
   const ask = () => Promise.reject(new Error('This process has its graphs run by workers.'))
   return { model: { identity, ask }, close: async () => {} }
