@@ -1,5 +1,5 @@
 // The ledger in its file: how fast it keeps and finds, whether a million rows slow it down, and what it adds to a bare insert
-// that is as durable.
+// that is as durable; and how fast the one on PostgreSQL is among as many rows.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,9 @@ import { evaluationDigest } from '../src/store/ledger/evaluation.ts'
 import { SqliteLedger } from '../src/store/ledger/sqlite.ts'
 import { encodeTrace } from '../src/store/ledger/trace-codec.ts'
 import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../test/ledger/samples.ts'
+import { Postgres } from '../test/postgres/server.ts'
 import { atMost, type Bench, Samples } from './bench.ts'
+import { measureSharedLedger } from './scale/shared-ledger.ts'
 
 /** As many keep at once while the ledger grows. */
 const lanes = 256
@@ -20,15 +22,30 @@ export const ledgerBench: Bench = async ({ quick, say }) => {
   try {
     const growth = await measureGrowth(join(folder, 'grown.sqlite'), quick, say)
     const puts = await measurePuts(folder, quick ? 4 : 20, say)
+    const shared = await measureOnPostgres(quick ? 1e4 : 1e6, say)
     return {
-      figures: { ...growth.figures, ...puts.figures },
+      figures: { ...growth.figures, ...puts.figures, postgres_get_put_per_second: shared.getPutPerSecond },
       goals: { lookup_million_vs_ten_thousand: atMost(3) },
+      postgres: shared,
       growth: growth.details,
       microsecondsPerPut: puts.details,
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** On a PostgreSQL of its own that waits for the disk, as it is installed. */
+async function measureOnPostgres(rows: number, say: (line: string) => void) {
+  const postgres = await Postgres.start({
+    durable: true,
+    settings: ['shared_buffers = 256MB', 'max_wal_size = 4GB'],
+  })
+  try {
+    return await measureSharedLedger(await postgres.database(), rows, 20_000, say)
+  } finally {
+    await postgres.stop()
   }
 }
 

@@ -8,7 +8,7 @@ import type { CallLimit } from '../models/call-limit.ts'
 import type { ChatFailure, ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
 import type { Cost } from '../models/prices.ts'
-import type { Call, Meter } from '../models/retry.ts'
+import type { Allowance, Call, Meter } from '../models/retry.ts'
 import type { Usage } from '../models/usage.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
 import type { Memory } from './once.ts'
@@ -36,6 +36,7 @@ export interface ExecutionOptions {
   readonly clock?: Clock
   /** Notes every attempt to call the model, control calls included. */
   readonly meter?: Meter
+  readonly allowance?: Allowance
   /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
   readonly others?: Iterable<OtherTask>
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */

@@ -168,7 +168,7 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
 
 async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const { node, predecessors, around, span } = at
-  const { model, canary, limit, clock, meter, settings, replies, signal, tell, elapsed } = around
+  const { model, canary, limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = around
   const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
   const chat = { system: request.system.text, user, decoding: settings.decoding }
   const startMs = elapsed()
@@ -178,6 +178,7 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
       limit,
       clock,
       meter,
+      allowance,
       signal: until,
       priority: node.remaining,
       attemptMs: settings.attemptSeconds * 1000,

@@ -20,6 +20,15 @@ export interface Meter {
   reserve(request: ChatRequest): (reply: ChatReply) => void
 }
 
+/** Decides when an attempt may be made, for all who call the same model or share a budget. */
+export interface Allowance {
+  /**
+   * Resolves when it may be made, to what must be told its reply; to nothing when the signal comes first. Throws where a cap
+   * forbids it. Its time is not the attempt's.
+   */
+  admit(request: ChatRequest, signal?: AbortSignal): Promise<((reply: ChatReply) => void) | undefined>
+}
+
 export interface CallOptions {
   readonly limit?: CallLimit
   /** When calls queue up, the highest goes first. */
@@ -29,6 +38,7 @@ export interface CallOptions {
   /** Ends an attempt even if the model's client waits for ever. The time in the queue does not count. */
   readonly attemptMs?: number
   readonly meter?: Meter
+  readonly allowance?: Allowance
   /** With it, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
   /** Requests of the same kind about other questions, for the canary. */
@@ -95,13 +105,30 @@ export async function callModel(
   }
 }
 
+/** One attempt, once it is allowed. */
+async function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
+  const { allowance, signal } = options
+  if (allowance === undefined) return timedAttempt(model, request, options)
+  const settle = await allowance.admit(request, signal)
+  if (settle === undefined) return cancelled
+  let reply = clientFailed
+  try {
+    reply = await timedAttempt(model, request, options)
+    return reply
+  } finally {
+    settle(reply)
+  }
+}
+
 /** One attempt, within its time. */
-function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
+function timedAttempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
   const { meter, signal, attemptMs, clock } = options
   const ask = (until?: AbortSignal) =>
     meter === undefined ? model.ask(request, until) : askMetered(model, request, meter, until)
   return attemptMs === undefined ? ask(signal) : askInTime(attemptMs, signal, ask, clock)
 }
+
+const clientFailed: ChatReply = { ...cancelled, message: 'The client failed.' }
 
 /** Asks with the meter told before and after, also if the client fails or answers too late. */
 async function askMetered(
@@ -111,7 +138,7 @@ async function askMetered(
   signal: AbortSignal | undefined,
 ): Promise<ChatReply> {
   const settle = meter.reserve(request)
-  let reply: ChatReply = { ...cancelled, message: 'The client failed.' }
+  let reply = clientFailed
   try {
     reply = await model.ask(request, signal)
     return reply

@@ -63,6 +63,18 @@ export const executionSettings = z.strictObject({
     .positive()
     .optional()
     .describe('Seconds for a whole execution, waiting for the call limit included; no limit by default.'),
+  requestsPerMinute: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      "The provider's limit on requests, kept by waiting; by default there is none until it refuses.",
+    ),
+  tokensPerMinute: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The provider's limit on tokens, input and output, kept by waiting."),
   traceContent: z.boolean().default(true).describe('Keep requests and replies in the trace.'),
   telemetryContent: z.boolean().default(false).describe('Put requests and replies into OpenTelemetry spans.'),
   repeatStarterCode: z

@@ -3,6 +3,7 @@ import { mayHaveBeenCharged } from '../models/failure.ts'
 import { type Cost, costOf, type Price } from '../models/prices.ts'
 import type { TokenUsage } from '../models/usage.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
+import type { Sums } from './allowance/allowance-store.ts'
 import type { CallJournal, EndedAttempt } from './call-journal.ts'
 
 /** What a run has used, over all its resumes. Tokens and cost are only what the server reported. */
@@ -28,6 +29,21 @@ const capOrder = ['cost', 'tokens', 'calls', 'minutes'] as const
 /** For estimating the tokens of a text, on the high side. */
 const charactersPerToken = 3
 
+/** The most that a call can use. */
+export function mostOf({ system, user, decoding }: ChatRequest): TokenUsage {
+  return {
+    input: Math.ceil((system.length + user.length) / charactersPerToken),
+    cachedInput: 0,
+    output: decoding.maxOutputTokens,
+  }
+}
+
+/** What an attempt has used as far as its reply tells; unknown, if it may have been charged but tells nothing. */
+export function chargeOf(reply: ChatReply): { readonly used?: TokenUsage; readonly isUnknown: boolean } {
+  if (reply.usage !== undefined) return { used: reply.usage, isUnknown: false }
+  return { isUnknown: reply.ok || mayHaveBeenCharged(reply) }
+}
+
 /**
  * Caps on a run. The most that a call can use is reserved before it and settled after it. A run ends at a boundary
  * between batches once a cap is reached, so it can pass it by what one batch uses, and reports by how much.
@@ -43,10 +59,15 @@ export class Budget {
   readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
   readonly #unknown = { attempts: 0, tokens: 0, money: 0 }
   readonly #reserved = { calls: 0, tokens: 0, cost: 0, minutes: 0 }
+  readonly #elsewhere: (() => Sums) | undefined
   #minutesBefore = 0
 
-  /** With a journal, it starts from what that has recorded, and records there what is spent. */
-  constructor(caps: BudgetSettings, price: Price | undefined, journal?: Journal) {
+  /**
+   * With a journal, it starts from what that has recorded, and records there what is spent. `elsewhere` tells what others have
+   * used for the same run, which counts as well.
+   */
+  constructor(caps: BudgetSettings, price: Price | undefined, journal?: Journal, elsewhere?: () => Sums) {
+    this.#elsewhere = elsewhere
     this.caps = caps
     this.price = price
     this.#journal = journal
@@ -58,8 +79,9 @@ export class Budget {
   }
 
   get spent(): Spent {
-    const { money, calls, ...usage } = this.#told
-    const { attempts, tokens, money: most } = this.#unknown
+    const { told, unknown } = this.#all()
+    const { money, calls, ...usage } = told
+    const { attempts, tokens, money: most } = unknown
     return {
       calls,
       ...usage,
@@ -71,12 +93,9 @@ export class Budget {
   }
 
   /** To be settled with the reply, once. */
-  reserve({ system, user, decoding, isControl }: ChatRequest): (reply: ChatReply) => void {
-    const most: TokenUsage = {
-      input: Math.ceil((system.length + user.length) / charactersPerToken),
-      cachedInput: 0,
-      output: decoding.maxOutputTokens,
-    }
+  reserve(request: ChatRequest): (reply: ChatReply) => void {
+    const { isControl } = request
+    const most = mostOf(request)
     const money = this.#money(most)
     const reserve = (sign: 1 | -1) => {
       this.#reserved.calls += sign
@@ -109,7 +128,7 @@ export class Budget {
   /** Whether nothing new should be started: what is under way may use up the rest. */
   exhausted(): boolean {
     return capOrder.some(
-      (cap) => this.#amount(cap) + this.#reserved[cap] >= (this.caps[cap] ?? Number.POSITIVE_INFINITY),
+      (cap) => this.#amount(cap) + this.#underWay(cap) >= (this.caps[cap] ?? Number.POSITIVE_INFINITY),
     )
   }
 
@@ -119,10 +138,23 @@ export class Budget {
   }
 
   #amount(cap: Cap): number {
-    const { calls, input, output, money } = this.#told
-    if (cap === 'calls') return calls
-    if (cap === 'tokens') return input + output + this.#unknown.tokens
-    return cap === 'cost' ? money + this.#unknown.money : this.#minutes()
+    const { told, unknown } = this.#all()
+    if (cap === 'calls') return told.calls
+    if (cap === 'tokens') return told.input + told.output + unknown.tokens
+    return cap === 'cost' ? told.money + unknown.money : this.#minutes()
+  }
+
+  #underWay(cap: Cap): number {
+    const others = this.#elsewhere?.().reserved ?? { calls: 0, tokens: 0, money: 0 }
+    return this.#reserved[cap] + { ...others, cost: others.money, minutes: 0 }[cap]
+  }
+
+  /** With what others have used. */
+  #all(): { told: Omit<Sums, 'unknown' | 'reserved'>; unknown: Sums['unknown'] } {
+    const others = this.#elsewhere?.()
+    if (others === undefined) return { told: this.#told, unknown: this.#unknown }
+    const { unknown, reserved: _, ...told } = others
+    return { told: added(this.#told, told), unknown: added(this.#unknown, unknown) }
   }
 
   #minutes(): number {
@@ -137,10 +169,9 @@ export class Budget {
   #ended(reply: ChatReply, most: TokenUsage): EndedAttempt {
     const minutes = this.#minutesNow()
     const kind = reply.ok ? 'answered' : reply.kind
-    if (reply.usage !== undefined)
-      return { kind, used: reply.usage, cost: costOf(reply.usage, this.price, new Date()), minutes }
-    if (reply.ok || mayHaveBeenCharged(reply))
-      return { kind, atMost: most, cost: costOf(most, this.price, new Date()), minutes }
+    const { used, isUnknown } = chargeOf(reply)
+    if (used !== undefined) return { kind, used, cost: costOf(used, this.price, new Date()), minutes }
+    if (isUnknown) return { kind, atMost: most, cost: costOf(most, this.price, new Date()), minutes }
     return { kind, cost: this.#cost(0), minutes }
   }
 
@@ -181,4 +212,13 @@ export class Budget {
   #cost(amount: number): Cost {
     return this.price === undefined ? 'unpriced' : { amount, currency: this.price.currency }
   }
+}
+
+/** The sum of two of the same fields. */
+function added<Fields extends { readonly [Name in keyof Fields]: number }>(
+  one: Fields,
+  other: Fields,
+): Fields {
+  const names = Object.keys(one) as (keyof Fields)[]
+  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as Fields
 }

@@ -12,7 +12,7 @@ import type { CallLimit } from '../models/call-limit.ts'
 import { type ChatModel, requestDigest } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
-import { type Call, callModel, type Meter } from '../models/retry.ts'
+import { type Allowance, type Call, callModel, type Meter } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { BrokenTask } from '../sandbox/program/program-message.ts'
@@ -30,6 +30,8 @@ export interface ExecutorParts {
   readonly clock?: Clock
   /** Notes every attempt to call the model. */
   readonly meter?: Meter
+  /** Decides when an attempt may be made; by default at once. */
+  readonly allowance?: Allowance
   /** Where a judge's verdicts are kept, so that the same one is not paid for twice. */
   readonly replies?: Memory<Call>
 }
@@ -66,11 +68,11 @@ export class TaskExecutor {
 
   /** What `executeGraph` takes besides a graph. */
   optionsFor(task: Task): Omit<ExecutionOptions, 'graph'> {
-    const { set, model, settings, limit, clock, meter } = this.parts
+    const { set, model, settings, limit, clock, meter, allowance } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
     const others = { [Symbol.iterator]: () => this.#others(task) }
-    const means = { model, tools: this.#tools, settings, limit, clock, meter, others }
+    const means = { model, tools: this.#tools, settings, limit, clock, meter, allowance, others }
     return { task, library, profile, contract, ...means }
   }
 
@@ -110,11 +112,14 @@ export class TaskExecutor {
 
   /** Asks the model for a judge's verdict. One that cannot be had is no score, not even zero. */
   async #ask(said: { system: string; user: string }, signal?: AbortSignal): Promise<string> {
-    const { model, settings, limit, clock, meter, replies } = this.parts
+    const { model, settings, limit, clock, meter, allowance, replies } = this.parts
     const request = { ...said, decoding: { ...settings.decoding, temperature: 0, json: true } }
     const attemptMs = settings.attemptSeconds * 1000
     const make = async (until?: AbortSignal) => {
-      const call = await callModel(model, request, { limit, clock, meter, attemptMs, signal: until })
+      const call = await callModel(model, request, {
+        ...{ limit, clock, meter, allowance, attemptMs },
+        signal: until,
+      })
       return { value: call, keep: call.reply.ok }
     }
     const digest = requestDigest(model.identity, request)

@@ -5,12 +5,16 @@ import { inputFingerprint } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
+import type { Clock } from '../models/clock.ts'
 import { priceOf } from '../models/prices.ts'
+import type { Allowance } from '../models/retry.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
-import { executionSettings } from '../settings/execution.ts'
+import { type ExecutionSettings, executionSettings } from '../settings/execution.ts'
 import { trainingSettings, updatesOf } from '../settings/training.ts'
+import { CallAllowance } from '../store/allowance/call-allowance.ts'
+import { MemoryAllowanceStore } from '../store/allowance/memory-store.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { describeTools, type RunTools, sandboxOfRun } from '../store/run-tools.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
@@ -38,7 +42,17 @@ export async function openParts(options: EngineOptions, begun: RunTools | undefi
   const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
-  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock }
+  const allowance = await allowanceOf(settings, clock)
+  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
+}
+
+/** Calls wait for a provider's limits where they are known. */
+async function allowanceOf(settings: ExecutionSettings, clock?: Clock): Promise<Allowance | undefined> {
+  const { requestsPerMinute, tokensPerMinute, attemptSeconds } = settings
+  if (requestsPerMinute === undefined && tokensPerMinute === undefined) return undefined
+  const store = new MemoryAllowanceStore(clock?.now)
+  await store.setLimits({ requestsPerMinute, tokensPerMinute })
+  return new CallAllowance(store, { leaseMs: 2000 * attemptSeconds, clock })
 }
 
 async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncoder> {

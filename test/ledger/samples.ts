@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import { writeSync } from 'node:fs'
 import type { Trace } from '../../src/execution/trace/trace.ts'
 import type { ChatAnswer } from '../../src/models/chat-model.ts'
 import { noUsage } from '../../src/models/usage.ts'
 import type { Evaluation, EvaluationKey } from '../../src/store/ledger/evaluation.ts'
+import type { Ledger } from '../../src/store/ledger/ledger.ts'
 
 /** The same number, the same sample: whoever reads it back can tell whether it is whole. */
 export function sampleKey(number: number): EvaluationKey {
@@ -59,4 +61,21 @@ export function sampleAnswer(number: number): ChatAnswer {
     warnings: [],
     durationMs: 1,
   }
+}
+
+/** Keeps evaluations and replies, several at a time, and says which are acknowledged. */
+export async function writeSamples(ledger: Ledger, first: number, count: number): Promise<void> {
+  let next = first
+  async function lane(): Promise<void> {
+    while (next < first + count) {
+      const number = next
+      next += 1
+      await ledger.keepReply(`request-${number}`, sampleAnswer(number))
+      const trace = sampleTrace(number, 'text '.repeat(number % 900))
+      await ledger.keep(sampleKey(number), sampleEvaluation(number), trace)
+      // Straight to the descriptor: what is acknowledged is heard even if the next instant is the last.
+      writeSync(1, `${number}\n`)
+    }
+  }
+  await Promise.all([lane(), lane(), lane(), lane()])
 }

@@ -1,4 +1,5 @@
 import { LedgerError } from '../ledger/ledger-error.ts'
+import { allowanceTables } from './allowance-tables.ts'
 import type { Database } from './database.ts'
 
 /** Any number, as long as nobody else locks it. */
@@ -59,6 +60,7 @@ const migrations: readonly string[] = [
      crc bigint NOT NULL,
      PRIMARY KEY (ledger, digest)
    );`,
+  allowanceTables,
 ]
 
 /**

@@ -1,0 +1,76 @@
+// The ledger on PostgreSQL when it holds many rows: one process, as many at once as a trainer or a worker has under way.
+import { randomUUID } from 'node:crypto'
+import { deriveRandom } from '../../src/numerics/random.ts'
+import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
+import { PostgresLedger } from '../../src/store/ledger/postgres.ts'
+import { PostgresAddress } from '../../src/store/postgres/address.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../../test/ledger/samples.ts'
+
+const lanes = 256
+
+export interface SharedLedgerFigures {
+  readonly rows: number
+  /** Rows per second while it grew: each an evaluation with its trace, and a reply. */
+  readonly insertsPerSecond: number
+  /** Lookups of an evaluation followed by a new one with its trace, per second, among `rows`. */
+  readonly getPutPerSecond: number
+  readonly bytesPerRow: number
+}
+
+/** Fills a ledger in the database at an address to `rows`, then looks up and keeps `pairs` more. */
+export async function measureSharedLedger(
+  address: string,
+  rows: number,
+  pairs: number,
+  say: (line: string) => void,
+): Promise<SharedLedgerFigures> {
+  const database = await Database.open(new PostgresAddress(address))
+  try {
+    const name = randomUUID()
+    await PostgresLedger.create(database, name, 'bench')
+    const ledger = await PostgresLedger.open(database, { name })
+    const keep = async (number: number) => {
+      await ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number, said))
+    }
+    say(`growing a ledger on PostgreSQL to ${rows} rows …`)
+    const insertsPerSecond = await rate(0, rows, async (number) => {
+      const digest = evaluationDigest(sampleKey(number))
+      await Promise.all([ledger.keepReply(digest, sampleAnswer(number)), keep(number)])
+    })
+    const [size] = await database.query<{ bytes: number }>(
+      "SELECT sum(pg_total_relation_size(oid))::bigint AS bytes FROM pg_class WHERE relnamespace = 'magic'::regnamespace AND relkind = 'r'",
+    )
+    // Taken at random: what was used last must not flatter the cache.
+    const random = deriveRandom(rows, 'shared ledger')
+    const getPutPerSecond = await rate(rows, rows + pairs, async (number) => {
+      const known = await ledger.find(sampleKey(Math.floor(random.uniform() * rows)))
+      if (known === undefined) throw new Error('The ledger has lost a row.')
+      await keep(number)
+    })
+    await ledger.close()
+    return {
+      rows,
+      insertsPerSecond: Math.round(insertsPerSecond),
+      getPutPerSecond: Math.round(getPutPerSecond),
+      bytesPerRow: Math.round(size!.bytes / rows),
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+const said = 'Half of the eggs are sold, so the others are eaten. '.repeat(4)
+
+async function rate(from: number, to: number, work: (number: number) => Promise<void>): Promise<number> {
+  const start = performance.now()
+  let next = from
+  const lane = async () => {
+    while (next < to) {
+      next += 1
+      await work(next - 1)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return ((to - from) * 1000) / (performance.now() - start)
+}

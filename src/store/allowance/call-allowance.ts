@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import type { ChatReply, ChatRequest } from '../../models/chat-model.ts'
+import { type Clock, systemClock } from '../../models/clock.ts'
+import { costOf, type Price } from '../../models/prices.ts'
+import { type Allowance, readRetryAfter } from '../../models/retry.ts'
+import type { TokenUsage } from '../../models/usage.ts'
+import { chargeOf, mostOf } from '../budget.ts'
+import { Batches } from '../ledger/batches.ts'
+import { type AllowanceStore, CapReachedError, type Claim, type Ended } from './allowance-store.ts'
+
+/** So many ask the store at once. */
+const largestAsk = 64
+
+/** Nobody waits longer without asking again: what was reserved too high comes back meanwhile. */
+const longestWaitMs = 250
+
+/** How long a provider is left alone that refuses without saying for how long. */
+const usualRefusalMs = 1000
+
+interface Waiting {
+  readonly claim: Claim
+  readonly resolve: (settle: ((reply: ChatReply) => void) | undefined) => void
+  readonly reject: (error: unknown) => void
+  isGone: boolean
+}
+
+/** Lets the calls of this process wait for their turn in a store that others may share. First come, first served. */
+export class CallAllowance implements Allowance {
+  readonly #store: AllowanceStore
+  readonly #price: Price | undefined
+  readonly #leaseMs: number
+  readonly #clock: Clock
+  readonly #queue: Waiting[] = []
+  readonly #settlements: Batches<Ended, void>
+  #pumping: Promise<void> | undefined
+  #failure: unknown
+
+  /** `leaseMs` is longer than any attempt takes. */
+  constructor(
+    store: AllowanceStore,
+    { price, leaseMs, clock = systemClock }: { price?: Price; leaseMs: number; clock?: Clock },
+  ) {
+    this.#store = store
+    this.#price = price
+    this.#leaseMs = leaseMs
+    this.#clock = clock
+    this.#settlements = new Batches<Ended, void>(async (ended) => {
+      await store.settle(ended)
+      return ended.map(() => undefined)
+    })
+  }
+
+  async admit(request: ChatRequest, signal?: AbortSignal): Promise<((reply: ChatReply) => void) | undefined> {
+    // What could not be written down must not go on unnoticed.
+    if (this.#failure !== undefined) throw this.#failure
+    if (signal?.aborted === true) return undefined
+    const most = mostOf(request)
+    const { input, output } = most
+    const claim = { id: randomUUID(), input, output, money: this.#money(most) }
+    const { promise, resolve, reject } = Promise.withResolvers<((reply: ChatReply) => void) | undefined>()
+    const waiting: Waiting = { claim, resolve, reject, isGone: false }
+    const leave = () => {
+      waiting.isGone = true
+      resolve(undefined)
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    this.#queue.push(waiting)
+    this.#pumping ??= this.#pump().finally(() => {
+      this.#pumping = undefined
+    })
+    return await promise.finally(() => signal?.removeEventListener('abort', leave))
+  }
+
+  /** Resolves once everything that has ended is written down. */
+  async settled(): Promise<void> {
+    await this.#pumping
+    await this.#settlements.settled()
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  async #pump(): Promise<void> {
+    // Those who come in the same turn ask together.
+    await new Promise(setImmediate)
+    for (;;) {
+      const asking = this.#asking()
+      if (asking.length === 0) return
+      try {
+        const claims = asking.map(({ claim }) => claim)
+        const { admitted, waitMs, cap } = await this.#store.take(claims, this.#leaseMs)
+        for (const waiting of asking.slice(0, admitted)) this.#let(waiting)
+        if (cap !== undefined) this.#refuse(new CapReachedError(cap))
+        else if (admitted < asking.length)
+          await this.#clock.sleep(Math.min(Math.max(waitMs, 1), longestWaitMs))
+      } catch (error) {
+        this.#refuse(error)
+      }
+    }
+  }
+
+  /** The first in the queue; those who left are not asked for. */
+  #asking(): Waiting[] {
+    const here = this.#queue.filter(({ isGone }) => !isGone)
+    this.#queue.splice(0, this.#queue.length, ...here)
+    return here.slice(0, largestAsk)
+  }
+
+  #let(waiting: Waiting): void {
+    this.#queue.splice(this.#queue.indexOf(waiting), 1)
+    const { id } = waiting.claim
+    if (waiting.isGone) this.#settle({ id, isAnswered: false, isUnknown: false })
+    else waiting.resolve((reply) => this.#settle(this.#ended(id, reply)))
+  }
+
+  #refuse(error: unknown): void {
+    for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+  }
+
+  #settle(ended: Ended): void {
+    this.#settlements.add(ended).catch((error) => {
+      this.#failure ??= error
+    })
+  }
+
+  #ended(id: string, reply: ChatReply): Ended {
+    const { used, isUnknown } = chargeOf(reply)
+    const refused = !reply.ok && reply.kind === 'rate_limited'
+    return {
+      id,
+      isAnswered: reply.ok,
+      isUnknown,
+      ...(used !== undefined && { used: { ...used, money: this.#money(used) } }),
+      ...(refused && {
+        refusedMs: readRetryAfter(reply.retryAfter, this.#clock.now()) ?? usualRefusalMs,
+      }),
+    }
+  }
+
+  #money(usage: TokenUsage): number {
+    const cost = costOf(usage, this.#price, new Date())
+    return cost === 'unpriced' ? 0 : cost.amount
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  type Admission,
+  type AllowanceStore,
+  type Claim,
+  type Ended,
+  growthPerMinute,
+  newestShare,
+  type RateLimits,
+  recentMs,
+  refusalMs,
+  refusedShare,
+  type SharedCap,
+  type SharedCaps,
+  type Sums,
+  slackMs,
+  usualOutput,
+} from './allowance-store.ts'
+
+interface Reservation {
+  readonly tokens: number
+  readonly money: number
+  /** What the limiter has counted for it. */
+  readonly expected: number
+  readonly expiresAt: number
+  isLost: boolean
+}
+
+const minute = 60_000
+
+/** For the calls of one process. What stands here in TypeScript stands for PostgreSQL in `allowance-tables.ts`. */
+export class MemoryAllowanceStore implements AllowanceStore {
+  readonly #now: () => number
+  readonly #reservations = new Map<string, Reservation>()
+  readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
+  readonly #unknown = { attempts: 0, tokens: 0, money: 0 }
+  #caps: SharedCaps = {}
+  #limits: RateLimits = {}
+  #nextRequest = Number.NEGATIVE_INFINITY
+  #nextToken = Number.NEGATIVE_INFINITY
+  #closedUntil = Number.NEGATIVE_INFINITY
+  #learned: { readonly perMinute: number; readonly at: number } | undefined
+  #recent = { count: 0, at: 0 }
+  #averageOutput: number | undefined
+
+  /** `now` in milliseconds, of a clock that only goes forward. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  async setCaps(caps: SharedCaps): Promise<void> {
+    this.#caps = caps
+  }
+
+  async setLimits(limits: RateLimits): Promise<void> {
+    this.#limits = limits
+  }
+
+  async take(claims: readonly Claim[], leaseMs: number): Promise<Admission> {
+    const now = this.#now()
+    this.#expire(now)
+    let admitted = 0
+    while (admitted < claims.length && this.#reservations.has(claims[admitted]!.id)) admitted += 1
+    const cap = this.#reached()
+    if (cap !== undefined) return { admitted, waitMs: 0, cap }
+    const { requestsPerMinute, tokensPerMinute } = this.#limits
+    const perMinute = Math.min(requestsPerMinute ?? Infinity, this.#learnedRate(now))
+    let waitMs = 0
+    while (admitted < claims.length) {
+      const turns = [this.#closedUntil, this.#nextRequest - slackMs, this.#nextToken - slackMs]
+      waitMs = Math.max(...turns) - now
+      if (waitMs > 0) break
+      const { id, input, output, money } = claims[admitted]!
+      const expected = input + Math.min(output, this.#averageOutput ?? usualOutput)
+      // Infinity divides to nothing: without a limit nobody waits.
+      this.#nextRequest = Math.max(this.#nextRequest, now) + minute / perMinute
+      this.#nextToken = Math.max(this.#nextToken, now) + (expected * minute) / (tokensPerMinute ?? Infinity)
+      this.#reservations.set(id, {
+        tokens: input + output,
+        money,
+        expected,
+        expiresAt: now + leaseMs,
+        isLost: false,
+      })
+      this.#recent = { count: this.#recentCount(now) + 1, at: now }
+      admitted += 1
+    }
+    return { admitted, waitMs: Math.max(0, waitMs) }
+  }
+
+  async settle(ended: readonly Ended[]): Promise<void> {
+    const now = this.#now()
+    this.#expire(now)
+    for (const { id, isAnswered, used, isUnknown, refusedMs } of ended) {
+      const reservation = this.#reservations.get(id)
+      if (reservation === undefined) continue
+      this.#reservations.delete(id)
+      if (reservation.isLost) this.#addUnknown(-1, reservation)
+      if (isAnswered) this.#told.calls += 1
+      if (used !== undefined) this.#addUsed(used, reservation)
+      else if (isUnknown) this.#addUnknown(1, reservation)
+      if (refusedMs !== undefined) this.#refused(now, refusedMs)
+    }
+  }
+
+  async sums(): Promise<Sums> {
+    this.#expire(this.#now())
+    const reserved = { calls: 0, tokens: 0, money: 0 }
+    for (const { isLost, tokens, money } of this.#reservations.values()) {
+      if (isLost) continue
+      reserved.calls += 1
+      reserved.tokens += tokens
+      reserved.money += money
+    }
+    return { ...this.#told, unknown: { ...this.#unknown }, reserved }
+  }
+
+  #expire(now: number): void {
+    for (const reservation of this.#reservations.values()) {
+      if (reservation.isLost || reservation.expiresAt >= now) continue
+      reservation.isLost = true
+      this.#addUnknown(1, reservation)
+    }
+  }
+
+  #reached(): SharedCap | undefined {
+    const { calls, input, output, money } = this.#told
+    const amounts = {
+      cost: money + this.#unknown.money,
+      tokens: input + output + this.#unknown.tokens,
+      calls,
+    }
+    return (['cost', 'tokens', 'calls'] as const).find((cap) => amounts[cap] >= (this.#caps[cap] ?? Infinity))
+  }
+
+  #addUnknown(sign: 1 | -1, { tokens, money }: Reservation): void {
+    this.#unknown.attempts += sign
+    this.#unknown.tokens += sign * tokens
+    this.#unknown.money += sign * money
+  }
+
+  #addUsed(used: NonNullable<Ended['used']>, { expected }: Reservation): void {
+    for (const kind of ['input', 'cachedInput', 'output', 'money'] as const) this.#told[kind] += used[kind]
+    const { tokensPerMinute = Infinity } = this.#limits
+    this.#nextToken += ((used.input + used.output - expected) * minute) / tokensPerMinute
+    const before = this.#averageOutput ?? used.output
+    this.#averageOutput = before + newestShare * (used.output - before)
+  }
+
+  #refused(now: number, refusedMs: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, now + refusedMs)
+    if (this.#learned !== undefined && now - this.#learned.at < refusalMs) return
+    const asked = (this.#recentCount(now) * minute) / recentMs
+    this.#learned = { perMinute: Math.max(1, refusedShare * asked), at: now }
+  }
+
+  #learnedRate(now: number): number {
+    if (this.#learned === undefined) return Infinity
+    return this.#learned.perMinute * growthPerMinute ** ((now - this.#learned.at) / minute)
+  }
+
+  #recentCount(now: number): number {
+    return this.#recent.count * Math.exp((this.#recent.at - now) / recentMs)
+  }
+}

@@ -1,0 +1,162 @@
+import {
+  growthPerMinute,
+  newestShare,
+  recentMs,
+  refusalMs,
+  refusedShare,
+  slackMs,
+  usualOutput,
+} from '../allowance/allowance-store.ts'
+
+const slack = `interval '${slackMs} ms'`
+const epoch = (interval: string) => `extract(epoch FROM ${interval})::double precision`
+const recent = `recent * exp(-${epoch('moment - recent_at')} * 1000 / ${recentMs})`
+
+/**
+ * Budgets and providers' limits for all who share them, and what stands in `memory-store.ts` for one process. Each is one
+ * statement: nobody can be stopped while he holds a lock. Time is the database's own. Locks are taken on the account first.
+ */
+export const allowanceTables = `
+  CREATE TABLE magic.accounts (
+    name text PRIMARY KEY,
+    cap_cost double precision,
+    cap_tokens double precision,
+    cap_calls double precision,
+    calls bigint NOT NULL DEFAULT 0,
+    input bigint NOT NULL DEFAULT 0,
+    cached_input bigint NOT NULL DEFAULT 0,
+    output bigint NOT NULL DEFAULT 0,
+    money double precision NOT NULL DEFAULT 0,
+    unknown_attempts bigint NOT NULL DEFAULT 0,
+    unknown_tokens bigint NOT NULL DEFAULT 0,
+    unknown_money double precision NOT NULL DEFAULT 0
+  );
+  CREATE TABLE magic.limiters (
+    name text PRIMARY KEY,
+    requests_per_minute double precision,
+    tokens_per_minute double precision,
+    next_request timestamptz NOT NULL DEFAULT 'epoch',
+    next_token timestamptz NOT NULL DEFAULT 'epoch',
+    closed_until timestamptz NOT NULL DEFAULT 'epoch',
+    learned_per_minute double precision, -- after it has refused
+    learned_at timestamptz,
+    recent double precision NOT NULL DEFAULT 0,
+    recent_at timestamptz NOT NULL DEFAULT now(),
+    average_output double precision
+  );
+  CREATE TABLE magic.reservations (
+    id uuid PRIMARY KEY,
+    account text NOT NULL,
+    tokens bigint NOT NULL, -- the most that the call can use
+    money double precision NOT NULL,
+    expected double precision NOT NULL, -- what the limiter has counted
+    expires_at timestamptz NOT NULL,
+    is_lost boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX reservations_by_account ON magic.reservations (account, expires_at) WHERE NOT is_lost;
+
+  CREATE FUNCTION magic.expire_reservations(an_account text) RETURNS void LANGUAGE sql AS $function$
+    WITH lost AS (
+      UPDATE magic.reservations SET is_lost = true
+      WHERE account = an_account AND NOT is_lost AND expires_at < clock_timestamp() RETURNING tokens, money
+    ), sums AS (SELECT count(*) AS attempts, sum(tokens) AS tokens, sum(money) AS money FROM lost)
+    UPDATE magic.accounts SET unknown_attempts = unknown_attempts + sums.attempts,
+      unknown_tokens = unknown_tokens + sums.tokens, unknown_money = unknown_money + sums.money
+    FROM sums WHERE name = an_account AND sums.attempts > 0
+  $function$;
+
+  CREATE FUNCTION magic.take_allowance(
+    an_account text, a_limiter text, lease interval, ids uuid[], inputs bigint[], outputs bigint[], moneys double precision[],
+    OUT admitted integer, OUT wait_ms double precision, OUT cap text
+  ) LANGUAGE plpgsql AS $function$
+  DECLARE
+    a magic.accounts;
+    l magic.limiters;
+    moment timestamptz;
+    per_minute double precision;
+    expected double precision;
+    wait interval := '0';
+  BEGIN
+    PERFORM FROM magic.accounts WHERE name = an_account FOR UPDATE;
+    PERFORM magic.expire_reservations(an_account);
+    SELECT * INTO STRICT a FROM magic.accounts WHERE name = an_account;
+    SELECT * INTO STRICT l FROM magic.limiters WHERE name = a_limiter FOR UPDATE;
+    moment := clock_timestamp();
+    admitted := (SELECT count(*) FROM magic.reservations WHERE id = ANY (ids));
+    wait_ms := 0;
+    cap := CASE WHEN a.money + a.unknown_money >= a.cap_cost THEN 'cost'
+                WHEN a.input + a.output + a.unknown_tokens >= a.cap_tokens THEN 'tokens'
+                WHEN a.calls >= a.cap_calls THEN 'calls' END;
+    IF cap IS NOT NULL THEN RETURN; END IF;
+    per_minute := least(l.requests_per_minute,
+      l.learned_per_minute * ${growthPerMinute} ^ (${epoch('moment - l.learned_at')} / 60));
+    l.recent := l.${recent.replace('recent_at', 'l.recent_at')};
+    l.recent_at := moment;
+    WHILE admitted < cardinality(ids) LOOP
+      wait := greatest(l.closed_until, l.next_request - ${slack}, l.next_token - ${slack}) - moment;
+      EXIT WHEN wait > '0';
+      admitted := admitted + 1;
+      expected := inputs[admitted] + least(outputs[admitted], coalesce(l.average_output, ${usualOutput}));
+      -- Without a limit nobody waits.
+      l.next_request := greatest(l.next_request, moment) + make_interval(secs => coalesce(60 / per_minute, 0));
+      l.next_token := greatest(l.next_token, moment)
+        + make_interval(secs => coalesce(60 * expected / l.tokens_per_minute, 0));
+      l.recent := l.recent + 1;
+      INSERT INTO magic.reservations (id, account, tokens, money, expected, expires_at)
+      VALUES (ids[admitted], an_account, inputs[admitted] + outputs[admitted], moneys[admitted], expected, moment + lease);
+    END LOOP;
+    IF admitted < cardinality(ids) THEN wait_ms := greatest(0, ${epoch('wait')} * 1000); END IF;
+    UPDATE magic.limiters SET next_request = l.next_request, next_token = l.next_token, recent = l.recent,
+      recent_at = l.recent_at WHERE name = a_limiter;
+  END
+  $function$;
+
+  CREATE FUNCTION magic.settle_allowance(an_account text, a_limiter text, ended jsonb) RETURNS void
+  LANGUAGE plpgsql AS $function$
+  DECLARE
+    l magic.limiters;
+    moment timestamptz;
+    one record;
+  BEGIN
+    PERFORM FROM magic.accounts WHERE name = an_account FOR UPDATE;
+    PERFORM magic.expire_reservations(an_account);
+    SELECT * INTO STRICT l FROM magic.limiters WHERE name = a_limiter FOR UPDATE;
+    moment := clock_timestamp();
+    FOR one IN
+      WITH told AS (
+        SELECT * FROM jsonb_to_recordset(ended) AS t (id uuid, "isAnswered" boolean, "isUnknown" boolean, input bigint,
+          "cachedInput" bigint, output bigint, money double precision, "refusedMs" double precision)
+      ), gone AS (
+        DELETE FROM magic.reservations USING told WHERE reservations.id = told.id
+        RETURNING reservations.id, tokens, reservations.money AS most, expected, is_lost
+      ) SELECT * FROM told JOIN gone USING (id)
+    LOOP
+      UPDATE magic.accounts SET
+        calls = calls + one."isAnswered"::integer,
+        input = accounts.input + coalesce(one.input, 0),
+        cached_input = cached_input + coalesce(one."cachedInput", 0),
+        output = accounts.output + coalesce(one.output, 0),
+        money = accounts.money + coalesce(one.money, 0),
+        unknown_attempts = unknown_attempts + (one."isUnknown"::integer - one.is_lost::integer),
+        unknown_tokens = unknown_tokens + (one."isUnknown"::integer - one.is_lost::integer) * one.tokens,
+        unknown_money = unknown_money + (one."isUnknown"::integer - one.is_lost::integer) * one.most
+      WHERE name = an_account;
+      IF one.input IS NOT NULL THEN
+        l.next_token := l.next_token
+          + make_interval(secs => coalesce(60 * (one.input + one.output - one.expected) / l.tokens_per_minute, 0));
+        l.average_output := coalesce(l.average_output, one.output)
+          + ${newestShare} * (one.output - coalesce(l.average_output, one.output));
+      END IF;
+      IF one."refusedMs" IS NOT NULL THEN
+        l.closed_until := greatest(l.closed_until, moment + make_interval(secs => one."refusedMs" / 1000));
+        IF l.learned_at IS NULL OR moment - l.learned_at >= interval '${refusalMs} ms' THEN
+          l.learned_per_minute := greatest(1, ${refusedShare} * l.${recent.replace('recent_at', 'l.recent_at')} * 60000 / ${recentMs});
+          l.learned_at := moment;
+        END IF;
+      END IF;
+    END LOOP;
+    UPDATE magic.limiters SET next_token = l.next_token, average_output = l.average_output, closed_until = l.closed_until,
+      learned_per_minute = l.learned_per_minute, learned_at = l.learned_at WHERE name = a_limiter;
+  END
+  $function$;
+`
