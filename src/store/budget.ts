@@ -19,7 +19,7 @@ export interface Spent extends TokenUsage {
 }
 
 /** Where spending is kept beyond a process. */
-export type Journal = Pick<CallJournal, 'earlier' | 'begin' | 'end'> & Partial<Pick<CallJournal, 'hasTaken'>>
+export type Journal = Pick<CallJournal, 'earlier' | 'begin' | 'end'>
 
 export type Cap = keyof BudgetSettings
 
@@ -110,14 +110,6 @@ export class Budget {
       this.#addAttempt(ended)
       if (id !== undefined) this.#journal!.end(id, { ...ended, control: isControl })
     }
-  }
-
-  /** Counts an attempt that was made elsewhere, once: one that the journal has is passed over. */
-  note(id: string, attempt: EndedAttempt, atMost: TokenUsage): void {
-    if (this.#journal?.hasTaken?.(id) === true) return
-    const ended = { ...attempt, minutes: this.#minutesNow(), elsewhere: id }
-    this.#addAttempt(ended)
-    this.#journal?.end(this.#journal.begin(atMost, ended.minutes), ended)
   }
 
   /** The cap that what is spent has reached, if any. */

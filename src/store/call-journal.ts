@@ -14,8 +14,6 @@ export interface EndedAttempt {
   readonly cost: Cost
   /** Nobody waits for its answer to be kept. */
   readonly control?: true
-  /** Its name where it was made, if not in the run's own process. */
-  readonly elsewhere?: string
   /** How long the run had worked by then, over all its resumes. */
   readonly minutes: number
 }
@@ -50,8 +48,6 @@ export class CallJournal {
   readonly earlier: readonly (SpentSum | EndedAttempt)[]
   readonly path: string
   readonly #file: LineFile
-  /** Names of attempts that were made elsewhere. */
-  readonly #elsewhere = new Set<string>()
   #taken: Taken = { answered: 0, replies: 0 }
   #answered = 0
   #selfChecked = 0
@@ -77,7 +73,6 @@ export class CallJournal {
       } else {
         // A crash may leave a line twice: an attempt ends once.
         if ('end' in line && !underWay.delete(line.end)) continue
-        if ('end' in line && line.elsewhere !== undefined) this.#elsewhere.add(line.elsewhere)
         this.#count(line)
         earlier.push(line)
       }
@@ -103,13 +98,7 @@ export class CallJournal {
   }
 
   end(id: number, ended: EndedAttempt): void {
-    if (ended.elsewhere !== undefined) this.#elsewhere.add(ended.elsewhere)
     this.#file.note({ end: id, ...ended })
-  }
-
-  /** Whether it has an attempt that was made elsewhere. */
-  hasTaken(name: string): boolean {
-    return this.#elsewhere.has(name)
   }
 
   /**

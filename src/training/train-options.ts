@@ -7,7 +7,8 @@ import type { Clock } from '../models/clock.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
-import type { Budget, Cap, Spent } from '../store/budget.ts'
+import type { SharedCaps, Sums } from '../store/allowance/allowance-store.ts'
+import type { Cap, Spent } from '../store/budget.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunRecord } from '../store/run-folder.ts'
 import type { LedgerPlace } from '../store/run-ledger.ts'
@@ -73,6 +74,8 @@ export interface TrainOptions extends EngineOptions {
 export type OpenElsewhere = (run: {
   /** Where the run's ledger is if not in its folder. */
   readonly place: LedgerPlace | undefined
+  /** What the run's own process has left of its caps. */
+  readonly caps: SharedCaps
   readonly parts: ExecutorParts
   readonly ledger: Ledger
   readonly source?: JsonObject
@@ -81,8 +84,9 @@ export type OpenElsewhere = (run: {
 /** Who makes a run's evaluations instead of its own process. */
 export interface Elsewhere {
   readonly make: MakeEvaluation
-  /** Counts what others have spent on the run since the last time. */
-  spend(budget: Budget): Promise<void>
+  /** What others have spent on the run, over all its resumes, as it was when it was last looked at. */
+  readonly spent: () => Sums
+  refresh(): Promise<void>
   close(): Promise<void>
 }
 

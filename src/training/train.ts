@@ -5,6 +5,9 @@ import { embedQuestions } from '../learning/training-questions.ts'
 import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
 import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
+import { exitCode, Problem } from '../problem.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import type { SharedCaps } from '../store/allowance/allowance-store.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
@@ -85,11 +88,14 @@ async function trainRun(
     address: addressOf(options),
   })
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
-  const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
-  const { ledger } = files
-  const place = ledgerPlace(folder, addressOf(options))
-  const elsewhere = await options.elsewhere?.({ place, parts, ledger, source: record.source })
+  const { ledger, journal } = files
+  const elsewhere = await options.elsewhere?.({
+    ...{ parts, ledger, source: record.source },
+    place: ledgerPlace(folder, addressOf(options)),
+    caps: capsLeft(record.budget, new Budget(record.budget, price, journal).spent),
+  })
+  const budget = new Budget(record.budget, price, journal, elsewhere?.spent)
   await using _closing = { [Symbol.asyncDispose]: async () => elsewhere?.close() }
   const evaluator = openEvaluator({
     parts: { ...parts, meter: budget },
@@ -98,7 +104,6 @@ async function trainRun(
     requestReuse: settings.requestReuse,
     signal: grace.signal,
   })
-  await elsewhere?.spend(budget)
   const mayGoOn = () => budget.reached() === undefined && signal?.aborted !== true
   const nextUpdate = await updatesBy(prepared, learner, evaluator.evaluate, mayGoOn)
   using _ = pulse(() => onEvent?.({ type: 'working', spent: budget.spent }))
@@ -109,7 +114,7 @@ async function trainRun(
     while (done < updates && mayGoOn()) {
       const trained = await nextUpdate(done)
       if (trained === undefined) break
-      await elsewhere?.spend(budget)
+      await elsewhere?.refresh()
       const now = performance.now()
       const around = { wallMs: now - start, spent: budget.spent }
       const line = updateRecord(trained, evaluator.take(), around)
@@ -119,10 +124,12 @@ async function trainRun(
       onEvent?.(line)
     }
   } catch (error) {
-    explain(error, grace.signal, done)
+    await elsewhere?.refresh()
+    // Others are stopped at a cap in the middle of an update; what they did of it is kept.
+    if (!isCap(error) || budget.reached() === undefined) explain(error, grace.signal, done)
   } finally {
     await evaluator.ended()
-    await elsewhere?.spend(budget)
+    await elsewhere?.refresh()
   }
   await files.written()
   const cap = done < updates ? budget.reached() : undefined
@@ -156,6 +163,21 @@ async function updatesBy(
     if (made !== undefined) rounds.push(made.looks)
     return made?.trained
   }
+}
+
+/** What a run's own process leaves to others of its caps. */
+function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
+  const used = {
+    cost: own.cost === 'unpriced' ? 0 : own.cost.amount,
+    tokens: own.input + own.output,
+    calls: own.calls,
+  }
+  const shared = (['cost', 'tokens', 'calls'] as const).filter((cap) => caps[cap] !== undefined)
+  return Object.fromEntries(shared.map((cap) => [cap, Math.max(0, caps[cap]! - used[cap])]))
+}
+
+function isCap(error: unknown): boolean {
+  return error instanceof Problem && error.exitCode === exitCode.capReached
 }
 
 /** Nothing where the signal gave the update under way up; else the error, in the run's words. */

@@ -2,7 +2,8 @@ import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { priceOf } from '../models/prices.ts'
 import { Problem } from '../problem.ts'
-import { Budget } from '../store/budget.ts'
+import { CallAllowance } from '../store/allowance/call-allowance.ts'
+import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
 import { memoryIn } from '../store/ledger/ledger-memory.ts'
 import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
@@ -10,10 +11,10 @@ import type { Database } from '../store/postgres/database.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { evaluationsHere, type MakeEvaluation } from '../training/make-evaluation.ts'
-import { SharedAttempts } from './attempts.ts'
 import type { Claims } from './claims.ts'
 import type { Lease } from './lease.ts'
 import {
+  accountOf,
   type EvaluationJob,
   resultName,
   type ToldEvaluation,
@@ -22,7 +23,7 @@ import {
 
 interface Place {
   readonly ledger: PostgresLedger
-  readonly attempts: SharedAttempts
+  readonly allowance: CallAllowance
   readonly make: MakeEvaluation
 }
 
@@ -43,10 +44,13 @@ export function openDesk({
   const openPlace = async (namespace: string): Promise<Place> => {
     const ledger = await PostgresLedger.open(database, { name: namespace, lease: lease.id })
     const memory = memoryIn(ledger, undefined, claims.on(namespace))
-    const attempts = new SharedAttempts(database, namespace, lease.id)
-    const meter = new Budget({}, priceOf(parts.model.identity, parts.settings.prices), attempts)
-    const given = { ...parts, model: attempts.notedFirst(parts.model), meter }
-    return { ledger, attempts, make: evaluationsHere(given, memory, ledger) }
+    const store = await PostgresAllowanceStore.open(database, accountOf(namespace, parts.model.identity))
+    const { prices, attemptSeconds } = parts.settings
+    const allowance = new CallAllowance(store, {
+      price: priceOf(parts.model.identity, prices),
+      leaseMs: attemptSeconds * 1000 + 60_000,
+    })
+    return { ledger, allowance, make: evaluationsHere({ ...parts, allowance }, memory, ledger) }
   }
   const placeOf = (namespace: string) => {
     const place = places.get(namespace) ?? openPlace(namespace)
@@ -74,7 +78,7 @@ export function openDesk({
 
   return {
     async work(job: EvaluationJob, signal: AbortSignal): Promise<void> {
-      const { ledger, attempts, make } = await placeOf(job.ledger)
+      const { ledger, allowance, make } = await placeOf(job.ledger)
       const known = await ledger.find(job.key)
       // Whoever made it did not come to tell.
       if (known !== undefined)
@@ -94,7 +98,7 @@ export function openDesk({
       await ledger.keep(key, made.evaluation, made.trace!)
       const { executions, calls } = made
       // What is told of is paid for: the trainer counts it from then on.
-      await attempts.settled()
+      await allowance.settled()
       await tell(job, { made: { executions, calls } })
     },
     fail: (job: EvaluationJob, problem: ToldProblem) => tell(job, { problem }),

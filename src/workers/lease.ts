@@ -3,7 +3,6 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LeaseLost } from '../store/ledger/postgres.ts'
 import type { Database } from '../store/postgres/database.ts'
-import { loseAttempts } from './attempts.ts'
 
 /** A worker that does not renew its lease for so long is taken for dead. */
 export const defaultLeaseSeconds = 30
@@ -96,7 +95,6 @@ async function endLeases(
   await database.query(
     `WITH ended AS (DELETE FROM magic_work.workers WHERE ${which} RETURNING id),
        freed AS (DELETE FROM magic_work.claims USING ended WHERE claims.worker = ended.id),
-       lost AS (${loseAttempts}),
        unlocked AS (SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM ended HAVING count(*) > 0)
      SELECT pg_notify('jobs:insert', '{"count": 1000}'), pg_notify('magic_claims', '')
      FROM unlocked`,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { ModelIdentity } from '../models/chat-model.ts'
 import { Problem } from '../problem.ts'
-import type { Budget } from '../store/budget.ts'
+import type { SharedCaps, Sums } from '../store/allowance/allowance-store.ts'
+import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
 import { Batches } from '../store/ledger/batches.ts'
 import { type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
@@ -9,7 +11,6 @@ import { textArray } from '../store/postgres/array-parameter.ts'
 import type { Database } from '../store/postgres/database.ts'
 import type { EvaluationWork, MadeEvaluation, MakeEvaluation } from '../training/make-evaluation.ts'
 import { type Assignment, putAssignment } from './assignment.ts'
-import { takeAttempts } from './attempts.ts'
 import { Awaited, Bulletin } from './bulletin.ts'
 import { reapLeases } from './lease.ts'
 import { migrateWork } from './tables.ts'
@@ -50,6 +51,11 @@ export function resultName(ledger: string, key: EvaluationKey): string {
   return `${ledger} ${evaluationDigest(key)}`
 }
 
+/** Where the calls for a ledger are counted, and where a model's limits are kept for all who ask it. */
+export function accountOf(ledger: string, { provider, model }: Pick<ModelIdentity, 'provider' | 'model'>) {
+  return { account: ledger, limiter: `${provider}/${model}` }
+}
+
 export function taskName(assignment: string): string {
   return `magic ${assignment.slice(0, 32)}`
 }
@@ -69,11 +75,18 @@ export class RemoteEvaluations {
   readonly #results: Awaited<Result>
   readonly #say: (text: string) => void
   readonly #told = new Set<string>()
+  readonly #account: PostgresAllowanceStore
+  #sums: Sums
   readonly #submissions = new Batches<EvaluationWork, void>((batch) => this.#add(batch))
 
   private constructor(
     options: RemoteOptions,
-    made: { readonly bulletin: Bulletin; readonly assignment: string },
+    made: {
+      readonly bulletin: Bulletin
+      readonly assignment: string
+      readonly account: PostgresAllowanceStore
+      readonly sums: Sums
+    },
   ) {
     this.#database = options.database
     this.#ledger = options.ledger
@@ -82,6 +95,8 @@ export class RemoteEvaluations {
     this.#say = options.say ?? (() => {})
     this.#bulletin = made.bulletin
     this.#assignment = made.assignment
+    this.#account = made.account
+    this.#sums = made.sums
     this.#results = new Awaited((names) => this.#look(names))
   }
 
@@ -90,7 +105,12 @@ export class RemoteEvaluations {
     await migrateWork(database)
     const assignment = await putAssignment(database, options.assignment)
     const bulletin = new Bulletin(database)
-    const remote = new RemoteEvaluations(options, { bulletin, assignment })
+    const account = await PostgresAllowanceStore.open(
+      database,
+      accountOf(options.namespace, options.assignment.parts.model),
+    )
+    const sums = await account.sums()
+    const remote = new RemoteEvaluations(options, { bulletin, assignment, account, sums })
     await remote.#want()
     await bulletin.hear('magic_results', (name) => {
       remote.#results.tell(name)
@@ -124,8 +144,18 @@ export class RemoteEvaluations {
     }
   }
 
-  /** Counts what workers have spent meanwhile. */
-  readonly spend = (budget: Budget): Promise<void> => takeAttempts(this.#database, this.#namespace, budget)
+  /** What workers have spent on the ledger's account, as it was when it was last looked at. */
+  readonly spent = (): Sums => this.#sums
+
+  /** Looks at what was spent. */
+  readonly refresh = async (): Promise<void> => {
+    this.#sums = await this.#account.sums()
+  }
+
+  /** Caps on what workers spend; a call in flight may pass one. */
+  setCaps(caps: SharedCaps): Promise<void> {
+    return this.#account.setCaps(caps)
+  }
 
   /** Model calls that all workers together may have in flight. */
   async capacity(): Promise<number> {
@@ -191,6 +221,7 @@ export class RemoteEvaluations {
   async #attend(): Promise<void> {
     await this.#want()
     await reapLeases(this.#database)
+    await this.refresh()
     const rows = await this.#database.query<{ worker: string; reason: string }>(
       'SELECT worker, reason FROM magic_work.refusals WHERE assignment = $1',
       [this.#assignment],

@@ -6,8 +6,7 @@ export const silentLogger: Logger = new Logger(() => () => {})
 
 /**
  * Beside Graphile Worker's own tables. `workers`: a row is a lease, and its id the fencing token: who has no row any more may
- * not write. `claims`: who makes a call that several need. `attempts`: calls to the model, until the trainer
- * has them in its journal. `assignments`: what is to be run, and until when somebody wants it.
+ * not write. `claims`: who makes a call that several need. `assignments`: what is to be run, and until when somebody wants it.
  */
 const tables = `
 CREATE SCHEMA IF NOT EXISTS magic_work;
@@ -53,15 +52,6 @@ CREATE TABLE IF NOT EXISTS magic_work.results (
   problem jsonb,
   PRIMARY KEY (name, submission)
 );
-CREATE TABLE IF NOT EXISTS magic_work.attempts (
-  id text PRIMARY KEY,
-  ledger text NOT NULL,
-  worker text NOT NULL,
-  at_most jsonb NOT NULL,
-  ended jsonb
-);
-CREATE INDEX IF NOT EXISTS attempts_ledger ON magic_work.attempts (ledger);
-CREATE INDEX IF NOT EXISTS attempts_worker ON magic_work.attempts (worker);
 CREATE INDEX IF NOT EXISTS results_at ON magic_work.results (at);
 `
 

@@ -90,7 +90,8 @@ export class Stage {
     const most = { kill: 1, stop: 1, cut: 1, restart: 2, crash: 2, duplicate: 0, trainer: 0 }[fault] * calls
     if (repeated > most)
       throw new Error(`${repeated} calls were repeated; at most ${most} can have been in flight`)
-    const counted = spent.calls + spent.unknown
+    // A call whose caller is gone counts only once it cannot be answered any more.
+    const counted = spent.calls + spent.unknown + most
     if (counted < asked.length)
       throw new Error(
         `${asked.length} calls were asked, and ${counted} are counted (${spent.unknown} unknown)`,

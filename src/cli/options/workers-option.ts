@@ -24,7 +24,7 @@ export function sharedAddress(): PostgresAddress {
 
 /** Has a run's graphs run by workers. */
 export function byWorkers(say: (text: string) => void): OpenElsewhere {
-  return async ({ place, parts, ledger, source }) => {
+  return async ({ place, parts, ledger, source, caps }) => {
     if (place === undefined)
       throw new UsageError(
         'The ledger of this run is in its folder, where no worker can see it: `magic ledger copy` moves it to PostgreSQL.',
@@ -34,10 +34,11 @@ export function byWorkers(say: (text: string) => void): OpenElsewhere {
       ...{ database, ledger, namespace: place.name, say },
       assignment: assignmentOf(parts, source),
     })
+    await remote.setCaps(caps)
     const close = async () => {
       await remote.close()
       await database.close()
     }
-    return { make: remote.make, spend: remote.spend, close }
+    return { make: remote.make, spent: remote.spent, refresh: remote.refresh, close }
   }
 }
