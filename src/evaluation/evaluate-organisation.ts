@@ -2,14 +2,16 @@ import { z } from 'zod'
 import type { Execution } from '../execution/execution.ts'
 import { boundedText, boundedValue } from '../execution/length-budget.ts'
 import type { Trace } from '../execution/trace/trace.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import { evaluateGraph, type TransportRule } from '../training/evaluate-graph.ts'
+import type { Elsewhere } from '../training/train-options.ts'
 import type { Organisation } from './organisation.ts'
 import {
   type AskedQuestion,
@@ -38,6 +40,14 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
   /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
   readonly transportFailures?: TransportRule
+  /** Has the graphs run elsewhere, and gives their traces. */
+  readonly elsewhere?: ElsewhereAfresh
+}
+
+export interface ElsewhereAfresh extends Elsewhere {
+  findTrace(execution: string): Promise<Trace | undefined>
+  /** Model calls that they may have in flight together. */
+  capacity(): Promise<number>
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -64,7 +74,7 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
   const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const means = { signal, transportFailures: options.transportFailures }
+  const means = { signal, transportFailures: options.transportFailures, elsewhere: options.elsewhere }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
@@ -102,18 +112,34 @@ async function recordOf(
   organisation: Organisation,
   task: Task,
   reference: unknown,
-  { signal, ...means }: { readonly signal: AbortSignal; readonly transportFailures?: TransportRule },
+  {
+    signal,
+    elsewhere,
+    ...means
+  }: Pick<OrganisationEvaluation, 'transportFailures' | 'elsewhere'> & { readonly signal: AbortSignal },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
-  const executions: Execution[] = []
+  const executions: Pick<Execution, 'usage' | 'cost'>[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
+  const { set } = executor.parts
+  const madeElsewhere = async (graph: AgentGraph, { make, findTrace }: ElsewhereAfresh) => {
+    const dataVersion = taskVersion(set, task, reference)
+    const key = { graph: graphKey(graph), task: task.id, dataVersion, executor: executor.fingerprint(task) }
+    const work = { key, graph, task, reference, requestReuse: false, isFresh: true }
+    const made = await make(work, signal)
+    executions.push(...made.executions)
+    return { evaluation: made.evaluation, trace: (await findTrace(made.evaluation.execution))! }
+  }
   try {
     const graph = await organisation.graphFor(task)
-    const made = await evaluateGraph(executor, graph, task, reference, { ...means, signal, onExecution })
+    const made =
+      elsewhere === undefined
+        ? await evaluateGraph(executor, graph, task, reference, { ...means, signal, onExecution })
+        : await madeElsewhere(graph, elsewhere)
     const { reused: _, ...evaluation } = made.evaluation
     const record = {
       task: task.id,
-      ...(executor.parts.settings.traceContent && askedOf(executor.parts.set, task, reference)),
+      ...(executor.parts.settings.traceContent && askedOf(set, task, reference)),
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
       ...evaluation,

@@ -4,6 +4,7 @@ import { rememberTools } from '../execution/remembered-tools.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { Task } from '../library/task.ts'
 import type { Call } from '../models/retry.ts'
+import { usageOfCall } from '../models/usage.ts'
 import {
   type Evaluation,
   type EvaluationKey,
@@ -24,6 +25,11 @@ export interface EvaluationWork {
   readonly reference: unknown
   /** Whether identical requests of different graphs are one. */
   readonly requestReuse: boolean
+  /**
+   * Nothing is used again, not even within the graph: it is a policy that is evaluated. Answers are kept all the same, for
+   * whoever takes the evaluation over.
+   */
+  readonly isFresh?: boolean
 }
 
 /** An evaluation as it was made. */
@@ -49,7 +55,8 @@ export function evaluationsHere(
     tools: rememberTools(parts.tools, memory.observations),
     replies: memory.replies,
   })
-  return async ({ key, graph, task, reference, requestReuse }, signal) => {
+  const freshExecutor = new TaskExecutor(parts)
+  return async ({ key, graph, task, reference, requestReuse, isFresh = false }, signal) => {
     const scope = requestReuse ? '' : `${evaluationDigest(key)}.`
     const paths = new CallPaths()
     const executions: MadeEvaluation['executions'][number][] = []
@@ -66,8 +73,26 @@ export function evaluationsHere(
       // No result, yet it has cost something.
       if (!isSettled(trace)) await ledger.keepTrace(trace)
     }
-    const given = { signal, replies, onEvent: paths.listener(scope), onExecution }
-    const made = await evaluateGraph(executor, graph, task, reference, given)
+    const given = { signal, onEvent: paths.listener(scope), onExecution }
+    const made = isFresh
+      ? await evaluateGraph(freshExecutor, graph, task, reference, { ...given, replies: eachOnce(replies) })
+      : await evaluateGraph(executor, graph, task, reference, { ...given, replies })
     return { ...made, executions, calls: paths.record }
+  }
+}
+
+/** Every request has an answer of its own, also if it is repeated. One that was kept counts as made: it was, for this graph. */
+function eachOnce(replies: Memory<Call>): Memory<Call> {
+  const times = new Map<string, number>()
+  return {
+    async once(digest, make, signal) {
+      const time = times.get(digest) ?? 0
+      times.set(digest, time + 1)
+      const found = await replies.once(`${time}.${digest}`, make, signal)
+      if (found.origin !== 'kept') return found
+      const { reply } = found.value
+      const value = { reply, attempts: [{ reply, startedAt: Date.now() }], usage: usageOfCall([reply]) }
+      return { ...found, origin: 'made', value }
+    },
   }
 }

@@ -93,8 +93,8 @@ export function openDesk({
       }
       if (evaluationDigest(key) !== evaluationDigest(job.key))
         throw new Problem(`The evaluation of task '${job.task}' would be another one on this worker.`)
-      const { requestReuse } = job
-      const made = await make({ key, graph, task, reference, requestReuse }, signal)
+      const { requestReuse, isFresh } = job
+      const made = await make({ key, graph, task, reference, requestReuse, isFresh }, signal)
       await ledger.keep(key, made.evaluation, made.trace!)
       const { executions, calls } = made
       // What is told of is paid for: the trainer counts it from then on.

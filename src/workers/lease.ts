@@ -63,7 +63,6 @@ export class Lease {
     const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url)
     const workerData: HeartbeatSettings = { address: database.address.reveal(), id, leaseMs }
     const thread = new Worker(file, { workerData })
-    thread.unref()
     return new Lease(database, facts, thread)
   }
 
@@ -86,7 +85,10 @@ export async function reapLeases(database: Pick<Database, 'query'>): Promise<voi
   await endLeases(database, 'leased_until < now()', [])
 }
 
-/** One statement, so that it happens as a whole. Whoever is writing a result at this moment is waited for. */
+/**
+ * One statement, so that it happens as a whole. Whoever is writing a result at this moment is waited for. Jobs are freed that
+ * nobody with a lease holds: one who has lost it may have taken another job before noticing.
+ */
 async function endLeases(
   database: Pick<Database, 'query'>,
   which: string,
@@ -94,10 +96,16 @@ async function endLeases(
 ): Promise<void> {
   await database.query(
     `WITH ended AS (DELETE FROM magic_work.workers WHERE ${which} RETURNING id),
-       freed AS (DELETE FROM magic_work.claims USING ended WHERE claims.worker = ended.id),
-       unlocked AS (SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM ended HAVING count(*) > 0)
-     SELECT pg_notify('jobs:insert', '{"count": 1000}'), pg_notify('magic_claims', '')
-     FROM unlocked`,
+       unclaimed AS (DELETE FROM magic_work.claims USING ended WHERE claims.worker = ended.id RETURNING name),
+       freed AS (
+         UPDATE graphile_worker._private_jobs SET locked_by = NULL, locked_at = NULL
+         WHERE locked_by IS NOT NULL
+           AND locked_by NOT IN (SELECT id FROM magic_work.workers EXCEPT SELECT id FROM ended)
+           AND task_id IN (SELECT id FROM graphile_worker._private_tasks WHERE identifier LIKE 'magic %')
+         RETURNING id)
+     SELECT pg_notify('jobs:insert', json_build_object('count', jobs)::text), pg_notify('magic_claims', '')
+     FROM (SELECT count(*) AS jobs FROM freed) AS freed, (SELECT count(*) AS claims FROM unclaimed) AS unclaimed
+     WHERE jobs + claims > 0`,
     values,
   )
 }

@@ -24,6 +24,7 @@ export interface EvaluationJob {
   readonly graph: ReturnType<AgentGraph['toJSON']>
   readonly key: EvaluationKey
   readonly requestReuse: boolean
+  readonly isFresh?: boolean
   /** Who waits for it. */
   readonly submission: string
 }
@@ -172,10 +173,10 @@ export class RemoteEvaluations {
 
   /** A job's key is its evaluation, so that submitting it again, also from elsewhere, makes no second one. */
   async #add(batch: readonly EvaluationWork[]): Promise<void[]> {
-    const jobs = batch.map(({ key, graph, task, requestReuse }) => {
+    const jobs = batch.map(({ key, graph, task, requestReuse, isFresh }) => {
       const payload: EvaluationJob = {
         ...{ ledger: this.#namespace, split: this.#split, task: task.id, graph: graph.toJSON() },
-        ...{ key, requestReuse, submission: this.#submission },
+        ...{ key, requestReuse, isFresh, submission: this.#submission },
       }
       return {
         identifier: taskName(this.#assignment),

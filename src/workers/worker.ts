@@ -78,6 +78,7 @@ async function workUnderLease(options: WorkerOptions): Promise<boolean> {
   const jobsOf = ({ parts }: OpenedAssignment) => {
     const desk = openDesk({ database, parts, claims, lease })
     return async (payload: unknown) => {
+      lease.lost.throwIfAborted()
       count.running += 1
       tell()
       try {

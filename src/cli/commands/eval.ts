@@ -37,7 +37,9 @@ import {
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
+import { afreshByWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { printAside, printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
@@ -51,6 +53,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
   readonly update?: number
   readonly junit?: string
   readonly githubSummary: boolean
+  readonly workers?: boolean
   readonly transportFailures: TransportRule
 }
 
@@ -74,6 +77,7 @@ export function evalCommand(): Command {
         .default('stop'),
     )
     .addOption(checkpointOption())
+    .addOption(workersOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
   addBudgetOptions(command)
@@ -117,6 +121,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   if (options.githubSummary) writeGithubSummary('')
   const folder = existingRun(name, options.runsDir)
   const run = folder.readRecord()
+  if (options.workers) assertForWorkers(options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
@@ -165,6 +170,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
       ...{ ...engine, organisation, about, search },
       ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
       transportFailures: options.transportFailures,
+      elsewhere: options.workers ? afreshByWorkers(job.source, say) : undefined,
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
@@ -193,6 +199,17 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
+}
+
+/** What only a process that asks the model itself can do. */
+function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions): void {
+  sharedAddress()
+  if (transportFailures === 'zero')
+    throw new UsageError(
+      'With --workers an evaluation stops where the model cannot be reached: leave out --transport-failures.',
+    )
+  if (organisation.includes('searched'))
+    throw new UsageError("'searched' looks for its graph in this process: evaluate it without --workers.")
 }
 
 interface Outcome {

@@ -63,7 +63,7 @@ async function work(options: WorkerCommandOptions): Promise<void> {
   const drain = interruptSignal((text) => say(`${text} What is under way is finished first.`))
   const address = sharedAddress()
   // Jobs, answers and results at once, besides who listens.
-  const database = await Database.open(address, { connections: calls + 4 })
+  const database = await Database.open(address, { connections: calls + 4, patienceMs: 600_000 })
   try {
     say(`${calls} calls at most, for ${address.place}.`)
     await runWorker({

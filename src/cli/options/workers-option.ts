@@ -1,6 +1,10 @@
 import { Option } from 'commander'
+import type { EvaluateOptions } from '../../evaluation/evaluate.ts'
+import type { JsonObject } from '../../library/json-value.ts'
+import { PostgresLedger } from '../../store/ledger/postgres.ts'
 import { givenAddress, type PostgresAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
+import { makeLedger } from '../../store/run-ledger.ts'
 import type { OpenElsewhere } from '../../training/train-options.ts'
 import { assignmentOf } from '../../workers/assignment.ts'
 import { RemoteEvaluations } from '../../workers/remote-evaluations.ts'
@@ -30,15 +34,32 @@ export function byWorkers(say: (text: string) => void): OpenElsewhere {
         'The ledger of this run is in its folder, where no worker can see it: `magic ledger copy` moves it to PostgreSQL.',
       )
     const database = await Database.open(place.address)
-    const remote = await RemoteEvaluations.open({
-      ...{ database, ledger, namespace: place.name, say },
-      assignment: assignmentOf(parts, source),
-    })
+    const assignment = assignmentOf(parts, source)
+    const remote = await RemoteEvaluations.open({ database, ledger, namespace: place.name, assignment, say })
     await remote.setCaps(caps)
-    const close = async () => {
-      await remote.close()
-      await database.close()
+    const { make, spent, refresh } = remote
+    return { make, spent, refresh, close: () => remote.close().then(() => database.close()) }
+  }
+}
+
+/** The same for an evaluation, in a new ledger: nothing is taken from another one. */
+export function afreshByWorkers(
+  source: JsonObject,
+  say: (text: string) => void,
+): NonNullable<EvaluateOptions['elsewhere']> {
+  return async ({ parts, split, caps: { cost, tokens, calls } }) => {
+    const address = sharedAddress()
+    const namespace = await makeLedger(address, `evaluation of ${parts.set.name}`)
+    const database = await Database.open(address, { connections: 8 })
+    const ledger = await PostgresLedger.open(database, { name: namespace })
+    const assignment = assignmentOf(parts, source)
+    const remote = await RemoteEvaluations.open({ database, ledger, namespace, assignment, split, say })
+    await remote.setCaps({ cost, tokens, calls })
+    const { make, spent, refresh } = remote
+    return {
+      ...{ make, spent, refresh, capacity: () => remote.capacity() },
+      findTrace: (execution) => ledger.findTrace(execution),
+      close: () => remote.close().then(() => database.close()),
     }
-    return { make: remote.make, spent: remote.spent, refresh: remote.refresh, close }
   }
 }
