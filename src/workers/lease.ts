@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LeaseLost } from '../store/ledger/postgres.ts'
@@ -73,9 +72,7 @@ export class Lease {
 
   /** Gives it back, with whatever is still under way, which others take over at once. */
   async end(): Promise<void> {
-    const ended = once(this.#thread, 'exit')
     await this.#thread.terminate()
-    await ended.catch(() => {})
     await endLeases(this.#database, 'id = $1', [this.id])
   }
 }

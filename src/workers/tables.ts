@@ -1,8 +1,16 @@
-import { Logger, runMigrations } from 'graphile-worker'
+import type { Logger } from 'graphile-worker'
+import { requirePackage } from '../optional-package.ts'
 import type { Database } from '../store/postgres/database.ts'
 
-/** The queue says nothing by itself: what matters to a person is told by us. */
-export const silentLogger: Logger = new Logger(() => () => {})
+/** Graphile Worker, which hands out the jobs, with a logger that says nothing: what matters to a person is told by us. */
+export async function openQueue(): Promise<typeof import('graphile-worker') & { readonly silent: Logger }> {
+  const queue = await requirePackage(
+    'Working with others',
+    ['graphile-worker'],
+    () => import('graphile-worker'),
+  )
+  return { ...queue, silent: new queue.Logger(() => () => {}) }
+}
 
 /**
  * Beside Graphile Worker's own tables. `workers`: a row is a lease, and its id the fencing token: who has no row any more may
@@ -62,7 +70,8 @@ export async function migrateWork(database: Database): Promise<void> {
     await client.query(`SELECT pg_advisory_lock(hashtext('magic_work'))`)
     const { rows } = await client.query(`SELECT to_regclass('magic_work.results_at') AS made`)
     if (rows[0].made === null) await client.query(tables)
-    await runMigrations({ pgPool: database.pool, logger: silentLogger })
+    const { runMigrations, silent } = await openQueue()
+    await runMigrations({ pgPool: database.pool, logger: silent })
   } finally {
     // With the connection the lock ends, too.
     client.release(true)

@@ -1,4 +1,4 @@
-import { type Logger, runTaskList, type TaskList, type WorkerPool } from 'graphile-worker'
+import type { TaskList, WorkerPool } from 'graphile-worker'
 import { CallLimit } from '../models/call-limit.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { LedgerError } from '../store/ledger/ledger-error.ts'
@@ -12,7 +12,7 @@ import { Claims } from './claims.ts'
 import { openDesk } from './desk.ts'
 import { defaultLeaseSeconds, Lease } from './lease.ts'
 import { type EvaluationJob, type ToldProblem, taskName } from './remote-evaluations.ts'
-import { migrateWork, silentLogger } from './tables.ts'
+import { migrateWork, openQueue } from './tables.ts'
 
 export interface WorkerOptions {
   readonly database: Database
@@ -59,7 +59,7 @@ async function workUnderLease(options: WorkerOptions): Promise<boolean> {
   const { database, name, calls, drain, say = () => {}, leaseSeconds = defaultLeaseSeconds } = options
   const tasks: TaskList = { ...noJobs }
   // More jobs than calls: some wait for what others of them, or other workers, are asking.
-  const pool = takeJobs(database, tasks, 2 * calls)
+  const pool = takeJobs(await openQueue(), database, tasks, 2 * calls)
   await using ending = new AsyncDisposableStack()
   const lease = await Lease.take(database, { id: pool.id, name, version, calls }, leaseSeconds * 1000)
   ending.defer(() => lease.end().catch(() => {}))
@@ -138,8 +138,12 @@ async function workUnderLease(options: WorkerOptions): Promise<boolean> {
   return false
 }
 
-function takeJobs(database: Database, tasks: TaskList, concurrency: number): WorkerPool {
-  const logger: Logger = silentLogger
+function takeJobs(
+  { runTaskList, silent: logger }: Awaited<ReturnType<typeof openQueue>>,
+  database: Database,
+  tasks: TaskList,
+  concurrency: number,
+): WorkerPool {
   const week = 7 * 24 * 3600 * 1000
   return runTaskList(
     {
