@@ -15,6 +15,7 @@ export class Bulletin {
   #client: PoolClient | undefined
   #isClosed = false
   #connecting: Promise<void> | undefined
+  #asked: Promise<unknown> = Promise.resolve()
 
   constructor(database: Database) {
     this.#database = database
@@ -27,7 +28,7 @@ export class Bulletin {
     hearers.add(tell)
     this.#hearers.set(channel, hearers)
     if (this.#client === undefined) await this.#connect()
-    else await this.#client.query(`LISTEN ${channel}`)
+    else await this.#ask(this.#client, `LISTEN ${channel}`)
   }
 
   async close(): Promise<void> {
@@ -41,8 +42,15 @@ export class Bulletin {
   #round(): void {
     if (this.#client === undefined) this.#connect().catch(() => {})
     // A connection that nothing comes through any more says so only when it is used.
-    else this.#client.query('SELECT 1').catch(() => {})
+    else this.#ask(this.#client, 'SELECT 1').catch(() => {})
     for (const hearers of this.#hearers.values()) for (const tell of hearers) tell(undefined)
+  }
+
+  /** One after the other: a connection takes no second statement before the first is answered. */
+  #ask(client: PoolClient, text: string): Promise<unknown> {
+    const asked = this.#asked.catch(() => {}).then(() => client.query(text))
+    this.#asked = asked
+    return asked
   }
 
   #connect(): Promise<void> {
@@ -67,7 +75,7 @@ export class Bulletin {
     })
     this.#client = client
     try {
-      for (const channel of this.#hearers.keys()) await client.query(`LISTEN ${channel}`)
+      for (const channel of this.#hearers.keys()) await this.#ask(client, `LISTEN ${channel}`)
     } catch (error) {
       lost()
       throw error

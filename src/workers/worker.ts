@@ -148,8 +148,14 @@ function takeJobs(
   return runTaskList(
     {
       ...{ logger, concurrency, noHandleSignals: true, pollInterval: 2000 },
-      // Draining waits for as long as it takes: a second signal ends the process.
-      preset: { worker: { gracefulShutdownAbortTimeout: week } },
+      preset: {
+        worker: {
+          // Draining waits for as long as it takes: a second signal ends the process.
+          gracefulShutdownAbortTimeout: week,
+          // That a job is done is told together with others, and again if the database was away.
+          ...{ completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+        },
+      },
     },
     tasks,
     database.pool,

@@ -5,12 +5,14 @@ import { tinyExecutor } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import type { ChatModel } from '../models/chat-model.ts'
-import { PostgresLedger } from '../store/ledger/postgres.ts'
+import { exitCode } from '../problem.ts'
+import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
 import { openEvaluator } from '../training/training-evaluator.ts'
 import { assignmentOf } from './assignment.ts'
+import { workOverview } from './overview.ts'
 import { RemoteEvaluations } from './remote-evaluations.ts'
 import { runWorker, type WorkerOptions } from './worker.ts'
 
@@ -65,6 +67,7 @@ async function world() {
   const evaluator = openEvaluator({ parts, ledger, requestReuse: true, make: remote.make })
   return {
     database,
+    namespace,
     ledger,
     remote,
     evaluator,
@@ -104,4 +107,68 @@ test('workers make the same evaluations as one process, with the same number of 
   await Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
   expect(elsewhere.calls).toBe(counted.calls)
   expect(there.evaluator.take()).toMatchObject({ made: 0, known: pairs.length })
+})
+
+test('a worker with another model refuses by name, and the trainer tells its person', async () => {
+  await using there = await world()
+  const other = { ...tinyModel.identity, model: 'another' }
+  await there.work({ identity: other, ask: tinyModel.ask.bind(tinyModel) }, { name: 'stranger' })
+  const score = there.evaluator.evaluate(one, 'shelf-0')
+  while (!there.said.some((text) => text.includes('stranger')))
+    await new Promise((done) => setTimeout(done, 50))
+  expect(there.said.join(' ')).toMatch(/Worker stranger takes nothing of this: it asks .*another, the run /)
+  await there.work(tinyModel, { name: 'fitting' })
+  await score
+})
+
+test('a model that refuses stops the trainer with the message and exit code that it would have had alone', async () => {
+  await using there = await world()
+  const refusing = modelAround(async () => ({
+    ok: false,
+    kind: 'unauthorized',
+    message: 'No.',
+    durationMs: 1,
+  }))
+  await there.work(refusing)
+  const failed = await there.evaluator.evaluate(two, 'shelf-0').catch((error: unknown) => error)
+  expect(failed).toMatchObject({ exitCode: exitCode.refused })
+  expect(String(failed)).toMatch(/unauthorized.*a worker/s)
+})
+
+test('whoever has no lease any more writes no evaluation; what it has cost stays on record', async () => {
+  await using there = await world()
+  const memory = await SqliteLedger.open(':memory:')
+  const alone = openEvaluator({ parts, ledger: memory, requestReuse: true })
+  await alone.evaluate(one, 'shelf-0')
+  const { value: entry } = await memory.entries()[Symbol.asyncIterator]().next()
+  const trace = (await memory.findTrace(entry.evaluation.execution))!
+  const zombie = await PostgresLedger.open(there.database, { name: there.namespace, lease: 'long gone' })
+  await expect(zombie.keep(entry.key, entry.evaluation, trace)).rejects.toThrow(LeaseLost)
+  expect(await there.ledger.find(entry.key)).toBeUndefined()
+  expect(await there.ledger.findTrace(trace.execution)).toEqual(trace)
+})
+
+test('a drained worker finishes what it does and leaves the rest to others', async () => {
+  await using there = await world()
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow = modelAround(async (request, signal) => {
+    begun.resolve()
+    await goOn.promise
+    return tinyModel.ask(request, signal)
+  })
+  const { drain, worker } = await there.work(slow, { name: 'leaving' })
+  const first = there.evaluator.evaluate(one, 'shelf-0')
+  await begun.promise
+  drain.abort()
+  goOn.resolve()
+  await first
+  await worker
+  expect((await workOverview(there.database)).workers).toEqual([])
+  const second = there.evaluator.evaluate(two, 'boxes-0')
+  await there.work(tinyModel, { name: 'next' })
+  await second
+  const { workers, queue } = await workOverview(there.database)
+  expect(workers).toMatchObject([{ name: 'next', state: 'working', calls: 4 }])
+  expect(queue.waiting).toBe(0)
 })
