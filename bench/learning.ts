@@ -12,12 +12,12 @@ import { atLeast, atMost, type Bench } from './bench.ts'
 import type { SeedJob, SeedResult } from './learning/examine-seed.ts'
 import { learningFigures } from './learning/figures.ts'
 
-const usualSeeds = Array.from({ length: 10 }, (_, index) => 100 + index)
+const usualSeeds = Array.from({ length: 10 }, (_, index) => 200 + index)
 
 /** Of every training, on questions that it may learn from. */
 const paidEvaluations = 8000
 
-export const learningBench: Bench = async ({ quick, say, seeds = quick ? [100] : usualSeeds }) => {
+export const learningBench: Bench = async ({ quick, say, seeds = quick ? [200] : usualSeeds }) => {
   const size = quick
     ? { sizes: { train: 12, test: 40 }, evaluations: 400, conditionalUpdates: 20 }
     : { sizes: demoSizes, evaluations: paidEvaluations, conditionalUpdates: 200 }

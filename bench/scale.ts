@@ -7,7 +7,9 @@ import { cpus } from 'node:os'
 import { Logger, runTaskList } from 'graphile-worker'
 import type { AgentGraph } from '../src/graph/agent-graph.ts'
 import { CallLimit } from '../src/models/call-limit.ts'
-import { deriveRandom } from '../src/numerics/random.ts'
+import { type ChatReply, paperDecoding } from '../src/models/chat-model.ts'
+import { CallAllowance } from '../src/store/allowance/call-allowance.ts'
+import { PostgresAllowanceStore } from '../src/store/allowance/postgres-store.ts'
 import { PostgresLedger } from '../src/store/ledger/postgres.ts'
 import { SqliteLedger } from '../src/store/ledger/sqlite.ts'
 import { PostgresAddress } from '../src/store/postgres/address.ts'
@@ -16,9 +18,9 @@ import { openEvaluator } from '../src/training/training-evaluator.ts'
 import { assignmentOf } from '../src/workers/assignment.ts'
 import { RemoteEvaluations } from '../src/workers/remote-evaluations.ts'
 import { migrateWork } from '../src/workers/tables.ts'
-import { sampleAnswer, sampleEvaluation, sampleKey, sampleTrace } from '../test/ledger/samples.ts'
 import { Postgres } from '../test/postgres/server.ts'
 import { atLeast, atMost, type Bench } from './bench.ts'
+import { measureSharedLedger } from './scale/shared-ledger.ts'
 import { callsPerWorker, drawPairs, partsWith, scaleSet } from './scale/workload.ts'
 
 type Say = (line: string) => void
@@ -44,20 +46,29 @@ export const scaleBench: Bench = async ({ quick, say }) => {
     if (JSON.stringify(other.scores) !== JSON.stringify(alone.scores) || other.calls !== alone.calls)
       throw new Error('Workers came to other scores, or made other calls, than one process.')
   const jobs = await emptyJobs(database, quick ? 2000 : 20_000, say)
-  const ledger = await ledgerRate(database, quick ? 20_000 : 1_000_000, say)
+  const limited = await overshoot(address, quick ? 10 : 70, say)
+  const ledger = await measureSharedLedger(
+    await postgres.database(),
+    ...([quick ? 20_000 : 1_000_000, quick ? 2000 : 10_000, say] as const),
+  )
   return {
     figures: {
       wall_vs_in_process: byFour.seconds / alone.seconds,
       speedup_4_workers: byOne.seconds / byFour.seconds,
       jobs_per_second: jobs,
-      ledger_get_put_per_second: ledger.perSecond,
+      ledger_get_put_per_second: ledger.getPutPerSecond,
+      rate_limit_overshoot: limited,
     },
-    goals: { wall_vs_in_process: atMost(1.1), speedup_4_workers: atLeast(3.6) },
+    goals: {
+      wall_vs_in_process: atMost(1.1),
+      speedup_4_workers: atLeast(3.6),
+      rate_limit_overshoot: atMost(0.02),
+    },
     latencyMs,
     evaluations: pairs.length,
     calls: alone.calls,
     seconds: { inProcess: alone.seconds, oneWorker: byOne.seconds, fourWorkers: byFour.seconds },
-    bytesPerRow: ledger.bytes,
+    bytesPerRow: ledger.bytesPerRow,
     machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
   }
 }
@@ -146,50 +157,31 @@ async function emptyJobs(database: Database, count: number, say: Say): Promise<n
   return count / seconds
 }
 
-/** Evaluations found and kept, one of each at a time in 64 lanes, in a ledger that has so many rows already. */
-async function ledgerRate(database: Database, rows: number, say: Say) {
-  const name = randomUUID()
-  await PostgresLedger.create(database, name, 'bench')
-  const ledger = await PostgresLedger.open(database, { name })
-  const keep = async (number: number) => {
-    const trace = sampleTrace(number)
-    await ledger.keep(sampleKey(number), sampleEvaluation(number), trace)
-    await ledger.keepReply(`${number}`, sampleAnswer(number))
-  }
-  say(`a ledger of ${rows} rows …`)
-  await inLanes(512, 0, rows, keep)
-  const more = Math.min(10_000, rows)
-  const random = deriveRandom(1, 'scale-ledger')
-  const start = performance.now()
-  await inLanes(64, rows, rows + more, async (number) => {
-    await ledger.find(sampleKey(Math.floor(random.uniform() * rows)))
-    await keep(number)
-  })
-  const perSecond = more / ((performance.now() - start) / 1000)
-  const sizes = await database.query<{ table: string; bytes: number }>(
-    `SELECT t AS table, pg_total_relation_size('magic.' || t) AS bytes
-     FROM unnest(ARRAY['evaluations', 'replies', 'executions']) AS t`,
-  )
-  const bytes = Object.fromEntries(
-    sizes.map(({ table, bytes: all }) => [table, Math.round(all / (rows + more))]),
-  )
-  await ledger.close()
-  return { perSecond, bytes }
-}
-
-async function inLanes(
-  lanes: number,
-  from: number,
-  to: number,
-  work: (number: number) => Promise<void>,
-): Promise<void> {
-  let next = from
-  const lane = async () => {
-    while (next < to) {
-      const number = next
-      next += 1
-      await work(number)
+/** Callers that share a limit, each on a database of its own, asking for far more: how far a span of time is over its share. */
+async function overshoot(address: string, seconds: number, say: Say): Promise<number> {
+  say(`${workers} callers under one rate limit for ${seconds} s …`)
+  const requestsPerMinute = 1200
+  const request = { system: 'bench', user: 'bench', decoding: paperDecoding }
+  const answer: ChatReply = { ok: true, text: '', finish: 'stop', warnings: [], durationMs: 0 }
+  const until = AbortSignal.timeout(seconds * 1000)
+  let admitted = 0
+  const call = async () => {
+    const database = await Database.open(new PostgresAddress(address))
+    const store = await PostgresAllowanceStore.open(database, { account: 'bench', limiter: 'bench/limited' })
+    await store.setLimits({ requestsPerMinute })
+    const allowance = new CallAllowance(store, { leaseMs: 60_000 })
+    const lane = async () => {
+      while (!until.aborted) {
+        const settle = await allowance.admit(request, until)
+        if (settle === undefined) return
+        admitted += 1
+        settle(answer)
+      }
     }
+    await Promise.all(Array.from({ length: callsPerWorker }, lane))
+    await allowance.settled()
+    await database.close()
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: workers }, call))
+  return Math.max(0, admitted / ((requestsPerMinute * seconds) / 60) - 1)
 }

@@ -60,7 +60,10 @@ function entry(item: ApiItem): string {
 
 function declaration(item: ApiItem): string {
   const head = excerpt(item).replace(/^export (?:declare )?/, '')
-  const members = (item.members ?? []).filter(({ kind }) => kind !== 'Constructor')
+  // What is protected is for the sources alone.
+  const members = (item.members ?? []).filter(
+    (member) => member.kind !== 'Constructor' && !excerpt(member).startsWith('protected '),
+  )
   if (item.kind !== 'Interface' && item.kind !== 'Class') return shortened(head)
   const lines = members.map((member) => {
     const comment = commentOf(member).split('\n\n')[0]!.replaceAll('\n', ' ')

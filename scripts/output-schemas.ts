@@ -40,6 +40,16 @@ const evaluation = object({
   calls: z.number().describe('Per question.'),
   cost,
 })
+const plannedStep = object({
+  label: z.string(),
+  updates: count,
+  executions: count,
+  calls: count,
+  input: count,
+  output: count,
+  hours: z.number().describe('At 3 s per call.'),
+  cost,
+})
 const trained = object({
   run: z.string(),
   folder: z.string(),
@@ -129,6 +139,46 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     simulated: z.boolean(),
     ended: z.string(),
     evaluations: z.array(evaluation.extend({ total: count, model: z.string() })),
+  }),
+  experiment: object({
+    format: z.literal('magic-experiment-1'),
+    experiment: z.string(),
+    title: z.string(),
+    simulated: z.boolean(),
+    deviations: z.array(z.string()).describe('Where it is not the paper.'),
+    decisions: z.array(z.string()).describe('What the paper leaves open.'),
+    tables: z.array(
+      object({
+        id: z.string(),
+        title: z.string(),
+        source: z.enum(['measured', 'quoted', 'computed']),
+        columns: z.array(z.string()),
+        rows: z.array(
+          z.array(
+            object({
+              value: z.union([z.number(), z.string(), z.boolean(), z.null()]).describe('Unrounded.'),
+              text: z.string().describe('As a report shows it.'),
+              runs: z.array(z.string()).optional().describe('Folders that it rests on.'),
+            }),
+          ),
+        ),
+      }),
+    ),
+    figures: z.array(object({ id: z.string(), title: z.string(), x: z.string(), y: z.string() })),
+    facts: z.array(z.array(z.string())).describe('Names and values: versions, digests, prices.'),
+  }),
+  'experiment-plan': object({
+    experiment: z.string(),
+    steps: z.array(plannedStep),
+    total: plannedStep.optional().describe('Absent where no model is asked.'),
+    simulatedLengths: z.literal(true),
+  }),
+  'ledger-copy': object({
+    from: z.string(),
+    to: z.string(),
+    tables: z
+      .record(z.string(), object({ rows: count, sha256: z.string() }))
+      .describe('What both hold, per table.'),
   }),
   export: object({
     run: z.string(),

@@ -14,7 +14,6 @@ export {
   chainOrganisation,
   directOrganisation,
   fixedOrganisation,
-  type Organisation,
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
@@ -32,6 +31,8 @@ export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'
 export { type Verification, verify } from './evaluation/verify.ts'
+export type { AgentOrder, Consulted, ConsultOrder, Drive, DriveContext, Said } from './execution/drive.ts'
+export { executeDrive } from './execution/execute-drive.ts'
 export { executeGraph } from './execution/execute-graph.ts'
 export type { Execution, ExecutionOptions } from './execution/execution.ts'
 export { executorFingerprint } from './execution/executor-fingerprint.ts'
@@ -116,6 +117,16 @@ export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
 export {
+  type Driver,
+  defineOrganisation,
+  type Fidelity,
+  type LearnerMeans,
+  type Organisation,
+  type OrganisationDefinition,
+  type OrganisationMeans,
+  type Organiser,
+} from './organisations/organisation.ts'
+export {
   type Construction,
   type ConstructionJob,
   type ConstructionStep,
@@ -153,6 +164,7 @@ export {
   writeCheckpoint,
 } from './store/checkpoint.ts'
 export { type ExportedRun, type ExportOptions, exportRun } from './store/exported-run.ts'
+export type { Ledger } from './store/ledger/ledger.ts'
 export { memoryIn } from './store/ledger/ledger-memory.ts'
 export { SqliteLedger } from './store/ledger/sqlite.ts'
 export { findRun, RunError, RunFolder, type RunRecord } from './store/run-folder.ts'

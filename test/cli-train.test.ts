@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FaultServer } from './faults/fault-server.ts'
-import { magic, magicWith, type Outcome } from './magic.ts'
+import { magic, magicProcess, magicWith, type Outcome } from './magic.ts'
 import { describeShared, sharedPath } from './shared.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-train-'))
@@ -80,7 +80,7 @@ async function underWay(name: string): Promise<{ child: ChildProcess; outcome: P
 
 let whole: Outcome
 beforeAll(async () => {
-  whole = await magic(...training('whole'))
+  whole = await magicProcess({}, ...training('whole'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

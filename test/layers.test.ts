@@ -21,6 +21,7 @@ const order = [
   'learning',
   'training',
   'workers',
+  'organisations',
   'evaluation',
   'configuration',
   'experiments',

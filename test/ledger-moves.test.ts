@@ -222,11 +222,17 @@ test('by the command line: train there, move here, resume, and no word tells the
   expect((await magic('ledger', 'list')).stdout).toMatch(/ first$/m)
   expect((await magic('ledger', 'copy', 'first', join(work, 'snapshot.sqlite'))).code).toBe(0)
   expect((await magic('verify', 'first')).code).toBe(0)
+  expect((await magic('doctor')).stdout).toMatch(
+    /✓ ledger +PostgreSQL at 127\.0\.0\.1:\d+\/\w+, ledgers: \d+/,
+  )
   const lost = await magicWith({ ...environment, MAGIC_LEDGER: '' }, 'verify', 'first')
   said.push(lost.stdout, lost.stderr)
   expect(lost.stdout + lost.stderr).toMatch(/Set MAGIC_LEDGER/)
   const wrong = { ...environment, MAGIC_LEDGER: database.replace('canary', 'canary-wrong') }
   const refused = await magicWith(wrong, 'ledger', 'list')
+  const doctor = await magicWith(wrong, 'doctor')
+  said.push(doctor.stdout, doctor.stderr)
+  expect(doctor.stdout).toMatch(/✗ ledger +The PostgreSQL at .* refuses user or password/)
   said.push(refused.stdout, refused.stderr)
   expect(refused).toMatchObject({ code: 2 })
   expect(said.join()).not.toMatch(/Pa55/)

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('../bin/magic.js', import.meta.url))
@@ -9,34 +10,31 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the command as a user would, in a process of its own. */
+export interface CommandLine {
+  readonly words: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd?: string | undefined
+}
+
+/** Runs a command line as `magic` does, in a process that runs all of a test file's one after another. */
 export function magic(...words: string[]): Promise<Outcome> {
-  return magicWith({}, ...words)
+  return run({ words, env: {} })
 }
 
 /** The same with further environment variables. */
-export function magicWith(variables: Record<string, string>, ...words: string[]): Promise<Outcome> {
-  return start({ env: variables }, words)
+export function magicWith(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
+  return run({ words, env })
 }
 
 /** The same in another folder. */
 export function magicIn(cwd: string, ...words: string[]): Promise<Outcome> {
-  return start({ cwd }, words)
+  return run({ words, env: {}, cwd })
 }
 
-/** The same where a file stands in the place of bubblewrap: `/dev/null` as if there were none. */
-export function magicWithBubblewrap(replacement: string, ...words: string[]): Promise<Outcome> {
-  const bwrap = '/usr/bin/bwrap'
-  return start({ around: [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap, '--'] }, words)
-}
-
-function start(
-  {
-    env = {},
-    cwd = process.cwd(),
-    around = [],
-  }: { env?: Record<string, string>; cwd?: string; around?: readonly string[] },
-  words: readonly string[],
+/** Runs the command as a user would, in a process of its own: where it matters how that starts and ends. */
+export function magicProcess(
+  { env = {}, cwd, around = [] }: Partial<CommandLine> & { readonly around?: readonly string[] },
+  ...words: string[]
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env }, maxBuffer: 1 << 26 }
@@ -46,4 +44,49 @@ function start(
       resolve({ code, stdout, stderr })
     })
   })
+}
+
+/** The same where a file stands in the place of bubblewrap: `/dev/null` as if there were none. */
+export function magicWithBubblewrap(replacement: string, ...words: string[]): Promise<Outcome> {
+  const bwrap = '/usr/bin/bwrap'
+  const around = [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap, '--']
+  return magicProcess({ around }, ...words)
+}
+
+let host: ChildProcess | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+function run(line: CommandLine): Promise<Outcome> {
+  const outcome = last.then(() => {
+    host ??= startHost()
+    return outcomeOf(host, line)
+  })
+  last = outcome.catch(() => {})
+  return outcome
+}
+
+function startHost(): ChildProcess {
+  const child = fork(fileURLToPath(new URL('command-host.ts', import.meta.url)), {
+    env: { ...process.env, NO_COLOR: '1' },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  child.once('exit', () => {
+    host = undefined
+  })
+  return child
+}
+
+async function outcomeOf(child: ChildProcess, line: CommandLine): Promise<Outcome> {
+  const gone = new AbortController()
+  const onExit = (code: number | null) =>
+    gone.abort(new Error(`\`magic ${line.words.join(' ')}\` ended its process with ${code}.`))
+  child.once('exit', onExit)
+  try {
+    child.send(line)
+    const [outcome] = await once(child, 'message', { signal: gone.signal })
+    return outcome
+  } finally {
+    child.off('exit', onExit)
+  }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { magic, magicWith } from './magic.ts'
+import { magic, magicProcess } from './magic.ts'
 
 // A run on a disk that cannot be written. Modes do not bind root, so the folder is mounted read-only.
 const hasBubblewrap = spawnSync('bwrap', ['--version']).status === 0
@@ -36,7 +36,7 @@ beforeAll(async () => {
   expect((await magic(...words, 'whole')).code).toBe(0)
   const evaluation = ['eval', 'whole', '--runs-dir', runs, '--organisation', 'trained,direct']
   expect((await magic(...evaluation)).code).toBe(0)
-  await magicWith({ MAGIC_FAIL: 'after:events:2' }, ...words, 'killed')
+  await magicProcess({ env: { MAGIC_FAIL: 'after:events:2' } }, ...words, 'killed')
 })
 afterAll(() => {
   for (const folder of [work, temporary]) rmSync(folder, { recursive: true, force: true })

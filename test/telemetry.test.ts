@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { wantedPackages } from '../src/cli/telemetry.ts'
-import { magicWith } from './magic.ts'
+import { magicProcess } from './magic.ts'
 
 interface Span {
   readonly name: string
@@ -41,7 +41,7 @@ test('with a collector configured, a run sends its spans by the GenAI convention
   const graph = file('graph.json', { units: [{ role: 'independent_solver', realization: 'group' }] })
   const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
   const words = ['run', '--task', task, '--graph', graph, '--contract', 'number', '--json']
-  const { code, stdout } = await magicWith({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, ...words)
+  const { code, stdout } = await magicProcess({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } }, ...words)
   expect(code).toBe(0)
   const named = (start: string) => spans.filter(({ name }) => name.startsWith(start))
   expect(named('invoke_workflow')).toHaveLength(1)
@@ -61,7 +61,14 @@ test('a collector that is gone neither fails the command nor keeps its answer ba
   writeFileSync(task, JSON.stringify({ question: 'What is 6 times 7?' }))
   // Nothing listens there: port 9 is nobody's.
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
-  const { code, stdout, stderr } = await magicWith(variables, 'run', '--task', task, '--contract', 'number')
+  const { code, stdout, stderr } = await magicProcess(
+    { env: variables },
+    'run',
+    '--task',
+    task,
+    '--contract',
+    'number',
+  )
   expect(code).toBe(0)
   expect(stdout).not.toBe('')
   expect(stderr).toMatch(/Spans were not sent: .*ECONNREFUSED/)
@@ -78,7 +85,7 @@ test('the packages to install are those that this version works with', () => {
 })
 
 test('without UTF-8 help is in ASCII', async () => {
-  const { stdout } = await magicWith({ LANG: 'C', LC_ALL: '', LC_CTYPE: '' }, 'run', '--help')
+  const { stdout } = await magicProcess({ env: { LANG: 'C', LC_ALL: '', LC_CTYPE: '' } }, 'run', '--help')
   expect(stdout).toContain('A task is { "question": "." }')
   expect(stdout).toMatch(/^[ -~\n]*$/)
 })

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { magicIn } from './magic.ts'
+import { magicProcess } from './magic.ts'
 
 // Whole commands, on a machine that may have other work.
 
@@ -58,7 +58,7 @@ test.each([
 ])(
   'a promise of %s that never settles is named, and the command ends with exit code 2',
   async (name, text, said) => {
-    const { code, stderr } = await magicIn(folder(name, text), ...training)
+    const { code, stderr } = await magicProcess({ cwd: folder(name, text) }, ...training)
     expect(stderr).toMatch(said)
     expect(stderr).not.toContain('unsettled top-level await')
     expect(code).toBe(2)
@@ -75,11 +75,11 @@ export default {
   scorer: (answer, { answer: right }) => ++asked > 8 && !isMended() ? new Promise(() => {}) : Number(answer) === right,
 }`
   const place = folder('mid-run', scorer)
-  const stopped = await magicIn(place, ...training)
+  const stopped = await magicProcess({ cwd: place }, ...training)
   expect(existsSync(join(place, 'runs/x/run.json'))).toBe(true)
   expect(stopped.stderr).toContain('The scorer gave a promise that never settles')
   expect(stopped.code).toBe(2)
   writeFileSync(join(place, 'mended'), '')
-  expect(await magicIn(place, 'resume', 'x')).toMatchObject({ code: 0 })
-  expect(await magicIn(place, 'verify', 'x')).toMatchObject({ code: 0 })
+  expect(await magicProcess({ cwd: place }, 'resume', 'x')).toMatchObject({ code: 0 })
+  expect(await magicProcess({ cwd: place }, 'verify', 'x')).toMatchObject({ code: 0 })
 })

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
-import type { Organisation } from '../../src/evaluation/organisation.ts'
 import type { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { deriveRandom } from '../../src/numerics/random.ts'
+import type { Organiser } from '../../src/organisations/organisation.ts'
 import { conditionalRightRoles } from './conditional-roles.ts'
 import { type LearningMethod, ours, paper, searched, untrained } from './methods.ts'
 import { LearningWorld, Purse, type WorldSizes } from './world.ts'
@@ -76,7 +76,7 @@ export async function* examineSeed(job: SeedJob, known: ReadonlySet<string>): As
   for (const worth of tokenWorths) yield* examine(partOf.worth(worth), ours, 1, worth)
 }
 
-async function graphsOf(organisation: Organisation, { heldOut }: LearningWorld): Promise<AgentGraph[]> {
+async function graphsOf(organisation: Organiser, { heldOut }: LearningWorld): Promise<AgentGraph[]> {
   const graphs: AgentGraph[] = []
   for (const task of heldOut) graphs.push(await organisation.graphFor(task))
   return graphs

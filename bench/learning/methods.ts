@@ -1,6 +1,6 @@
 import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
 import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
-import { type Organisation, randomOrganisation } from '../../src/evaluation/organisation.ts'
+import { randomOrganisation } from '../../src/evaluation/organisation.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
 import type { PolicyLearner } from '../../src/learning/policy-learner.ts'
 import { halvingRounds, successiveHalving } from '../../src/learning/successive-halving.ts'
@@ -10,6 +10,7 @@ import type { Look } from '../../src/learning/values/value-model.ts'
 import { withTraits } from '../../src/learning/values/value-questions.ts'
 import { updateByValues } from '../../src/learning/values/value-update.ts'
 import { deriveRandom } from '../../src/numerics/random.ts'
+import type { Organiser } from '../../src/organisations/organisation.ts'
 import { constructGraphs } from '../../src/policy/construction.ts'
 import {
   type TrainingSettings,
@@ -23,7 +24,7 @@ import { type LearningWorld, type Purse, PurseEmpty } from './world.ts'
 export interface LearningMethod {
   readonly name: string
   /** `tokenWorth`: how many times its usual price a token costs in the method's eyes; 1 by default. */
-  train(world: LearningWorld, purse: Purse, tokenWorth?: number): Promise<Organisation>
+  train(world: LearningWorld, purse: Purse, tokenWorth?: number): Promise<Organiser>
 }
 
 /** The paper's policy with the weights it begins with. */
@@ -49,7 +50,7 @@ export const searched: LearningMethod = {
     const rounds = halvingRounds(questions.queries.length, purse.limit)
     const limits = trainingSettings.parse({})
     const random = randomOrganisation(set.library, limits, seed)
-    const candidates = new Map<string, Awaited<ReturnType<Organisation['graphFor']>>>()
+    const candidates = new Map<string, Awaited<ReturnType<Organiser['graphFor']>>>()
     for (let draw = 0; candidates.size < (rounds[0]?.candidates ?? 1); draw += 1) {
       const graph = await random.graphFor({ id: `searched ${draw}`, question: '', metadata: {} })
       candidates.set(graphKey(graph), graph)
@@ -112,7 +113,7 @@ async function policyGradient(
   world: LearningWorld,
   { evaluate, limit }: Purse,
   settings: TrainingSettings,
-): Promise<Organisation> {
+): Promise<Organiser> {
   const learner = await learnerOf(world, settings)
   const { questions } = world
   try {
@@ -131,7 +132,7 @@ function policyOrganisation(
   { set, seed }: LearningWorld,
   { restriction, temperatureEnd, useTemperature }: TrainingSettings,
   { policy }: PolicyLearner,
-): Organisation {
+): Organiser {
   return {
     name,
     description: 'The graph that a policy builds for each question.',

@@ -1,14 +1,14 @@
-import { drawCandidates } from '../../src/experiments/search/candidates.ts'
+import { SearchRoute } from '../../src/experiments/search/route.ts'
+import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { graphKey } from '../../src/graph/graph-key.ts'
+import { drawCandidates } from '../../src/learning/search/candidates.ts'
 import {
   demonstrationAt,
   demonstrationsOf,
   type GraphPool,
   searchQuestion,
   tiedForBest,
-} from '../../src/experiments/search/pool.ts'
-import { SearchRoute } from '../../src/experiments/search/route.ts'
-import { AgentGraph } from '../../src/graph/agent-graph.ts'
-import { graphKey } from '../../src/graph/graph-key.ts'
+} from '../../src/learning/search/pool.ts'
 import { defineRoleSpace } from '../../src/library/role-space.ts'
 import { goldenUnits } from '../policy/golden.ts'
 import type { Computed } from './tables.ts'

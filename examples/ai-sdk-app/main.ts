@@ -19,7 +19,8 @@ const set = await ownTaskSet({
 // For a real one: openModel({ preset: 'deepseek' }) with its key in DEEPSEEK_API_KEY.
 const simulated = await openSimulated({ tasks: knownTasks(set) })
 const folder = 'runs/ai-sdk-app'
-const settings = { ...presets.values, evaluations: 20 }
+// A small network is enough for a few questions.
+const settings = { ...presets.values, evaluations: 20, hidden: 32 }
 const { status } = await train({ set, model: simulated.model, folder, settings })
 console.log(`training ${status}`)
 

@@ -23,7 +23,8 @@ const simulated = await openSimulated({ tasks: knownTasks(set) })
 const { model } = simulated
 
 const folder = 'runs/csv-questions'
-const settings = { ...presets.values, evaluations: 60 }
+// A small network is enough for a few questions.
+const settings = { ...presets.values, evaluations: 60, hidden: 32 }
 const { status, done } = await train({ set, model, folder, settings })
 console.log(`${status} after ${done} updates`)
 

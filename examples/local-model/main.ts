@@ -19,7 +19,8 @@ const set = await ownTaskSet({
 const folder = 'runs/local-model'
 const { status, spent } = await train({
   ...{ set, model, folder, concurrency: 4, budget: { minutes: 60 } },
-  settings: { ...presets.values, evaluations: 40 },
+  // A small network is enough for a few questions.
+  settings: { ...presets.values, evaluations: 40, hidden: 32 },
   onEvent: (event) => event.type === 'update' && console.log(`update ${event.update + 1}`),
 })
 console.log(`${status}: ${spent.calls} calls`)

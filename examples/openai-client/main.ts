@@ -14,7 +14,7 @@ const questions = fileURLToPath(new URL('../csv-questions/questions.csv', import
 
 // On the simulated model; `--model deepseek` names a real one.
 const name = 'openai-client'
-const training = ['--name', name, '--preset', 'values', '--set', 'evaluations=20']
+const training = ['--name', name, '--preset', 'values', '--set', 'evaluations=20', 'hidden=32']
 await promisify(execFile)(process.execPath, [magic, 'train', questions, ...training])
 
 // Port 0 takes any free one. The server logs to standard error, a JSON object per line.

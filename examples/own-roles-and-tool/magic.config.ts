@@ -44,5 +44,5 @@ export default defineConfig({
   profile: { roles: ['harbour_master', 'second_reader'], tools: ['tide_table'] },
   tools: [tideTable],
   preset: 'values',
-  training: { evaluations: 60 },
+  training: { evaluations: 60, hidden: 32 },
 })

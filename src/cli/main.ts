@@ -1,95 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
 import { unsettledPromises } from '../library/given-promise.ts'
 import { exitCode } from '../problem.ts'
-import { screenOf } from './display/screen.ts'
 import { printable } from './display/terminal-text.ts'
-import { exitCodeHelp } from './exit-code.ts'
-import { explain } from './problem.ts'
-
-type Opener = () => Promise<Command>
-
-/** Opened one by one: a command need not wait for what only others use. */
-const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
-  'Begin:': {
-    demo: async () => (await import('./commands/demo.ts')).demoCommand(),
-    init: async () => (await import('./commands/init.ts')).initCommand(),
-    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  },
-  'Train:': {
-    estimate: async () => (await import('./commands/estimate.ts')).estimateCommand(),
-    train: async () => (await import('./commands/train.ts')).trainCommand(),
-    resume: async () => (await import('./commands/resume.ts')).resumeCommand(),
-    worker: async () => (await import('./commands/worker.ts')).workerCommand(),
-    workers: async () => (await import('./commands/workers.ts')).workersCommand(),
-  },
-  'Look and prove:': {
-    show: async () => (await import('./commands/show.ts')).showCommand(),
-    eval: async () => (await import('./commands/eval.ts')).evalCommand(),
-    compare: async () => (await import('./commands/compare.ts')).compareCommand(),
-    view: async () => (await import('./commands/view.ts')).viewCommand(),
-    report: async () => (await import('./commands/report.ts')).reportCommand(),
-    experiment: async () => (await import('./commands/experiment.ts')).experimentCommand(),
-    verify: async () => (await import('./commands/verify.ts')).verifyCommand(),
-  },
-  'Use:': {
-    ask: async () => (await import('./commands/ask.ts')).askCommand(),
-    serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-    export: async () => (await import('./commands/export.ts')).exportCommand(),
-  },
-  'Parts:': {
-    graph: async () => (await import('./commands/graph.ts')).graphCommand(),
-    run: async () => (await import('./commands/run.ts')).runCommand(),
-    data: async () => (await import('./commands/data.ts')).dataCommand(),
-    ledger: async () => (await import('./commands/ledger.ts')).ledgerCommand(),
-    simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
-    completion: async () => (await import('./commands/completion.ts')).completionCommand(allCommands),
-  },
-}
-
-const openers = Object.entries(groups).flatMap(([group, commands]) =>
-  Object.entries(commands).map(([name, open]): [string, Opener] => [
-    name,
-    async () => (await open()).helpGroup(group),
-  ]),
-)
-
-function allCommands(): Promise<Command[]> {
-  return Promise.all(openers.map(([, open]) => open()))
-}
-
-const beginning = `magic learns, per question, how to organise language-model agents, and runs that organisation.
-
-Where to begin:
-  magic demo --quick                         see it learn in seconds: simulated model, no key, no network
-  magic init my-task                         a folder with questions to replace by your own
-  magic train questions.jsonl --name first   learn from your questions
-  magic ask first "your question"            use what was learned
-  magic doctor                               what works on this machine
-
-All commands: magic --help. One of them: magic train --help. Tab completion: magic completion --help.
-`
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-
-const word = process.argv.slice(2).find((one) => !one.startsWith('-')) ?? ''
-
-const program = new Command('magic')
-  .description('Learns, per question, how to organise language-model agents, and runs that organisation.')
-  .version(version)
-  .showHelpAfterError('(add --help for usage and examples)')
-  .exitOverride()
-  .configureOutput({
-    writeOut: (text) => void process.stdout.write(screenOf(process.stdout).text(text)),
-    writeErr: (text) => void process.stderr.write(screenOf(process.stderr).text(text)),
-  })
-  .addHelpText('after', exitCodeHelp)
-const named = openers.filter(([name]) => name === word)
-for (const [, open] of named.length > 0 ? named : openers) {
-  const command = await open()
-  command.copyInheritedSettings(program)
-  program.addCommand(command)
-}
+import { runProgram } from './program.ts'
 
 // No stack trace when a reader such as `head` stops early, or when the disk is full.
 for (const stream of [process.stdout, process.stderr]) {
@@ -110,19 +22,5 @@ const tellUnsettled = () => {
   process.exit(problems.length === 0 ? exitCode.failed : exitCode.usage)
 }
 process.once('beforeExit', tellUnsettled)
-
-try {
-  if (process.argv.length <= 2) process.stdout.write(beginning)
-  else await program.parseAsync()
-} catch (error) {
-  // Commander has already said what is wrong, or shown the help that was asked for.
-  if (error instanceof CommanderError)
-    process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage
-  else {
-    const { message, code } = explain(error)
-    process.stderr.write(screenOf(process.stderr).text(`magic: ${printable(message)}`))
-    process.exitCode = code
-  }
-} finally {
-  process.off('beforeExit', tellUnsettled)
-}
+process.exitCode = await runProgram(process.argv.slice(2))
+process.off('beforeExit', tellUnsettled)

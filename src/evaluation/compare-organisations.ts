@@ -23,8 +23,11 @@ export function compareOrganisations(
     throw new RangeError(`There is no report ${base} to compare with; there are ${reports.length}.`)
   const baseRecords = new Map(baseReport.records.map((record) => [record.task, record]))
   return reports.map((report, position) => {
-    const { organisation, description, split, n, complete, score, tokens, calls, cost } = report
-    const row = { organisation, description, split, n, complete, score, tokens, calls, cost }
+    const { organisation, description, fidelity, split, n, complete, score, tokens, calls, cost } = report
+    const row = {
+      ...{ organisation, description, ...(fidelity && { fidelity }) },
+      ...{ split, n, complete, score, tokens, calls, cost },
+    }
     const pairs = report.records.flatMap((own) => {
       const other = baseRecords.get(own.task)
       return other === undefined ? [] : [{ own, other }]

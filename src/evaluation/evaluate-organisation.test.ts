@@ -7,6 +7,7 @@ import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import { ModelRefusedError, ModelUnreachableError } from '../models/stop-error.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import { executionSettings } from '../settings/execution.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf } from '../tasks/task-set.ts'
@@ -18,7 +19,6 @@ import {
 import {
   chainOrganisation,
   directOrganisation,
-  type Organisation,
   parallelOrganisation,
   randomOrganisation,
 } from './organisation.ts'
@@ -42,7 +42,7 @@ function taskOf({ message }: Heard): Task {
 const rightAnswer = (task: Task) => references.get(task.id)!.text
 
 describe('on the simulated model', () => {
-  test.each<[string, Organisation, number]>([
+  test.each<[string, Organiser, number]>([
     ['direct', direct, 1],
     ['chain', chainOrganisation(library, limits), 4],
     ['parallel', parallelOrganisation(library), 7],
@@ -132,7 +132,7 @@ describe('order and reuse', () => {
   test('no more questions are in work than allowed', async () => {
     let working = 0
     let most = 0
-    const organisation: Organisation = {
+    const organisation: Organiser = {
       ...direct,
       graphFor: () => {
         working += 1

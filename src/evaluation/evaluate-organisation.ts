@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import type { Execution } from '../execution/execution.ts'
+import { executeDrive } from '../execution/execute-drive.ts'
+import { executeGraph } from '../execution/execute-graph.ts'
+import type { Execution, ExecutionOptions, Interference } from '../execution/execution.ts'
 import { boundedText, boundedValue } from '../execution/length-budget.ts'
 import type { Trace } from '../execution/trace/trace.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
@@ -7,12 +9,12 @@ import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
+import { isDriver, type Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import { evaluateGraph, type TransportRule } from '../training/evaluate-graph.ts'
+import { evaluateRun, type TransportRule } from '../training/evaluate-graph.ts'
 import type { Elsewhere } from '../training/train-options.ts'
-import type { Organisation } from './organisation.ts'
 import {
   type AskedQuestion,
   type OrganisationReport,
@@ -42,6 +44,8 @@ export interface OrganisationEvaluation {
   readonly transportFailures?: TransportRule
   /** Has the graphs run elsewhere, and gives their traces. */
   readonly elsewhere?: ElsewhereAfresh
+  /** Disturbs the execution of a task on purpose. */
+  readonly interference?: (task: Task) => Interference
 }
 
 export interface ElsewhereAfresh extends Elsewhere {
@@ -74,7 +78,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
   const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const means = { signal, transportFailures: options.transportFailures, elsewhere: options.elsewhere }
+  const { transportFailures, interference, elsewhere } = options
+  const means = { signal, transportFailures, interference, elsewhere }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
@@ -98,8 +103,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   await Promise.all(workers)
   if (mishap.signal.aborted) throw mishap.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
-  const { name, description } = organisation
-  const reported = { organisation: name, description, split, tasks: tasks.length }
+  const { name, description, fidelity } = organisation
+  const reported = { organisation: name, description, fidelity, split, tasks: tasks.length }
   return organisationReport(
     reported,
     tasks.flatMap(({ id }) => records.get(id) ?? []),
@@ -115,11 +120,14 @@ async function recordOf(
   {
     signal,
     elsewhere,
-    ...means
-  }: Pick<OrganisationEvaluation, 'transportFailures' | 'elsewhere'> & { readonly signal: AbortSignal },
+    interference,
+    transportFailures,
+  }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference' | 'elsewhere'> & {
+    readonly signal: AbortSignal
+  },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
-  const executions: Pick<Execution, 'usage' | 'cost'>[] = []
+  const executions: (Pick<Execution, 'usage' | 'cost' | 'graph'> & Partial<Pick<Execution, 'notes'>>)[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
   const { set } = executor.parts
   const madeElsewhere = async (graph: AgentGraph, { make, findTrace }: ElsewhereAfresh) => {
@@ -127,21 +135,23 @@ async function recordOf(
     const key = { graph: graphKey(graph), task: task.id, dataVersion, executor: executor.fingerprint(task) }
     const work = { key, graph, task, reference, requestReuse: false, isFresh: true }
     const made = await make(work, signal)
-    executions.push(...made.executions)
+    executions.push(...made.executions.map((execution) => ({ ...execution, graph })))
     return { evaluation: made.evaluation, trace: (await findTrace(made.evaluation.execution))! }
   }
   try {
-    const graph = await organisation.graphFor(task)
+    const means = { signal, transportFailures, interference: interference?.(task), onExecution }
     const made =
       elsewhere === undefined
-        ? await evaluateGraph(executor, graph, task, reference, { ...means, signal, onExecution })
-        : await madeElsewhere(graph, elsewhere)
+        ? await evaluateRun(executor, await runOf(organisation, task), task, reference, means)
+        : await madeElsewhere(await graphOf(organisation, task), elsewhere)
     const { reused: _, ...evaluation } = made.evaluation
+    const { graph, notes } = executions.at(-1)!
     const record = {
       task: task.id,
       ...(executor.parts.settings.traceContent && askedOf(set, task, reference)),
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
+      ...(notes !== undefined && { notes }),
       ...evaluation,
       usage: addUsage(...executions.map(({ usage }) => usage)),
       cost: executions.map(({ cost }) => cost).reduce(addCosts),
@@ -151,6 +161,24 @@ async function recordOf(
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }
+}
+
+/** The graph that others are to run. An organisation that decides as it goes cannot be handed on. */
+function graphOf(organisation: Organisation, task: Task): AgentGraph | Promise<AgentGraph> {
+  if (!isDriver(organisation)) return organisation.graphFor(task)
+  throw new Problem(
+    `${organisation.name} decides as it goes what to ask next, so it has no graph for workers: evaluate it without them.`,
+  )
+}
+
+/** How a task is executed: by its graph, or as the organisation decides. */
+async function runOf(organisation: Organisation, task: Task) {
+  if (isDriver(organisation)) {
+    const { drive } = organisation
+    return (given: Omit<ExecutionOptions, 'graph'>) => executeDrive({ ...given, drive })
+  }
+  const graph = await organisation.graphFor(task)
+  return (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
 }
 
 /** A question may bring megabytes along; its record need not keep them. */

@@ -16,7 +16,7 @@ import type { TaskSet } from '../tasks/task-set.ts'
 import { type EvaluateOptions, evaluate, storedEvaluations } from './evaluate.ts'
 import { directOrganisation } from './organisation.ts'
 import { solve } from './solve.ts'
-import { loadPolicy, type PolicyConstruction } from './trained-policy.ts'
+import { type ExplainedConstruction, loadPolicy } from './trained-policy.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-evaluate-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -162,8 +162,8 @@ test('the run folder is enough to solve: contract, tools and settings are its ow
   expect(drawn).not.toHaveBeenCalled()
   drawn.mockRestore()
   embedded.length = 0
-  const decided = vi.spyOn(policy.policy, 'decide')
-  const constructions: PolicyConstruction[] = []
+  const decided = vi.spyOn(policy.policy!, 'decide')
+  const constructions: ExplainedConstruction[] = []
   const { id: _, ...task } = set.splits['test']!.tasks[0]!
   const solved = await solve({
     policy,

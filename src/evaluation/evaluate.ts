@@ -25,7 +25,10 @@ import type { GraphSearch } from './search-graph.ts'
 
 export interface EvaluateOptions
   extends EngineOptions,
-    Pick<OrganisationEvaluation, 'organisation' | 'tasks' | 'onRecord' | 'transportFailures'> {
+    Pick<
+      OrganisationEvaluation,
+      'organisation' | 'tasks' | 'onRecord' | 'transportFailures' | 'interference'
+    > {
   /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
   readonly about?: Readonly<Record<string, string | number>>
   /** How the organisation was found; it is told in the report. */
@@ -98,6 +101,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       transportFailures: options.transportFailures,
       elsewhere,
       inFlight: elsewhere && 4 * Math.max(parts.limit.limit, await elsewhere.capacity()),
+      interference: options.interference,
       done: store?.done,
       onTrace: (trace) => store?.traces.keepTrace(trace),
       onRecord: (record, progress) => {
@@ -144,6 +148,7 @@ function headerOf(
     format: 'magic-evaluation-1',
     organisation: organisation.name,
     description: organisation.description,
+    ...(organisation.fidelity && { fidelity: organisation.fidelity }),
     about,
     split,
     tasks: chosen.length,

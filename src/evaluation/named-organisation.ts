@@ -1,9 +1,14 @@
+import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import type { Task } from '../library/task.ts'
+import {
+  type GivenOptions,
+  type NamedOrganisation,
+  openOrganisation,
+} from '../organisations/open-organisation.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
-  directOrganisation,
-  type Organisation,
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
@@ -13,14 +18,13 @@ import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-poli
 /** The trained policy, held to one realization at use. A policy trained under the restriction is a run of its own. */
 const restrictedAtUse = { 'atomic-at-use': 'all-atomic', 'group-at-use': 'all-group' } as const
 
-/** What a run can be evaluated as. `searched` asks a model before it is known: `searchGraph` finds it. */
-export const organisationNames = [
+/** What only a run can be evaluated as. `searched` asks a model before it is known: `searchGraph` finds it. */
+export const runOrganisationNames = [
   'trained',
   'untrained',
   'searched',
   'shuffled',
   'most-probable',
-  'direct',
   'chain',
   'parallel',
   'random',
@@ -28,12 +32,20 @@ export const organisationNames = [
   'group-at-use',
 ] as const
 
-export type OrganisationName = (typeof organisationNames)[number]
+export type RunOrganisationName = (typeof runOrganisationNames)[number]
 
-/** An organisation, and what distinguishes it from others of its name. */
-export interface NamedOrganisation {
-  readonly organisation: Organisation
-  readonly about: Readonly<Record<string, string | number>>
+/** In a sentence each, for lists. */
+export const runOrganisationSentences: Readonly<Record<RunOrganisationName, string>> = {
+  trained: 'The graphs that the trained policy builds.',
+  untrained: 'The graphs that the policy built before it was trained.',
+  searched: 'The best fixed graph that a search finds with as many evaluations as the training paid for.',
+  shuffled: "The trained policy's graphs, each for another question than it was built for.",
+  'most-probable': "The trained policy's most probable choice at every step.",
+  chain: "The library's roles in a row, as many as the policy may place.",
+  parallel: "All of the library's roles side by side.",
+  random: 'A random legal graph per question, within the limits of the policy.',
+  'atomic-at-use': 'The trained policy, held to single agents.',
+  'group-at-use': 'The trained policy, held to groups.',
 }
 
 /** `update` is the checkpoint that counts as trained. */
@@ -48,14 +60,18 @@ export interface NamedOrganisationOptions extends LoadOptions {
 export function organisationsOf(
   folder: RunFolder,
   options: NamedOrganisationOptions,
-): (name: Exclude<OrganisationName, 'searched'>) => Promise<NamedOrganisation> {
+): (name: string, given?: GivenOptions) => Promise<NamedOrganisation> {
   const run = folder.readRecord()
   const library = folder.readLibrary(run)
   const { training: limits } = run
   const seed = options.seed ?? limits.seed
   let loaded: Promise<TrainedPolicy> | undefined
-  return async (name): Promise<NamedOrganisation> => {
-    if (name === 'direct') return { organisation: directOrganisation(), about: {} }
+  return async (name, given): Promise<NamedOrganisation> => {
+    if (!isRunOrganisation(name)) {
+      const { profile } = run
+      const encoder = async () => options.encoder ?? (await chooseEncoder()).encoder
+      return openOrganisation(name, { library, profile, seed, encoder, trained: folder.path }, given)
+    }
     if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
     if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }
     if (name === 'random') return { organisation: randomOrganisation(library, limits, seed), about: { seed } }
@@ -76,6 +92,7 @@ export function organisationsOf(
         }),
         about: { update: policy.update },
       }
+    if (name === 'searched') throw new Error('A searched graph is found by `searchGraph`.')
     const restricted = {
       seed,
       restriction: restrictedAtUse[name],
@@ -85,8 +102,12 @@ export function organisationsOf(
   }
 }
 
+export function isRunOrganisation(name: string): name is RunOrganisationName {
+  return (runOrganisationNames as readonly string[]).includes(name)
+}
+
 /** What a training begins with: it draws, also where the trained policy takes the most probable choices. */
-export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organisation {
+export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organiser {
   const { useTemperature, temperatureEnd } = policy.run.training
   return policy.organisation(useTemperature === undefined ? { seed } : { seed, temperature: temperatureEnd })
 }

@@ -1,8 +1,9 @@
-import type { Unit } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
+import type { GraphJson } from '../graph/agent-graph.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Option } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage, noUsage } from '../models/usage.ts'
+import type { Fidelity } from '../organisations/organisation.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { meanInterval, meanOf } from './statistics.ts'
 
@@ -18,9 +19,11 @@ export interface AskedQuestion {
 export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'> {
   /** The task's id. */
   readonly task: string
-  readonly graph: { readonly units: readonly Unit[] }
+  readonly graph: GraphJson
   /** By `graphKey`. */
   readonly graphKey: string
+  /** What an organisation that drives noted about this question. */
+  readonly notes?: JsonObject
 }
 
 /** What an evaluation is of. */
@@ -28,6 +31,8 @@ export interface ReportedEvaluation {
   /** Its name. */
   readonly organisation: string
   readonly description: string
+  /** Of a system of the literature: what its recipe was written from. */
+  readonly fidelity?: Fidelity
   readonly split: string
   /** Questions that were to be evaluated. */
   readonly tasks: number
@@ -37,7 +42,7 @@ export type OrganisationReport = ReturnType<typeof organisationReport>
 
 /** What records say together; they are in the order of the tasks, and at least one. */
 export function organisationReport(
-  { organisation, description, split, tasks: total }: ReportedEvaluation,
+  { organisation, description, fidelity, split, tasks: total }: ReportedEvaluation,
   records: readonly QuestionRecord[],
 ) {
   const n = records.length
@@ -48,6 +53,7 @@ export function organisationReport(
   return {
     organisation,
     description,
+    ...(fidelity !== undefined && { fidelity }),
     split,
     /** Questions that were evaluated: the denominator of every mean, failures included. */
     n,

@@ -7,17 +7,17 @@ import { defineLibrary } from '../library/define-library.ts'
 import type { ExecutorDefinition, Library, RoleDefinition } from '../library/library.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
 import type { Task } from '../library/task.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import {
   chainOrganisation,
   directOrganisation,
-  type Organisation,
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
 } from './organisation.ts'
 
 const taskOf = (id: string): Task => ({ id, question: 'What is it?', metadata: {} })
-const graphOf = async (organisation: Organisation, id = 't') => organisation.graphFor(taskOf(id))
+const graphOf = async (organisation: Organiser, id = 't') => organisation.graphFor(taskOf(id))
 const limits: GraphLimits = { maxUnits: 3, maxDepth: 4 }
 
 const executor = (id: string): ExecutorDefinition => ({ id, responsibility: `Be ${id}.`, prompt: `${id}.` })
@@ -208,7 +208,7 @@ describe('shuffled', () => {
         const tasks = Array.from({ length: count }, (_, index) => taskOf(`t${index}`))
         const given: string[] = []
         // Each graph tells whom it was built for.
-        const own: Organisation = {
+        const own: Organiser = {
           name: 'own',
           description: '',
           graphFor: (task) => {

@@ -5,20 +5,12 @@ import type { Realization } from '../library/role-space.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { shuffled } from '../numerics/shuffled.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import { randomGraph } from '../policy/random-graph.ts'
 import { Problem } from '../problem.ts'
 
-/** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
-export interface Organisation {
-  /** Short, for a column of a table. */
-  readonly name: string
-  /** One sentence for people. */
-  readonly description: string
-  graphFor(task: Task): Promise<AgentGraph> | AgentGraph
-}
-
 /** The model alone with the question: the empty graph. */
-export function directOrganisation(): Organisation {
+export function directOrganisation(): Organiser {
   return fixedOrganisation('direct', 'The model alone with the question.', AgentGraph.empty)
 }
 
@@ -26,7 +18,7 @@ export function directOrganisation(): Organisation {
  * The roles in library order, each listening to the one before, as many as the limits allow. A role that cannot listen to
  * the one before it is passed over. Single agents; a role that has only a group stands as that group.
  */
-export function chainOrganisation(library: Library, { maxUnits, maxDepth }: GraphLimits): Organisation {
+export function chainOrganisation(library: Library, { maxUnits, maxDepth }: GraphLimits): Organiser {
   const space: ConstructionSpace = { roles: library.space, restriction: 'mixed', maxUnits, maxDepth }
   let graph = AgentGraph.empty
   for (const role of library.roles) {
@@ -41,7 +33,7 @@ export function chainOrganisation(library: Library, { maxUnits, maxDepth }: Grap
  * All roles side by side, heard by the finalizer only. Single agents; a role that has only a group stands as that group.
  * Legal for the library, but not bound by the limits of a policy: with as many units as roles it usually exceeds them.
  */
-export function parallelOrganisation(library: Library): Organisation {
+export function parallelOrganisation(library: Library): Organiser {
   const graph = AgentGraph.of(
     library.roles.map((role) => ({ role: role.id, realization: simplest(role), predecessors: [] })),
   )
@@ -58,7 +50,7 @@ export function randomOrganisation(
   library: Library,
   { maxUnits, maxDepth }: GraphLimits,
   seed: number,
-): Organisation {
+): Organiser {
   const space: ConstructionSpace = { roles: library.space, restriction: 'mixed', maxUnits, maxDepth }
   return {
     name: 'random',
@@ -72,10 +64,10 @@ export function randomOrganisation(
  * per question. Which one is fixed by the seed; all tasks form one circle, so that none keeps its own.
  */
 export function shuffledOrganisation(
-  { graphFor, ...base }: Organisation,
+  { graphFor, ...base }: Organiser,
   tasks: readonly Task[],
   seed: number,
-): Organisation {
+): Organiser {
   if (tasks.length < 2)
     throw new Problem('Graphs can be shuffled between at least 2 questions: evaluate more of them.')
   const circle = shuffled(tasks, deriveRandom(seed, 'shuffled'))
@@ -88,7 +80,7 @@ export function shuffledOrganisation(
 }
 
 /** The same graph for every task. */
-export function fixedOrganisation(name: string, description: string, graph: AgentGraph): Organisation {
+export function fixedOrganisation(name: string, description: string, graph: AgentGraph): Organiser {
   return { name, description, graphFor: () => graph }
 }
 

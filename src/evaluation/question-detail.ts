@@ -57,7 +57,10 @@ export async function questionDetails(
   const details = await Promise.all(
     evaluated.map(({ evaluation, record, label }) => detailOf(evaluation, record, label)),
   )
-  if (isWanted(training, training) && (split ?? 'train') === 'train')
+  // A ledger that is elsewhere need not be reachable for questions that nothing was learned from.
+  const mayBeLearned =
+    !existsSync(folder.ledgerPlaceFile) || folder.readMembership().splits['train']?.includes(task)
+  if (mayBeLearned && isWanted(training, training) && (split ?? 'train') === 'train')
     details.push(...(await trained(folder, task)))
   if (details.length === 0) throw unknownQuestion(folder, task, { organisation, split }, labels)
   return Promise.all(details.map((detail) => withQuestion(detail, asked)))

@@ -7,7 +7,12 @@ import { trainingSettings } from '../settings/training.ts'
 import { type DifferingSetting, differingSettings } from '../store/differing-settings.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder, type RunRecord } from '../store/run-folder.ts'
-import type { TokenCount, TrajectoryRecord, UpdateRecord } from '../training/update-record.ts'
+import {
+  looksIn,
+  type TokenCount,
+  type TrajectoryRecord,
+  type UpdateRecord,
+} from '../training/update-record.ts'
 import { meanOf } from './statistics.ts'
 
 export type RunOverview = ReturnType<typeof runOverview>
@@ -118,11 +123,13 @@ export function graphsOf(updates: readonly TrajectoryRecord[]) {
 
 function endsOf(updates: readonly TrajectoryRecord[]) {
   return updates
-    .flatMap(({ trajectories }) => trajectories)
-    .map(({ query, transitions, terminalScore }) => {
-      const graph = AgentGraph.of(transitions.at(-1)?.graph.units ?? [])
-      return { graph, key: graphKey(graph), query, score: terminalScore }
-    })
+    .flatMap((update) => [
+      ...looksIn(update).map(({ graph, task: query, score }) => ({ graph, query, score })),
+      ...update.trajectories.map(({ query, transitions, terminalScore: score }) => {
+        return { graph: AgentGraph.of(transitions.at(-1)?.graph.units ?? []), query, score }
+      }),
+    ])
+    .map((end) => ({ ...end, key: graphKey(end.graph) }))
 }
 
 /** How each chosen graph did on the questions that it was chosen for, wherever it was run on them; NaN where nowhere. */

@@ -53,7 +53,7 @@ test('finds a legal graph with no more evaluations than the training paid for, a
     onProgress: (done) => progress.push(done),
   })
   const graph = AgentGraph.of(result.graph.units)
-  assertLegalGraph(graph, (await loadPolicy(folder)).policy.space('mixed'))
+  assertLegalGraph(graph, (await loadPolicy(folder)).policy!.space('mixed'))
   expect(result.evaluations).toBeLessThanOrEqual(paid)
   expect(result.evaluations).toBeGreaterThan(paid / 2)
   expect(result.questions).toBe(splitOf(set, 'train').tasks.length)

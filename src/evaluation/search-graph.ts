@@ -6,13 +6,17 @@ import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { evaluationsOf, halvingRounds, successiveHalving } from '../learning/successive-halving.ts'
 import { embedQuestions, type TrainingQuestions } from '../learning/training-questions.ts'
+import { policyOptions } from '../learning/untrained-policy.ts'
 import type { GraphScore } from '../learning/update.ts'
 import { type Price, priceOf } from '../models/prices.ts'
 import type { Meter } from '../models/retry.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import type { NamedOrganisation } from '../organisations/open-organisation.ts'
 import { constructGraphs } from '../policy/construction.ts'
+import { ConstructionPolicy } from '../policy/policy.ts'
 import { validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
+import type { TrainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
@@ -23,10 +27,9 @@ import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { openEvaluator } from '../training/training-evaluator.ts'
-import type { NamedOrganisation } from './named-organisation.ts'
 import { fixedOrganisation } from './organisation.ts'
 import { runOverview } from './run-overview.ts'
-import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
+import { type LoadOptions, loadPolicy } from './trained-policy.ts'
 
 export interface SearchOptions extends EngineOptions, Pick<LoadOptions, 'encoder'> {
   readonly folder: RunFolder
@@ -83,7 +86,14 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
     throw new RunError(
       `The training of ${record.name} has paid for ${paid} graph evaluations: too few to compare even two graphs on its ${questions.queries.length} questions. Train it further, or leave out 'searched'.`,
     )
-  const graphs = drawGraphs(untrained, questions, planned[0]!.candidates, seed)
+  const { training } = record
+  const policy =
+    untrained.policy ??
+    ConstructionPolicy.initialize(
+      await policyOptions(untrained.library, training, untrained.encoder),
+      training.seed,
+    )
+  const graphs = drawGraphs(policy, training, questions, planned[0]!.candidates, seed)
   const rounds = planned.map((round) => ({
     ...round,
     candidates: Math.min(round.candidates, graphs.length),
@@ -156,7 +166,7 @@ export function searchedOrganisation({
   questions,
   evaluations,
 }: GraphSearch): NamedOrganisation {
-  const found = AgentGraph.of(graph.units)
+  const found = AgentGraph.from(graph)
   const description = `The best of ${graphs} graphs on the ${questions} training questions, by ${evaluations} evaluations.`
   const organisation = fixedOrganisation('searched', description, found)
   return { organisation, about: { seed, evaluations, graph: graphKey(found).slice(0, 12) } }
@@ -164,12 +174,12 @@ export function searchedOrganisation({
 
 /** The direct answer and other graphs as the untrained policy draws them, no two alike; fewer where there are no more. */
 function drawGraphs(
-  { policy, run: { training } }: TrainedPolicy,
+  policy: ConstructionPolicy,
+  { restriction, temperatureEnd: temperature }: TrainingSettings,
   { queries }: TrainingQuestions,
   count: number,
   seed: number,
 ): AgentGraph[] {
-  const { restriction, temperatureEnd: temperature } = training
   const found = new Map([[graphKey(AgentGraph.empty), AgentGraph.empty]])
   for (let drawn = 0; found.size < count && drawn < 20 * count; drawn += count) {
     const jobs = Array.from({ length: count }, (_, place) => {

@@ -107,7 +107,7 @@ test.each(['export', 'export.tgz'])('%s takes the place of the run, and is small
     'run.json',
   ])
   const [whole, exported] = [await loadPolicy(at('own-contract')), await loadPolicy(to)]
-  expect(exported.policy.parameters.read()).toEqual(whole.policy.parameters.read())
+  expect(exported.policy!.parameters.read()).toEqual(whole.policy!.parameters.read())
   const graphs = [whole, exported].map((policy) => policy.organisation().graphFor({ ...task!, id: 'x' }))
   expect((await graphs[1])!.units).toEqual((await graphs[0])!.units)
   expect((await solve({ policy: exported, task: question, model: listening().model })).answer).toEqual({

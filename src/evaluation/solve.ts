@@ -8,7 +8,7 @@ import type { Task } from '../library/task.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { assertToolsOfRun, sandboxOfRun } from '../store/run-tools.ts'
 import { contractOfRun } from '../tasks/contract-for.ts'
-import type { PolicyConstruction, TrainedPolicy } from './trained-policy.ts'
+import type { ExplainedConstruction, TrainedPolicy } from './trained-policy.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
 export interface SolveOptions
@@ -24,7 +24,7 @@ export interface SolveOptions
   readonly tools?: Iterable<Tool> | Toolbox
   readonly seed?: number
   /** Called with the construction before the graph is run. */
-  readonly onConstruction?: (construction: PolicyConstruction) => void
+  readonly onConstruction?: (construction: ExplainedConstruction) => void
 }
 
 export interface Solved extends Execution {

@@ -13,7 +13,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from '../policy/construction.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import { splitOf } from '../tasks/task-set.ts'
-import { loadPolicy, type PolicyOrganisation, type TrainedPolicy } from './trained-policy.ts'
+import { loadPolicy, type TrainedOrganisation, type TrainedPolicy } from './trained-policy.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-policy-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ beforeAll(async () => {
   gained = await load('gained', { gain: 12 })
 })
 
-async function graphsOf(drawing: PolicyOrganisation, questions: readonly Task[] = tasks) {
+async function graphsOf(drawing: TrainedOrganisation, questions: readonly Task[] = tasks) {
   const graphs: AgentGraph[] = []
   for (const task of questions) graphs.push(await drawing.graphFor(task))
   return graphs
@@ -51,7 +51,7 @@ test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', as
     tasks.map(async (task) => {
       const query = await queryEmbedding(task, tinyTaskSet, lexicalEncoder)
       const random = deriveRandom(42, 'inference', task.id)
-      return constructGraphs(untrained.policy, [
+      return constructGraphs(untrained.policy!, [
         { query, random, restriction: 'mixed', temperature: 1, dropout: false },
       ])[0]!.graph
     }),
@@ -82,7 +82,7 @@ test('another seed draws other graphs', async () => {
 
 test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are legal', async (restriction) => {
   for (const graph of await graphsOf(untrained.organisation({ restriction })))
-    assertLegalGraph(graph, untrained.policy.space(restriction))
+    assertLegalGraph(graph, untrained.policy!.space(restriction))
 })
 
 test('the most probable graph is what a very low temperature draws, whatever the seed', async () => {
@@ -118,7 +118,7 @@ test('with a temperature for use the draws go by what is asked and not by its id
 })
 
 test('a gain comes back with the run', async () => {
-  expect(gained.policy.gain).toBe(12)
-  expect(untrained.policy.gain).toBe(1)
+  expect(gained.policy!.gain).toBe(12)
+  expect(untrained.policy!.gain).toBe(1)
   expect(await graphsOf(gained.organisation())).not.toEqual(await graphsOf(untrained.organisation()))
 })

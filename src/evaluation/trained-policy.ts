@@ -9,12 +9,14 @@ import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import type { Construction, ConstructionJob } from '../policy/construction.ts'
 import { constructionBatch } from '../policy/construction-batch.ts'
+import { type ExplainedStep, explainSteps } from '../policy/explained-steps.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
-import type { Organisation } from './organisation.ts'
+import { loadLearner } from './trained-learner.ts'
 
 /** A policy as a run has left it, ready for use. */
 export interface TrainedPolicy {
@@ -22,14 +24,15 @@ export interface TrainedPolicy {
   readonly folder: RunFolder
   /** Updates that it has learned from. */
   readonly update: number
-  readonly policy: ConstructionPolicy
+  /** Absent where the run has trained another organisation. */
+  readonly policy?: ConstructionPolicy
   readonly library: Library
   readonly encoder: FrozenTextEncoder
   /** The organisation that it builds for each question, with the run's own seed and restriction by default. */
-  organisation(options?: OrganisationOptions): PolicyOrganisation
+  organisation(options?: OrganisationOptions): TrainedOrganisation
 }
 
-interface OrganisationOptions {
+export interface OrganisationOptions {
   readonly name?: string
   readonly seed?: number
   readonly restriction?: Restriction
@@ -37,14 +40,19 @@ interface OrganisationOptions {
   readonly temperature?: number
 }
 
-export interface PolicyOrganisation extends Organisation {
+export interface TrainedOrganisation extends Organiser {
   graphFor(task: Task): Promise<AgentGraph>
-  /** How the task's graph comes about, step by step. */
-  constructionFor(task: Task): Promise<PolicyConstruction>
+  /** How the task's graph comes about. */
+  constructionFor(task: Task): Promise<ExplainedConstruction>
 }
 
-/** A construction, with all that its probabilities can be found again from. */
-export type PolicyConstruction = Construction & ConstructionJob & { readonly query: Float32Array }
+/** A built graph, and its steps where a policy has built it. */
+export interface ExplainedConstruction {
+  readonly graph: AgentGraph
+  readonly temperature: number
+  /** The decisions with the probabilities that stood behind them; none of an organisation that is no policy. */
+  explain(): readonly ExplainedStep[]
+}
 
 export interface LoadOptions {
   /** By default the run's, found by its name. One that the run was not trained with is refused. */
@@ -73,6 +81,7 @@ export async function loadPolicy(
     throw new RunError(
       `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
     )
+  if (run.organisation !== undefined) return loadLearner(from, run, library, encoder, options)
   const shape = await policyOptions(library, run.training, encoder)
   // The weights come straight from the checkpoint; only the untrained policy draws its own.
   const checkpoint = options.update === 0 ? undefined : readWeights(from, run, shape, options.update)
@@ -88,7 +97,7 @@ export async function loadPolicy(
     const { graph, steps } = await built(job)
     return { graph: sameGraph(graphs, graph), steps }
   }
-  const means = { ...loaded, encoder: rememberRecent(encoder), build }
+  const means = { ...loaded, policy, encoder: rememberRecent(encoder), build }
   return { ...loaded, organisation: (given = {}) => policyOrganisation(means, given) }
 }
 
@@ -104,7 +113,8 @@ function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGra
   return same
 }
 
-interface Means extends Omit<TrainedPolicy, 'organisation'> {
+interface Means extends Omit<TrainedPolicy, 'organisation' | 'policy'> {
+  readonly policy: ConstructionPolicy
   readonly build: (job: ConstructionJob) => Promise<Construction>
 }
 
@@ -118,9 +128,9 @@ function folderAt(path: string): RunFolder | Promise<RunFolder> {
  * graph under any id.
  */
 function policyOrganisation(
-  { run, update, library, encoder, build }: Means,
+  { run, update, policy, library, encoder, build }: Means,
   given: OrganisationOptions,
-): PolicyOrganisation {
+): TrainedOrganisation {
   const { useTemperature } = run.training
   const { temperature = useTemperature ?? run.training.temperatureEnd } = given
   const isPapers = given.temperature === undefined && useTemperature === undefined
@@ -134,7 +144,12 @@ function policyOrganisation(
       : deriveRandom(seed, 'use', JSON.stringify(queryTexts(task, set)))
     const draws = temperature === 0 ? { temperature: 1 } : { temperature, random }
     const job = { query, ...draws, restriction, dropout: false }
-    return { ...job, ...(await build(job)) }
+    const { graph, steps } = await build(job)
+    return {
+      graph,
+      temperature: draws.temperature,
+      explain: () => explainSteps(policy, { query, steps, restriction, temperature: draws.temperature }),
+    }
   }
   const built = temperature === 0 ? 'The most probable graph' : 'A graph'
   return {

@@ -7,7 +7,7 @@ import { readLines } from '../store/durable-file.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import type { TrajectoryRecord } from '../training/update-record.ts'
+import { looksIn, type TrajectoryRecord } from '../training/update-record.ts'
 
 /**
  * Checks that what every update learned from is there, that its scores give the same credit again, and that each of
@@ -26,7 +26,15 @@ export async function verifyCredit(
     throw new Error(`those of update ${gap === -1 ? lines.length : gap} are missing`)
   const scoreOf = scoresIn(ledger, record, set)
   const rewards = rewardsOf(record.training)
-  for (const { update, trajectories } of lines)
+  const assertKept = async (place: string, graph: AgentGraph, task: string, score: number) => {
+    const kept = await scoreOf(graph, task)
+    if (kept !== score)
+      throw new Error(`${place} has the score ${score} on '${task}', the ledger ${kept ?? 'none'}`)
+  }
+  for (const line of lines) {
+    const { update, trajectories } = line
+    for (const [index, { graph, task, score }] of looksIn(line).entries())
+      await assertKept(`graph ${index} of update ${update}`, graph, task, score)
     for (const [index, stored] of trajectories.entries()) {
       const place = `trajectory ${index} of update ${update}`
       if (!isDeepStrictEqual(stored.settings, rewards))
@@ -34,13 +42,10 @@ export async function verifyCredit(
       const again = creditTrajectory(stored, rewards)
       if (!isDeepStrictEqual(JSON.parse(JSON.stringify(again)), stored))
         throw new Error(`the credit of ${place} comes out differently`)
-      for (const { graph, task, score } of scoresOf(again)) {
-        const kept = await scoreOf(graph, task)
-        if (kept !== score)
-          throw new Error(`${place} has the score ${score} on '${task}', the ledger ${kept ?? 'none'}`)
-      }
+      for (const { graph, task, score } of scoresOf(again)) await assertKept(place, graph, task, score)
     }
-  return lines.flatMap(({ trajectories }) => trajectories).length
+  }
+  return lines.flatMap(({ trajectories, looks = [] }) => [...trajectories, ...looks]).length
 }
 
 /** Every graph of a trajectory on every task that it was run on. */

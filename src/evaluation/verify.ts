@@ -16,7 +16,7 @@ import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { hasLedger, openRunLedger } from '../store/run-ledger.ts'
 import { splitOf, splitVersion, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import type { EngineOptions } from '../training/train-options.ts'
-import { learnedFrom, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
+import { learnedFrom, looksIn, type TrajectoryRecord, type UpdateRecord } from '../training/update-record.ts'
 import { type StoredEvaluation, storedEvaluations, tracesFile } from './evaluate.ts'
 import { organisationReport } from './organisation-report.ts'
 import { verifyCredit } from './verify-credit.ts'
@@ -96,7 +96,7 @@ function verifyHistory(folder: RunFolder, { updates }: RunRecord): string {
 }
 
 /** Makes the curves again from the trajectories, whose scores `verifyCredit` looks up in the ledger. */
-function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): string {
+function verifyCurves(folder: RunFolder, { training, organisation, updates }: RunRecord): string {
   const events = readLines(folder.eventsFile) as UpdateRecord[]
   const trajectories = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   for (const [position, line] of events.entries()) {
@@ -107,12 +107,13 @@ function verifyCurves(folder: RunFolder, { training, updates }: RunRecord): stri
       )
     const again = JSON.parse(
       JSON.stringify({
-        // By values, an update is about many questions.
-        ...(training.method === 'paper' && {
-          query: learned.trajectories[0]!.query,
-          temperature: temperatureAt(position, updates, training),
-        }),
-        ...learnedFrom(learned.trajectories),
+        // By values, and where an organisation learns, an update is about many questions.
+        ...(training.method === 'paper' &&
+          organisation === undefined && {
+            query: learned.trajectories[0]!.query,
+            temperature: temperatureAt(position, updates, training),
+          }),
+        ...learnedFrom(learned.trajectories, looksIn(learned)),
       }),
     ) as Record<string, unknown>
     for (const [field, value] of Object.entries(again))

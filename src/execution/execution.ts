@@ -1,6 +1,6 @@
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { AnswerContract } from '../library/answer-contract.ts'
-import type { JsonValue } from '../library/json-value.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
@@ -28,6 +28,8 @@ export interface ExecutionOptions {
   readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
   readonly contract: AnswerContract
   readonly model: ChatModel
+  /** Further models, for nodes that name one. */
+  readonly models?: Readonly<Record<string, ChatModel>>
   readonly tools?: Toolbox
   readonly settings?: ExecutionSettings
   readonly signal?: AbortSignal
@@ -36,20 +38,35 @@ export interface ExecutionOptions {
   readonly clock?: Clock
   /** Notes every attempt to call the model, control calls included. */
   readonly meter?: Meter
+  /** Decides when an attempt may be made; by default at once. */
   readonly allowance?: Allowance
   /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
   readonly others?: Iterable<OtherTask>
   /** For training only, and at temperature 0 only: answers of identical requests are used again. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void
+  /** Disturbs it on purpose, to see how much the answer depends on the organisation. */
+  readonly interference?: Interference
   /** Its id in events, traces and spans; random by default. */
   readonly id?: string
+}
+
+/** Decides by what it is told alone, so that the same execution is disturbed in the same way again. */
+export interface Interference {
+  /** Whether a node that answers the task fails without being asked. */
+  fails(node: Pick<Packet, 'node' | 'role' | 'part'>): boolean
+  /** What reaches those who listen to a node. */
+  handedOn(packet: Packet, task: Task): Packet
 }
 
 /** The result of running one graph on one task. Failures of models and tools are part of it, not exceptions. */
 export interface Execution {
   readonly id: string
   readonly status: ExecutionStatus
+  /** As it was run. Of an organisation that drives: whoever was asked, in order, and whom they heard. */
+  readonly graph: AgentGraph
+  /** What an organisation that drives noted about this run. */
+  readonly notes?: JsonObject
   /** Present exactly when the status is `answered`; it keeps the contract. */
   readonly answer?: JsonValue
   /** The answer as scorers take it, after `FINAL: `. */

@@ -1,8 +1,16 @@
 import type { AnswerContract } from '../library/answer-contract.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
-import type { Canary } from '../models/canary.ts'
-import { type ChatAnswer, type ChatRequest, cancelled, requestDigest } from '../models/chat-model.ts'
+import { type Canary, canaryOf } from '../models/canary.ts'
+import {
+  type ChatAnswer,
+  type ChatModel,
+  type ChatRequest,
+  cancelled,
+  type Decoding,
+  type ModelIdentity,
+  requestDigest,
+} from '../models/chat-model.ts'
 import { withDeadline } from '../models/deadline.ts'
 import { type Call, callModel, withoutAttempts } from '../models/retry.ts'
 import type { ExecutionSettings } from '../settings/execution.ts'
@@ -11,7 +19,12 @@ import { boundedValue } from './length-budget.ts'
 import type { Memory } from './once.ts'
 import { asFailed, type Packet } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
-import { parseFinalResponse, parseNodeResponse, type ToolRequest } from './protocol/response.ts'
+import {
+  furtherFields,
+  parseFinalResponse,
+  parseNodeResponse,
+  type ToolRequest,
+} from './protocol/response.ts'
 import { nodeRequest, type RequestTexts, type Turn } from './request.ts'
 import type { Text } from './text.ts'
 import { type ToolContext, toolError, useTool } from './tools/tool.ts'
@@ -19,7 +32,7 @@ import type { EventBody } from './trace/events.ts'
 import type { OpenSpan } from './trace/telemetry.ts'
 
 /** What all nodes of an execution share. */
-export interface NodeSurroundings extends ExecutionOptions {
+export interface NodeSurroundings extends Omit<ExecutionOptions, 'graph'> {
   readonly settings: ExecutionSettings
   readonly signal: AbortSignal
   readonly canary: Canary
@@ -65,6 +78,8 @@ export interface NodeRun extends Timed {
   readonly packet: Packet
   readonly calls: readonly CallRecord[]
   readonly tool?: ToolRecord
+  /** Where it is not the execution's own. */
+  readonly model?: ModelIdentity
 }
 
 const harmlessTask: Task = {
@@ -83,10 +98,12 @@ export async function runNode(at: NodeAtWork): Promise<NodeRun> {
   const calls: CallRecord[] = []
   let turn = firstTurn(node)
   let tool: ToolRecord | undefined
-  const ended = ({ status, reason, analysis = null, answer = null }: Result): NodeRun => {
+  const ended = ({ status, reason, analysis = null, answer = null, also }: Result): NodeRun => {
     const toolObservation = tool?.observation
     const packet = { ...identityOf(node, around), status, reason, analysis, answer, toolObservation }
-    return { packet, calls, tool, startMs, durationMs: around.elapsed() - startMs }
+    const run = { packet, calls, tool, startMs, durationMs: around.elapsed() - startMs }
+    if (also === undefined && node.model === undefined) return run
+    return { ...run, packet: { ...packet, also }, model: modelOf(node, around).identity }
   }
   if (around.signal.aborted) return ended(aborted('The execution ended before its turn.'))
   for (;;) {
@@ -109,8 +126,13 @@ export async function runNode(at: NodeAtWork): Promise<NodeRun> {
 
 /** A node's result after a mistake in code. */
 export function brokenRun(node: PlannedNode, around: NodeSurroundings): NodeRun {
-  const result = aborted('The execution ended by a mistake in code.')
-  const packet = { ...identityOf(node, around), ...result, analysis: null, answer: null }
+  return uncalledRun(node, around, aborted('The execution ended by a mistake in code.'))
+}
+
+/** The result of a node that nobody asked: of a vote, or of one that was made to fail. */
+export function uncalledRun(node: PlannedNode, around: NodeSurroundings, result: Result): NodeRun {
+  const { status, reason, analysis = null, answer = null } = result
+  const packet = { ...identityOf(node, around), status, reason, analysis, answer }
   return { packet, calls: [], startMs: around.elapsed(), durationMs: 0 }
 }
 
@@ -129,23 +151,28 @@ function firstTurn({ tools }: PlannedNode): Turn {
   return { number: 0, mayUseTool: tools.size > 0 }
 }
 
-type Result = Pick<Packet, 'status' | 'reason'> & Partial<Pick<Packet, 'analysis' | 'answer'>>
+type Result = Pick<Packet, 'status' | 'reason'> & Partial<Pick<Packet, 'analysis' | 'answer' | 'also'>>
 
 /** What follows from a reply: the node's result, the use of a tool, or another call. */
 function judge(
   { text, finish }: ChatAnswer,
-  { part, tools }: PlannedNode,
+  { part, tools, read, also }: PlannedNode,
   turn: Turn,
   contract: AnswerContract,
 ): Result | ToolRequest | { again: Partial<Turn> } {
   // The finalizer and the direct path get no second chance.
   const isFinal = part === 'finalizer' || part === 'direct'
-  const response = (isFinal ? parseFinalResponse : parseNodeResponse)(text, contract)
+  const response = read?.(text) ?? (isFinal ? parseFinalResponse : parseNodeResponse)(text, contract)
   if (response.class === 'content') {
     const { analysis, answer } = response
-    return { status: 'ok', analysis, answer }
+    return { status: 'ok', analysis, answer, ...(also && { also: furtherFields(text, also) }) }
   }
-  if (response.class === 'null_answer') return { status: 'null_answer', analysis: response.analysis }
+  if (response.class === 'null_answer')
+    return {
+      status: 'null_answer',
+      analysis: response.analysis,
+      ...(also && { also: furtherFields(text, also) }),
+    }
   if (response.class === 'format_failure') {
     if (finish !== 'length') return { status: 'format_failure', reason: response.reason }
     if (!isFinal && turn.concise !== true) return { again: { concise: true } }
@@ -168,9 +195,12 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
 
 async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const { node, predecessors, around, span } = at
-  const { model, canary, limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = around
+  const { limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = around
+  const model = modelOf(node, around)
+  const canary = model === around.model ? around.canary : canaryOf(model)
   const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
-  const chat = { system: request.system.text, user, decoding: settings.decoding }
+  const decoding = decodingOf(node, around)
+  const chat = { system: request.system.text, user, decoding }
   const startMs = elapsed()
   const callSpan = span?.startCall(chat)
   const call = (until: AbortSignal) =>
@@ -186,7 +216,7 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
       ordinary: () => ordinaryRequests(at),
     })
   const ask = callSpan === undefined ? call : (until: AbortSignal) => callSpan.within(() => call(until))
-  const isReusable = replies !== undefined && settings.decoding.temperature === 0
+  const isReusable = replies !== undefined && decoding.temperature === 0
   const digest = isReusable ? requestDigest(model.identity, chat) : undefined
   const asked =
     digest === undefined
@@ -198,6 +228,18 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   const { reply, usage } = made
   tell({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
   return { call: made, reused, request, startMs, durationMs }
+}
+
+function modelOf(node: PlannedNode, { model, models }: NodeSurroundings): ChatModel {
+  if (node.model === undefined) return model
+  const other = models?.[node.model]
+  if (other !== undefined) return other
+  const known = Object.keys(models ?? {}).join(', ') || 'none'
+  throw new Error(`The node '${node.id}' wants the model '${node.model}'; further models are: ${known}.`)
+}
+
+function decodingOf({ temperature }: PlannedNode, { settings }: NodeSurroundings): Decoding {
+  return temperature === undefined ? settings.decoding : { ...settings.decoding, temperature }
 }
 
 /** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
@@ -230,7 +272,7 @@ function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generato
   const failed = predecessors?.map(asFailed)
   const requestAbout = (other: OtherTask): ChatRequest => {
     const { user } = nodeRequest(node, failed, firstTurn(node), { ...other, settings })
-    return { system: node.system.text, user, decoding: settings.decoding }
+    return { system: node.system.text, user, decoding: decodingOf(node, around) }
   }
   let hasOthers = false
   for (const other of others) {

@@ -1,9 +1,10 @@
-import type { JsonValue } from '../library/json-value.ts'
+import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Budgets } from '../settings/execution.ts'
 import { boundedString, boundedValue } from './length-budget.ts'
 import type { Text } from './text.ts'
 
-export type NodePart = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direct'
+/** `control` is for planners, rankers and verifiers of an organisation that drives: they do not answer the task. */
+export type NodePart = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direct' | 'control'
 
 /** How a unit is realized; inside a group, a worker speaks as a worker. */
 export type Granularity = 'atomic' | 'group' | 'worker'
@@ -23,7 +24,7 @@ export type NodeStatus =
 
 /** A node's result. Only `analysis` and `answer` come from the model; the runtime sets the rest. */
 export interface Packet {
-  /** The node's place in this graph: `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
+  /** The node's place in this graph: `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. A driven one's: `u0`, `u1`, … */
   readonly node: string
   /** The name under which others hear of it, the same in every graph that has this part. */
   readonly name: string
@@ -40,6 +41,8 @@ export interface Packet {
   readonly answer: JsonValue
   /** What its tool really gave, within the length budget. */
   readonly toolObservation?: JsonValue
+  /** Fields that it was asked for beside analysis and answer, as far as they were there. */
+  readonly also?: JsonObject
 }
 
 export function isFailure(status: NodeStatus): boolean {
@@ -64,6 +67,11 @@ export function projectPacket(packet: Packet, budgets: Budgets): string {
 /** The same message under another id, for one of several predecessors that share a name. */
 export function renamed(message: string, name: string, id: string): string {
   return `{"id":"${id}"${message.slice(`{"id":"${name}"`.length)}`
+}
+
+/** The message as its own speaker hears it in the next round. */
+export function asOwn({ key, text }: Text): Text {
+  return { key: `${key}:self`, text: `${text.slice(0, -1)},"self":true}` }
 }
 
 /** The message that the same predecessor would have sent had its model failed. */

@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto'
-import type { AgentGraph } from '../graph/agent-graph.ts'
+import { type AgentGraph, type Finalizer, marksText, type Unit } from '../graph/agent-graph.ts'
 import { type ExpandedGraph, type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
+import { directRole, roleOf } from '../library/plain-roles.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import {
+  bestInstructions,
   directInstructions,
   finalizerInstructions,
   nodeInstructions,
+  ownRoundInstructions,
   toolInstructions,
 } from './instructions.ts'
 import type { Granularity, NodePart } from './packet.ts'
-import { protocolVersion } from './protocol/response.ts'
+import { protocolVersion, type Response } from './protocol/response.ts'
 import { namedText, type Text } from './text.ts'
 import { type Toolbox, toolsOf } from './toolbox.ts'
 import type { Tool } from './tools/tool.ts'
@@ -37,6 +40,19 @@ export interface PlannedNode {
   readonly tools: ReadonlyMap<string, Tool>
   /** The tools as a part of a request, if it has any. */
   readonly toolsText?: Text
+  /** Those of its predecessors that are its own earlier rounds. */
+  readonly own?: ReadonlySet<number>
+  readonly temperature?: number
+  /** One of the execution's further models. */
+  readonly model?: string
+  /** For a finalizer other than the paper's. */
+  readonly decides?: 'vote' | 'last' | 'best'
+  /** More that it is told, as a part of a request. */
+  readonly brief?: Text
+  /** Fields that it is asked for beside analysis and answer. */
+  readonly also?: readonly string[]
+  /** Reads a reply that is not in the form of its part. */
+  readonly read?: (text: string) => Response
 }
 
 /** An expanded graph with its finalizer, which comes last; or the direct path alone. */
@@ -67,12 +83,13 @@ export function planOf(graph: AgentGraph, { library, profile, tools }: Means): P
 function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Means): Plan {
   const expanded = expand(graph)
   const count = expanded.nodes.length
-  const roles = graph.units.map(({ role }) => library.roles[library.space.indexOf(role)]!)
+  const roles = graph.units.map(({ role }) => roleOf(library, role))
   const executors = expanded.nodes.map((node) => executorOf(roles[node.unit]!, node))
   const names = nodeNames(graph, expanded, (index) => executors[index]!.id)
   const byName = (nodes: readonly number[]) =>
     [...nodes].sort((a, b) => (names[a] === names[b] ? 0 : names[a]! < names[b]! ? -1 : 1))
-  const heard = [...expanded.nodes.map(({ predecessors }) => predecessors), expanded.sinks].map(byName)
+  const concluded = concludedBy(graph.finalizer, expanded)
+  const heard = [...expanded.nodes.map(({ predecessors }) => predecessors), concluded].map(byName)
 
   const remaining = new Array<number>(count + 1).fill(1)
   for (let node = count; node >= 0; node -= 1)
@@ -86,8 +103,17 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
   })
   const nodes: PlannedNode[] = expanded.nodes.map((node, index) => {
     const role = roles[node.unit]!
+    const unit = graph.units[node.unit]!
+    if (role === directRole) {
+      const { twins, remaining } = routed(index)
+      const { agent, temperature, model } = unit
+      const marks = { head: headText('direct', 'direct', 'direct', agent), temperature, model }
+      const named = { id: idOf(node), name: names[index]!, twins, remaining }
+      return { ...outerNode('direct', library), ...named, ...marks }
+    }
     const executor = executors[index]!
     const tools = toolsOf(executor, profile, toolbox)
+    const own = ownRounds(unit, heard[index]!, (one) => graph.units[expanded.nodes[one]!.unit]!)
     return {
       id: idOf(node),
       part: node.part,
@@ -96,13 +122,20 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Mean
       granularity: node.part === 'aggregator' ? 'group' : node.part,
       name: names[index]!,
       ...routed(index),
-      system: systemText(executor, role, node.part, tools.size > 0),
-      head: headText(executor.id, role.id, node.part),
+      ...textsOf(executor, role, {
+        part: node.part,
+        hasTools: tools.size > 0,
+        hasOwn: own !== undefined,
+        agent: unit.agent,
+      }),
       tools,
       toolsText: tools.size > 0 ? toolsText(tools) : undefined,
+      own,
+      temperature: unit.temperature,
+      model: unit.model,
     }
   })
-  nodes.push({ ...outerNode('finalizer', library), ...routed(count) })
+  nodes.push({ ...outerNode('finalizer', library), ...deciding(graph.finalizer, library), ...routed(count) })
   const order = [...nodes.keys()].sort((a, b) => remaining[b]! - remaining[a]!)
   return { nodes, order }
 }
@@ -111,10 +144,35 @@ function directPlan(library: Library): Plan {
   return { nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }], order: [0] }
 }
 
+/** Whose results the finalizer gets. */
+function concludedBy(finalizer: AgentGraph['finalizer'], { exits, sinks }: ExpandedGraph): readonly number[] {
+  if (finalizer === 'last' && sinks.length !== 1)
+    throw new Error(`The finalizer 'last' needs a graph with one sink; this one has ${sinks.length}.`)
+  return finalizer === 'summarizer-of-all' ? exits : sinks
+}
+
+function deciding(finalizer: AgentGraph['finalizer'], library: Library): Partial<PlannedNode> {
+  if (finalizer === undefined || finalizer === 'summarizer-of-all') return {}
+  const decides: Extract<Finalizer, 'vote' | 'last' | 'best'> = finalizer
+  if (decides !== 'best') return { decides }
+  return { decides, system: namedText(`${library.prompts.finalizer}\n\n${bestInstructions}`) }
+}
+
+/** Those predecessors that are earlier rounds of the same agent. */
+function ownRounds(
+  { agent, role }: Unit,
+  heard: readonly number[],
+  unitOf: (node: number) => Unit,
+): ReadonlySet<number> | undefined {
+  if (agent === undefined) return undefined
+  const own = heard.filter((node) => unitOf(node).agent === agent && unitOf(node).role === role)
+  return own.length === 0 ? undefined : new Set(own)
+}
+
 const outerInstructions = { finalizer: finalizerInstructions, direct: directInstructions }
 
 /** The finalizer or the direct path: no role of the graph, no tools. */
-function outerNode(part: 'finalizer' | 'direct', library: Library) {
+export function outerNode(part: 'finalizer' | 'direct', library: Library) {
   return {
     id: part,
     part,
@@ -128,7 +186,7 @@ function outerNode(part: 'finalizer' | 'direct', library: Library) {
   } as const
 }
 
-function executorOf(role: Role, { part, worker }: ExpandedNode): Executor {
+export function executorOf(role: Role, { part, worker }: Pick<ExpandedNode, 'part' | 'worker'>): Executor {
   const executor =
     part === 'atomic' ? role.atomic : part === 'worker' ? role.group?.workers[worker] : role.group?.aggregator
   if (executor !== undefined) return executor
@@ -141,17 +199,53 @@ function idOf({ unit, part, worker }: ExpandedNode): string {
   return part === 'worker' ? `u${unit}.w${worker}` : `u${unit}.aggregator`
 }
 
+type NodeTexts = Pick<PlannedNode, 'system' | 'head'>
+
+interface NodeManner {
+  readonly part: NodePart
+  readonly hasTools: boolean
+  /** It is told what it said itself in the round before. */
+  readonly hasOwn: boolean
+  readonly agent?: number
+}
+
+const texts = new WeakMap<Role, Map<string, NodeTexts>>()
+
+/** Made once for all graphs with this role. */
+function textsOf(executor: Executor, role: Role, manner: NodeManner): NodeTexts {
+  const { part, hasTools, hasOwn, agent } = manner
+  const known = texts.get(role) ?? new Map<string, NodeTexts>()
+  texts.set(role, known)
+  const key = `${executor.id} ${part} ${hasTools} ${hasOwn} ${agent}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const more = hasOwn ? ownRoundInstructions : ''
+  const made = {
+    system: systemText(executor, role, part, { hasTools, more }),
+    head: headText(executor.id, role.id, part, agent),
+  }
+  known.set(key, made)
+  return made
+}
+
 /** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */
-function systemText(executor: Executor, role: Role, part: NodePart, hasTools: boolean): Text {
+export function systemText(
+  executor: Executor,
+  role: Role,
+  part: NodePart,
+  { hasTools, more }: { readonly hasTools: boolean; readonly more: string },
+): Text {
   const place = part === 'atomic' ? '' : `\n\nYour group's role, ${role.id}: ${role.description}`
-  return namedText(`${executor.prompt}${place}\n\n${hasTools ? toolInstructions : nodeInstructions}`)
+  const instructions = hasTools ? toolInstructions : nodeInstructions
+  return namedText(`${executor.prompt}${place}\n\n${instructions}${more === '' ? '' : `\n\n${more}`}`)
 }
 
-function headText(id: string, role: string, part: NodePart): Text {
-  return namedText(`{"protocol":"${protocolVersion}","executor":${JSON.stringify({ id, role, part })}`)
+export function headText(id: string, role: string, part: NodePart, agent?: number): Text {
+  // JSON leaves out what is not there.
+  return namedText(`{"protocol":"${protocolVersion}","executor":${JSON.stringify({ id, role, part, agent })}`)
 }
 
-function toolsText(tools: ReadonlyMap<string, Tool>): Text {
+export function toolsText(tools: ReadonlyMap<string, Tool>): Text {
   const listed = [...tools.values()].map(({ name, description }) => ({ name, description }))
   return namedText(`,"tools":${JSON.stringify(listed)}`)
 }
@@ -174,7 +268,8 @@ function nodeNames(
     const { role, realization } = graph.units[unit]!
     const executor = executorOf(index)
     const heard = predecessors.map((predecessor) => digests[predecessor]!).sort()
-    const digest = hash('sha256', JSON.stringify([role, realization, part, executor, heard]), 'hex')
+    const marks = marksText(graph.units[unit]!)
+    const digest = hash('sha256', JSON.stringify([role, realization, part, executor, heard, ...marks]), 'hex')
     digests.push(digest)
     return `${part === 'worker' ? executor : role}-${digest.slice(0, 8)}`
   })

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Budgets } from '../settings/execution.ts'
 import type { ExecutionOptions } from './execution.ts'
 import { boundedFields, boundedString, boundedValue, codePoints } from './length-budget.ts'
-import { renamed } from './packet.ts'
+import { type Packet, renamed } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { requirementText, type Text, taskText } from './text.ts'
 
@@ -31,7 +31,7 @@ export interface Turn {
 }
 
 export function nodeRequest(
-  { id, system, head, toolsText }: PlannedNode,
+  { id, system, head, toolsText, brief }: PlannedNode,
   predecessors: readonly Text[] | undefined,
   turn: Turn,
   { task, contract, settings }: Required<Pick<ExecutionOptions, 'task' | 'contract' | 'settings'>>,
@@ -42,6 +42,7 @@ export function nodeRequest(
   const closing: Text[] = []
   if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
   const kept = [head, requirement, ...closing]
+  if (brief !== undefined) closing.push(brief)
   if (turn.number > 0) closing.push(turnText(turn, `${id}:${turn.number}`, budgets))
   const texts = {
     system,
@@ -76,13 +77,14 @@ export function userMessage({ opening, predecessors, closing }: Omit<RequestText
 export interface Message {
   readonly name: string
   readonly text: Text
+  readonly packet: Packet
 }
 
 /**
  * Messages in the order of their names, whatever the order of the graph. Where several share a name, their content decides
  * and a counter tells them apart: that, too, depends on nothing but what is said.
  */
-export function orderMessages(messages: readonly Message[]): Text[] {
+export function orderMessages(messages: readonly Pick<Message, 'name' | 'text'>[]): Text[] {
   const ordered = [...messages].sort((a, b) => compare(a.name, b.name) || compare(a.text.text, b.text.text))
   let count = 1
   return ordered.map(({ name, text }, index) => {

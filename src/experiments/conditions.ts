@@ -1,16 +1,35 @@
 // Experiments that train policies and evaluate organisations: what is compared, and what came of it.
-import type { Organisation } from '../evaluation/organisation.ts'
+import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { OrganisationReport } from '../evaluation/organisation-report.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
+import type { LearnerSource } from '../learning/graph-learner.ts'
+import type { Fidelity, Organisation } from '../organisations/organisation.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { checkInitialWeights } from './initial-weights.ts'
-import type { Laboratory } from './laboratory.ts'
+import type { Laboratory, OpenedSet } from './laboratory.ts'
 
-/** One row of a comparison on one task set: a policy that is trained for it, or a fixed organisation. */
-export type Condition =
-  | { readonly id: string; readonly training: GivenTrainingSettings }
-  | { readonly id: string; readonly organisation: (set: TaskSet, seed: number) => Organisation }
+/** One row of a comparison on one task set: something that is trained for it, or an organisation as it is. */
+export type Condition = TrainedCondition | OpenedCondition
+
+interface ConditionAbout {
+  readonly id: string
+  /** What a system of the literature was written from. */
+  readonly fidelity?: Fidelity
+}
+
+/** A policy, or another system that learns. */
+export interface TrainedCondition extends ConditionAbout {
+  readonly training: GivenTrainingSettings
+  readonly learner?: LearnerSource
+}
+
+export interface OpenedCondition extends ConditionAbout {
+  readonly organisation: (
+    set: TaskSet,
+    means: { readonly seed: number; readonly encoder: FrozenTextEncoder },
+  ) => Organisation | Promise<Organisation>
+}
 
 export interface ConditionResult {
   /** The task set's name. */
@@ -19,6 +38,7 @@ export interface ConditionResult {
   readonly metric: string
   readonly seed: number
   readonly condition: string
+  readonly fidelity?: Fidelity
   readonly report: OrganisationReport
   /** Folders of the run and the evaluation, relative to the experiment's. */
   readonly runs: readonly string[]
@@ -40,28 +60,48 @@ export async function conduct(lab: Laboratory, comparison: ConditionComparison):
     for (const seed of seeds) {
       const opened = await lab.open(name, study)
       const { set } = opened
-      await checkInitialWeights(
-        set,
-        lab.options.encoder,
-        conditions.flatMap((one) => ('training' in one ? [{ ...training, ...one.training, seed }] : [])),
-      )
-      for (const condition of conditions) {
-        const runName = `${set.name}-${seed}-${condition.id.toLowerCase()}`
-        const isTrained = 'training' in condition
-        const folder = isTrained
-          ? await lab.train(runName, opened, { ...training, ...condition.training, seed })
-          : lab.run(runName)
-        const organisation = isTrained
-          ? (await loadPolicy(folder, { encoder: lab.options.encoder })).organisation({
-              name: condition.id,
-              seed,
-            })
-          : condition.organisation(set, seed)
-        const { report, folder: records } = await lab.evaluate(folder, opened, organisation, { seed })
-        const runs = [...(isTrained ? [folder.path] : []), records].map((path) => lab.place(path))
-        const about = { set: set.name, title: set.title, metric: set.metric, seed }
-        results.push({ ...about, condition: condition.id, report, runs })
-      }
+      const policies = conditions.filter(isPolicy).map((one) => ({ ...training, ...one.training, seed }))
+      const digest = await checkInitialWeights(set, lab.options.encoder, policies)
+      if (digest !== undefined) lab.tell(`${set.name}, seed ${seed}: initial weights`, `SHA-256 ${digest}`)
+      for (const condition of conditions)
+        results.push(await conductOne(lab, opened, condition, { ...training, seed }))
     }
   return results
+}
+
+/** One condition on one task set with one seed. */
+export async function conductOne(
+  lab: Laboratory,
+  opened: OpenedSet,
+  condition: Condition,
+  training: GivenTrainingSettings & { readonly seed: number },
+): Promise<ConditionResult> {
+  const { set } = opened
+  const { seed } = training
+  const { encoder } = lab.options
+  const { id, fidelity } = condition
+  const runName = `${set.name}-${seed}-${id.toLowerCase()}`
+  const isTrained = 'training' in condition
+  const folder = isTrained
+    ? await lab.train(
+        runName,
+        opened,
+        isPolicy(condition) ? { ...training, ...condition.training } : { seed },
+        {
+          organisation: condition.learner,
+        },
+      )
+    : lab.run(runName)
+  const organisation = isTrained
+    ? (await loadPolicy(folder, { encoder })).organisation({ name: id, seed })
+    : await condition.organisation(set, { seed, encoder })
+  const { report, folder: records } = await lab.evaluate(folder, opened, organisation, { seed })
+  const runs = [...(isTrained ? [folder.path] : []), records].map((path) => lab.place(path))
+  const about = { set: set.name, title: set.title, metric: set.metric, seed }
+  return { ...about, condition: id, fidelity, report, runs }
+}
+
+/** What a policy is trained with means nothing to other systems that learn. */
+export function isPolicy(condition: Condition): condition is TrainedCondition {
+  return 'training' in condition && condition.learner === undefined
 }

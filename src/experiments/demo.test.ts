@@ -7,7 +7,7 @@ import { knownTasks } from '../simulator/model/known-task.ts'
 import { syntheticTaskSet } from '../simulator/questions/synthetic-task-set.ts'
 import { openSimulated } from '../simulator/server/open-simulated.ts'
 import { RunFolder } from '../store/run-folder.ts'
-import { type DemoResult, demoFamilies, runDemo } from './demo.ts'
+import { type DemoResult, demoFamilies, quickTraining, runDemo } from './demo.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'magic-demo-'))
 afterEach(() => rmSync(root, { recursive: true, force: true }))
@@ -24,6 +24,7 @@ async function smallDemo(
   try {
     const result = await runDemo({
       seed: 1,
+      training: quickTraining,
       set,
       model,
       folder: join(root, name),

@@ -1,16 +1,13 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { type ComparedOrganisation, compareOrganisations } from '../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
-import { type NamedOrganisation, untrainedOrganisation } from '../evaluation/named-organisation.ts'
-import {
-  chainOrganisation,
-  directOrganisation,
-  type Organisation,
-  shuffledOrganisation,
-} from '../evaluation/organisation.ts'
+import { untrainedOrganisation } from '../evaluation/named-organisation.ts'
+import { chainOrganisation, directOrganisation, shuffledOrganisation } from '../evaluation/organisation.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../evaluation/search-graph.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
 import { type Worth, worthOf } from '../evaluation/worth.ts'
+import type { NamedOrganisation } from '../organisations/open-organisation.ts'
+import type { Organiser } from '../organisations/organisation.ts'
 import { trainingPresets } from '../settings/training.ts'
 import type { SyntheticFamily } from '../simulator/questions/synthetic-task-set.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
@@ -22,6 +19,9 @@ export const demoSizes = { train: 200, test: 500 } as const
 
 /** Too few to learn from, enough to see that all of it runs. */
 export const quickSizes = { train: 4, test: 20 } as const
+
+/** A network for so few questions: the usual one would take most of the time. */
+export const quickTraining = { hidden: 32 } as const
 
 /** Without programs, so that it shows the same on a machine that has no sandbox to run them in. */
 export const demoFamilies: readonly SyntheticFamily[] = [
@@ -40,6 +40,8 @@ const concurrency = 128
 export interface DemoOptions
   extends Required<Pick<TrainOptions, 'set' | 'model' | 'folder' | 'source' | 'signal'>> {
   readonly seed: number
+  /** What differs from the usual settings. */
+  readonly training?: TrainOptions['settings']
   readonly onTraining: (event: TrainingEvent) => void
   /** Evaluations of the search for a fixed graph. */
   readonly onSearch: (done: number, total: number) => void
@@ -76,7 +78,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     ...engine,
     folder,
     source,
-    settings: { ...trainingPresets.values, seed },
+    settings: { ...trainingPresets.values, ...options.training, seed },
     execution,
     encoder: lexicalEncoder,
     onEvent: options.onTraining,
@@ -128,7 +130,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
 }
 
 /** The first question with a right answer from more than one unit: one that shows an organisation at work. */
-async function exampleOf(report: EvaluatedOrganisation, set: TaskSet, organisation: Organisation) {
+async function exampleOf(report: EvaluatedOrganisation, set: TaskSet, organisation: Organiser) {
   const shown =
     report.records.find(({ score, graph }) => score === 1 && graph.units.length > 1) ?? report.records[0]!
   const task = splitOf(set, 'test').tasks.find(({ id }) => id === shown.task)!

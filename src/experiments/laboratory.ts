@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { evaluate, storedEvaluations } from '../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../evaluation/evaluate-organisation.ts'
-import type { Organisation } from '../evaluation/organisation.ts'
 import { type OrganisationReport, organisationReport } from '../evaluation/organisation-report.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Cost } from '../models/prices.ts'
+import type { Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem } from '../problem.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
@@ -52,6 +52,8 @@ interface Used {
   readonly cost: Cost
   readonly tokens: number
   readonly calls: number
+  /** Of work; not known of an evaluation that an earlier process made. */
+  readonly minutes: number
 }
 
 /** A step that was left before its end. All that was done is kept; repeating the command goes on. */
@@ -74,10 +76,19 @@ export class Laboratory {
   readonly options: LaboratoryOptions
   readonly #sets = new Map<string, Promise<OpenedSet>>()
   readonly #used: Used[] = []
+  readonly #facts = new Map<string, string>()
 
   constructor(options: LaboratoryOptions) {
     this.options = options
-    mkdirSync(join(options.folder, 'runs'), { recursive: true })
+  }
+
+  /** What an experiment found out that its report must name: digests, above all. */
+  get facts(): readonly (readonly [name: string, value: string])[] {
+    return [...this.#facts]
+  }
+
+  tell(name: string, value: string): void {
+    this.#facts.set(name, value)
   }
 
   open(tasks: string, study: Study): Promise<OpenedSet> {
@@ -107,7 +118,9 @@ export class Laboratory {
     {
       until,
       ...more
-    }: Pick<TrainOptions, 'keptUpdates' | 'ledger' | 'onEvent'> & { readonly until?: AbortSignal } = {},
+    }: Pick<TrainOptions, 'keptUpdates' | 'ledger' | 'onEvent' | 'organisation'> & {
+      readonly until?: AbortSignal
+    } = {},
   ): Promise<RunFolder> {
     const { encoder, engine, onTraining } = this.options
     const signals = [this.options.signal, until].filter((one) => one !== undefined)
@@ -152,11 +165,12 @@ export class Laboratory {
         isDeepStrictEqual(header.about, about),
     )
     const label = `${set.name}: ${organisation.name}`
-    const book = (report: OrganisationReport) =>
+    const book = (report: OrganisationReport, minutes: number) =>
       this.book({
         cost: report.cost,
         tokens: report.usage.input + report.usage.output,
         calls: report.usage.calls,
+        minutes,
       })
     if (stored !== undefined && stored.records.length === order.length) {
       const byTask = new Map(stored.records.map((record) => [record.task, record]))
@@ -164,7 +178,7 @@ export class Laboratory {
         stored.header,
         order.flatMap(({ id }) => byTask.get(id) ?? []),
       )
-      book(report)
+      book(report, 0)
       return { report, folder: stored.folder }
     }
     const report = await evaluate({
@@ -183,7 +197,7 @@ export class Laboratory {
       if (error instanceof NothingEvaluatedError) throw this.#stopped()
       throw error
     })
-    book(report)
+    book(report, report.spent.minutes)
     if (!report.complete) throw this.#stopped()
     return { report, folder: report.folder! }
   }
@@ -204,7 +218,7 @@ export class Laboratory {
       cost: rest(cost, (used) => (used.cost === 'unpriced' ? 0 : used.cost.amount)),
       tokens: rest(tokens, (used) => used.tokens),
       calls: rest(calls, (used) => used.calls),
-      minutes,
+      minutes: rest(minutes, (used) => used.minutes),
     }
   }
 

@@ -1,133 +1,137 @@
+import { evaluateOrganisation } from '../evaluation/evaluate-organisation.ts'
+import type { TokenUsage } from '../models/usage.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import type { Organisation } from '../organisations/organisation.ts'
+import { randomGraph } from '../policy/random-graph.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
-import { splitOf } from '../tasks/task-set.ts'
-import { estimate } from '../training/estimate.ts'
+import { TaskExecutor } from '../tasks/task-executor.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { estimate, simulatedParts } from '../training/estimate.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
-import { d3Settings, q3Settings, transferSettings } from './settings.ts'
-import { d2 } from './studies/d2.ts'
-import { d3 } from './studies/d3.ts'
 import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'
-import { q3 } from './studies/q3.ts'
 
 /** What one step of an experiment will take, from lengths on the simulated model. */
-export interface PlannedStep {
+export interface PlannedStep extends TokenUsage {
   readonly label: string
   readonly updates: number
   readonly executions: number
   readonly calls: number
-  readonly input: number
-  readonly cachedInput: number
-  readonly output: number
   readonly hours: number
 }
+
+/** Questions that are looked at for what an organisation takes per question. */
+const sampledQuestions = 20
 
 /** Seconds that a call is taken to last. */
 const secondsPerCall = 3
 
-/** Plan, calls and tokens of an experiment. Asks no model. */
+/** Plan, calls and tokens of an experiment. Asks no model but the simulated one. */
 export async function planExperiment(
   definition: ExperimentDefinition,
   lab: Laboratory,
   options: StudyOptions,
 ): Promise<PlannedStep[]> {
-  if (definition === d2 || options.from !== undefined) return []
+  if (options.from !== undefined) return []
+  if (definition.plan !== undefined) return definition.plan(lab, options)
+  if (definition.comparison === undefined) return []
+  const { tasks, study, seeds, training, conditions } = definition.comparison(options)
   const steps: PlannedStep[] = []
-  if (definition.comparison !== undefined) {
-    const { tasks, study, seeds, training, conditions } = definition.comparison(options)
-    for (const name of tasks) {
-      const opened = await lab.open(name, study)
-      for (const condition of conditions) {
-        const settings = 'training' in condition ? { ...training, ...condition.training } : undefined
-        steps.push(...(await stepsOf(lab, opened, condition.id, settings, 1, seeds.length)))
+  for (const name of tasks) {
+    const opened = await lab.open(name, study)
+    for (const condition of conditions) {
+      const label = `${opened.set.name}, ${condition.id}`
+      if ('training' in condition && condition.learner !== undefined) {
+        // What such a training asks depends on what it has learned.
+        const unknown = { calls: 0, input: 0, output: 0 }
+        steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
+        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, training), seeds.length))
+      } else if ('training' in condition) {
+        const settings = { ...training, ...condition.training }
+        steps.push(...(await trainingSteps(lab, opened, label, settings, seeds.length)))
+        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, settings), seeds.length))
+      } else {
+        const means = { seed: seeds[0]!, encoder: lab.options.encoder }
+        const organisation = await condition.organisation(opened.set, means)
+        steps.push(await evaluationStep(lab, opened, label, organisation, seeds.length))
       }
     }
-    return steps
   }
-  if (definition === q3 || definition === d3) {
-    const { study, training } = definition === q3 ? q3Settings : d3Settings
-    // Routes of Q3 end with their budget; a cycle of updates shows what that buys.
-    const given = { ...training, ...options.training, passes: 1 }
-    const evaluations = definition === q3 ? 1 + 2 * q3Settings.stages : 0
-    for (const name of options.tasks)
-      steps.push(
-        ...(await stepsOf(
-          lab,
-          await lab.open(name, study),
-          'training',
-          given,
-          evaluations,
-          options.seeds.length,
-        )),
-      )
-    return steps
-  }
-  const given = { ...transferSettings.training, ...options.training }
-  for (const name of options.tasks)
-    steps.push(
-      ...(await stepsOf(
-        lab,
-        await lab.open(name, transferSettings.study),
-        'transfer',
-        given,
-        options.tasks.length + 1,
-        1,
-      )),
-    )
-  return steps
+  if (options.matchedBudget !== true) return steps
+  // Around the tokens of each organisation two numbers of votes are measured, and the direct answer.
+  const evaluated = steps.filter(({ executions }) => executions > 0)
+  const matched = evaluated.map((one) =>
+    step(lab, `${one.label.replace(': evaluation', '')}: matched budget`, one, one, 2 / seeds.length),
+  )
+  return [...steps, ...matched]
 }
 
-/** A training, if there is one, and so many evaluations. */
-async function stepsOf(
+/** So many trainings with these settings; none where nothing is trained. */
+export async function trainingSteps(
   lab: Laboratory,
   { set }: OpenedSet,
   label: string,
-  settings: GivenTrainingSettings | undefined,
-  evaluations: number,
-  seeds: number,
+  settings: GivenTrainingSettings,
+  times: number,
 ): Promise<PlannedStep[]> {
   const { encoder, engine } = lab.options
-  const { concurrency = defaultConcurrency } = engine
-  const hours = (calls: number) => (calls * secondsPerCall) / concurrency / 3600
-  const hasTraining = 'train' in set.splits
-  const figures = hasTraining
-    ? await estimate({ set, settings: settings ?? {}, encoder, execution: engine.execution })
-    : undefined
-  const updates =
-    settings === undefined || !hasTraining
-      ? 0
-      : updatesOf(trainingSettings.parse(settings), splitOf(set, 'train').tasks.length)
-  const trained: PlannedStep[] =
-    updates === 0
-      ? []
-      : [
-          {
-            label: `${set.name}, ${label}: training`,
-            updates: updates * seeds,
-            executions: 0,
-            calls: figures!.calls.expected * seeds,
-            input: figures!.inputTokens.expected * seeds,
-            cachedInput: 0,
-            output: figures!.outputTokens.expected * seeds,
-            hours: hours(figures!.calls.expected * seeds),
-          },
-        ]
-  const questions = 'test' in set.splits ? splitOf(set, 'test').tasks.length : 0
-  const executions = questions * evaluations * seeds
-  if (executions === 0) return trained
-  // A set that nothing is trained on has no estimate: three units of one call each and the finalizer.
-  const calls = (figures?.perQuestion.calls ?? 4) * executions
-  const tokens = (figures?.perQuestion.tokens ?? 4000) * executions
-  return [
-    ...trained,
-    {
-      label: `${set.name}, ${label}: evaluation`,
-      updates: 0,
-      executions,
-      calls,
-      input: tokens * 0.9,
-      cachedInput: 0,
-      output: tokens * 0.1,
-      hours: hours(calls),
-    },
-  ]
+  const updates = updatesOf(trainingSettings.parse(settings), splitOf(set, 'train').tasks.length)
+  if (updates === 0) return []
+  const { calls, inputTokens, outputTokens } = await estimate({
+    set,
+    settings,
+    encoder,
+    execution: engine.execution,
+  })
+  const usage = { calls: calls.expected, input: inputTokens.expected, output: outputTokens.expected }
+  return [step(lab, `${label}: training`, usage, { updates }, times)]
+}
+
+/** So many evaluations on the held-out questions. */
+export async function evaluationStep(
+  lab: Laboratory,
+  { set }: OpenedSet,
+  label: string,
+  organisation: Organisation,
+  times: number,
+): Promise<PlannedStep> {
+  const executor = new TaskExecutor(simulatedParts(set, 'test', lab.options.engine.execution))
+  const sample = { executor, split: 'test', organisation, tasks: sampledQuestions }
+  const { usage, n } = await evaluateOrganisation(sample)
+  const share = (splitOf(set, 'test').tasks.length * times) / n
+  return step(lab, `${label}: evaluation`, usage, { executions: n }, share)
+}
+
+/** Graphs as an untrained policy builds them: every legal choice about as likely as any other. */
+export function policyLike({ library }: TaskSet, settings: GivenTrainingSettings): Organisation {
+  const { seed, restriction, maxUnits, maxDepth } = trainingSettings.parse(settings)
+  const space = { roles: library.space, restriction, maxUnits, maxDepth }
+  return {
+    name: 'policy',
+    description: 'As an untrained policy.',
+    graphFor: ({ id }) => randomGraph(space, deriveRandom(seed, 'plan', id)),
+  }
+}
+
+/** One step, from what one of its parts takes. */
+export function step(
+  lab: Laboratory,
+  label: string,
+  { calls, input, output }: Omit<TokenUsage, 'cachedInput'> & { readonly calls: number },
+  { updates = 0, executions = 0 }: { readonly updates?: number; readonly executions?: number },
+  times: number,
+): PlannedStep {
+  const { concurrency = defaultConcurrency } = lab.options.engine
+  const all = (amount: number) => Math.round(amount * times)
+  return {
+    label,
+    updates: all(updates),
+    executions: all(executions),
+    calls: all(calls),
+    input: all(input),
+    // Whether a provider will know an input again is not known: planned as if it never did.
+    cachedInput: 0,
+    output: all(output),
+    hours: (calls * times * secondsPerCall) / concurrency / 3600,
+  }
 }

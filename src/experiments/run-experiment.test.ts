@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { failed } from '../../test/scripted-model.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { UpdateRecord } from '../training/update-record.ts'
 import { ExperimentStopped, Laboratory, type LaboratoryOptions } from './laboratory.ts'
 import { planExperiment } from './plan.ts'
@@ -20,10 +22,22 @@ afterAll(() => rmSync(work, { recursive: true, force: true }))
 const training = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 }
 const study = { tasks: ['tiny'], seeds: [23], training }
 
+/** The first of the tiny set's questions. */
+const small: TaskSet = {
+  ...tinyTaskSet,
+  splits: Object.fromEntries(
+    Object.entries(tinyTaskSet.splits).map(([name, { tasks, ...split }]) => [
+      name,
+      { ...split, tasks: tasks.slice(0, 6) },
+    ]),
+  ),
+  contractOf: (task) => tinyTaskSet.contractOf(task),
+}
+
 function laboratory(folder: string, more: Partial<LaboratoryOptions> = {}): Laboratory {
   return new Laboratory({
     folder: join(work, folder),
-    open: async () => ({ set: tinyTaskSet, source: {} }),
+    open: async () => ({ set: small, source: {} }),
     model: async () => tinyModel,
     encoder: lexicalEncoder,
     engine: { sandbox: null },
@@ -148,10 +162,50 @@ test('D3 counts what a training recorded, and the same from its file', async () 
 test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
   await expect(run('q4', 'q4', { budget: { calls: 30 } })).rejects.toThrow('A cap was reached')
   const result = await run('q4', 'q4')
-  const names = result.tables[0]!.rows.map(([name]) => name!.text)
-  expect(names).toEqual(['direct', 'MAGIC', 'Chain', 'Complete', 'Random', 'Tree'])
+  const rows = result.tables[0]!.rows.map(([name, fidelity]) => [name!.text, fidelity!.text])
+  expect(rows).toEqual([
+    ['direct', 'paper'],
+    ['MAGIC', '–'],
+    ...['chain', 'complete', 'random', 'tree'].map((name) => [`${name}-topology`, 'adaptation']),
+    ['llm-debate', 'released code'],
+  ])
   expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
+})
+
+test('D1: a question that the model cannot be reached for scores 0 and stays; a right answer with a failed node counts 0', async () => {
+  const held = splitOf(tinyTaskSet, 'test')
+  const tasks = held.tasks.slice(0, 3)
+  const set = { ...tinyTaskSet, splits: { test: { ...held, tasks } } }
+  const [lost, spoiled] = tasks.map(({ question }) => question) as [string, string]
+  const model = modelAround(async (request, signal) => {
+    if (request.user.includes(lost)) return failed('server_error')
+    const reply = await tinyModel.ask(request, signal)
+    const isVerifier = JSON.parse(request.user).executor.role === 'adversarial_verifier'
+    return request.user.includes(spoiled) && isVerifier && reply.ok ? { ...reply, text: 'no packet' } : reply
+  })
+  const clock = { now: () => 0, sleep: async () => {} }
+  const more = {
+    open: async () => ({ set, source: {} }),
+    model: async () => model,
+    engine: { sandbox: null, clock },
+  } as const
+  const result = await run('d1', 'd1', more)
+  const [table] = result.tables
+  const column = (name: string) => table!.rows.map((cells) => cells[table!.columns.indexOf(name)]!.value)
+  expect(table!.title).toContain('3 questions, 24 executions')
+  const counted = column('correct') as number[]
+  const before = column('right before the failure rule') as number[]
+  expect(column('with failures')).toEqual(Array(8).fill(2))
+  expect(Math.max(...counted)).toBeLessThanOrEqual(1)
+  expect(before.some((right, index) => right > counted[index]!)).toBe(true)
+  const evaluations = result.tables.find(({ id }) => id === 'evaluations-tiny')!
+  expect(evaluations.rows[0]!.at(-1)!.text).toContain('unanswered 1')
+  // No policy takes part, so that nothing is said of its encoder.
+  expect(result.deviations.join()).not.toContain('encoder')
+  await expect(run('d1', 'd1-stops', { ...more, transportFailures: 'stop' })).rejects.toThrow(
+    'could not be reached',
+  )
 })
 
 test('several seeds have means, intervals and a paired test', async () => {
@@ -163,9 +217,25 @@ test('several seeds have means, intervals and a paired test', async () => {
 })
 
 test('a sweep has a point per penalty and what matches its budget; transfer has its matrix', async () => {
-  const swept = await run('sweep', 'sweep')
-  expect(swept.tables[0]!.rows).toHaveLength(8)
-  expect(swept.tables[1]!.title).toContain('Matched budget')
+  const penalties = { tokens: [1e-5], calls: [1e-2] }
+  const { result: swept } = await runExperiment('sweep', laboratory('sweep'), { ...study, penalties })
+  const [points, matched] = swept.tables
+  expect(points!.rows.map(([name]) => name!.text)).toEqual([
+    ...['no-penalty', 'tokens-1e-5', 'calls-1e-2', 'direct', 'chain-2', 'chain-3'],
+  ])
+  const penalised = new RunFolder(join(work, 'sweep/runs/tiny-23-calls-1e-2')).readRecord().training.rewards
+  expect(penalised).toMatchObject({ callPenalty: 1e-2, tokenPenalty: 0 })
+  // Every organisation beside the direct answer and as many votes as its tokens buy.
+  expect(matched!.title).toContain('Matched budget')
+  expect(matched!.rows).toHaveLength(10)
+  for (const row of matched!.rows.filter((cells) => cells[3]!.text === 'self-consistency')) {
+    const tokens = (text: string) => Number(/ at (\d+)$/.exec(text)?.[1] ?? Number.NaN)
+    const votes = (text: string) => Number(/self-consistency-(\d+)/.exec(text)?.[1] ?? -1)
+    const [budget, within, above] = [row[2]!.value as number, row[4]!.text, row[7]!.text]
+    expect(tokens(within)).toBeLessThanOrEqual(Math.round(budget))
+    expect(tokens(above)).toBeGreaterThanOrEqual(Math.round(budget))
+    expect(votes(above)).toBe(votes(within) + 2)
+  }
   const moved = await run('transfer', 'transfer')
   expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
 })

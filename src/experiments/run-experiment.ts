@@ -7,7 +7,8 @@ import { priceOf } from '../models/prices.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { Problem } from '../problem.ts'
 import { executionSettings } from '../settings/execution.ts'
-import { simulatedModelName } from '../simulator/model/simulator.ts'
+import { trainingSettings } from '../settings/training.ts'
+import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
 import { changesBetween } from '../store/differing-settings.ts'
 import { digestOf, writeWhole } from '../store/durable-file.ts'
 import { membership, splitVersion } from '../tasks/task-set.ts'
@@ -15,6 +16,7 @@ import type { Laboratory, OpenedSet } from './laboratory.ts'
 import { modelDeviation } from './paper-model.ts'
 import type { ExperimentResult } from './report/tables.ts'
 import { writeReport } from './report/write-report.ts'
+import { type ExperimentSettings, notInPaper } from './settings.ts'
 import { d1 } from './studies/d1.ts'
 import { d2 } from './studies/d2.ts'
 import { d3 } from './studies/d3.ts'
@@ -37,8 +39,12 @@ export async function runExperiment(
   options: StudyOptions,
 ): Promise<{ result: ExperimentResult; files: readonly string[] }> {
   const definition: ExperimentDefinition = experiments[name]
-  const asks = definition !== d2 && options.from === undefined
-  const about = asks ? await describe(name, lab, options) : undefined
+  mkdirSync(lab.options.folder, { recursive: true })
+  const { study } = definition.settings
+  const about =
+    study === undefined || options.from !== undefined
+      ? undefined
+      : await describe(name, { ...definition.settings, study }, lab, options)
   const outcome = await definition.conduct(lab, options)
   const result: ExperimentResult = {
     format: 'magic-experiment-1',
@@ -47,35 +53,47 @@ export async function runExperiment(
     simulated: about?.isSimulated ?? false,
     deviations: about?.deviations ?? [],
     ...outcome,
-    facts: about?.facts ?? [['software', `magic-agents ${version}, Node.js ${process.version}`]],
+    facts: [
+      ...(about?.facts ?? [['software', `magic-agents ${version}, Node.js ${process.version}`] as const]),
+      ...lab.facts,
+    ],
   }
   return { result, files: writeReport(lab.options.folder, result) }
 }
 
 /** Writes `experiment.json` and the memberships, or checks that they are those that the experiment was begun with. */
-async function describe(name: ExperimentName, lab: Laboratory, options: StudyOptions) {
-  const { settings } = experiments[name] as ExperimentDefinition & {
-    settings: { study: Parameters<Laboratory['open']>[1]; paperModel: string; training: object }
-  }
-  const { encoder, engine, transportFailures, folder, budget: _ } = lab.options
+async function describe(
+  name: ExperimentName,
+  settings: ExperimentDefinition['settings'] & Pick<ExperimentSettings, 'study'>,
+  lab: Laboratory,
+  options: StudyOptions,
+) {
+  const { encoder, engine, transportFailures, folder, routeBudget, ledger } = lab.options
   const opened: OpenedSet[] = []
   for (const tasks of options.tasks) opened.push(await lab.open(tasks, settings.study))
+  const names = opened.map(({ set }) => set.name)
+  const twice = names.find((one, index) => names.indexOf(one) !== index)
+  if (twice !== undefined)
+    throw new Problem(`Two of the task sets are called ${twice}: name each once, or rename a file.`)
   const { identity } = await lab.options.model(opened[0]!.set)
   const price = priceOf(identity, executionSettings.parse(engine.execution ?? {}).prices)
-  const isSimulated = identity.provider === simulatedModelName || identity.model === simulatedModelName
   const model = `${identity.provider}/${identity.model}`
+  const isSimulated = isSimulatedModel(model)
   const memberships = opened.map(({ set }) => writeMembership(folder, set))
   const record = {
     format: 'magic-experiment-1',
     experiment: name,
     settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
-    given: JSON.parse(JSON.stringify({ ...options, routeBudget: lab.options.routeBudget })) as JsonObject,
+    given: JSON.parse(
+      JSON.stringify({ ...options, routeBudget, ledger, execution: engine.execution }),
+    ) as JsonObject,
     model,
     price: price === undefined ? null : (JSON.parse(JSON.stringify(price)) as JsonObject),
     encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     transportFailures,
-    sets: opened.map(({ set }) => ({
+    sets: opened.map(({ set }, index) => ({
       name: set.name,
+      membership: memberships[index]!,
       seed: options.seeds[0]!,
       library: set.library.fingerprint,
       versions: Object.fromEntries(Object.keys(set.splits).map((split) => [split, splitVersion(set, split)])),
@@ -83,11 +101,13 @@ async function describe(name: ExperimentName, lab: Laboratory, options: StudyOpt
   }
   writeOrCompare(join(folder, 'experiment.json'), record)
 
-  const reuses = !('requestReuse' in settings.training) && name !== 'd1'
-  const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel)
+  const compared = experiments[name as 'q2'].comparison?.(options)
+  const trains = compared === undefined || compared.conditions.some((one) => 'training' in one)
+  const { requestReuse } = trainingSettings.parse({ ...settings.training, ...options.training })
+  const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel ?? notInPaper)
   const deviations = [
     ...(otherModel === undefined ? [] : [otherModel]),
-    ...(encoder.name === lexicalEncoder.name
+    ...(trains && encoder.name === lexicalEncoder.name
       ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
       : []),
     ...opened.flatMap(({ set: { title, selection } }) => [
@@ -97,9 +117,12 @@ async function describe(name: ExperimentName, lab: Laboratory, options: StudyOpt
         return used < selected ? [`${title}: only the first ${used} of ${selected} ${part} questions.`] : []
       }),
     ]),
-    ...Object.entries(options.training).map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
+    ...Object.entries({ ...options.training, ...(engine.execution as object | undefined) })
+      // What a model costs is no deviation.
+      .filter(([setting]) => setting !== 'prices')
+      .map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
     ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),
-    ...(reuses
+    ...(trains && requestReuse
       ? [
           'Training answers identical requests at temperature 0 once (request reuse); the paper reuses graph–question pairs only.',
         ]

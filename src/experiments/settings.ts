@@ -6,7 +6,7 @@ import type { Study } from '../tasks/studies/study.ts'
 import type { Q2Variant } from './tables/q2-table.ts'
 
 /** What all experiments have in common. */
-interface Experiment {
+export interface ExperimentSettings {
   readonly title: string
   /** Whose selection of a benchmark is used. */
   readonly study: Study
@@ -32,7 +32,7 @@ export const q1Settings = {
   paperModel: deepseek,
   seed: 42,
   training: {},
-} as const satisfies Experiment
+} as const satisfies ExperimentSettings
 
 export const q2Settings = {
   title: 'Component ablations',
@@ -49,7 +49,7 @@ export const q2Settings = {
     'final-reward-only': { finalRewardOnly: true },
     full: {},
   } satisfies Record<Q2Variant, GivenTrainingSettings>,
-} as const satisfies Experiment & { variants: unknown }
+} as const satisfies ExperimentSettings & { variants: unknown }
 
 export const q3Settings = {
   title: 'Search-then-SFT against dense-reward RL at equal money',
@@ -67,7 +67,7 @@ export const q3Settings = {
   tokenBudget: 5_000_000,
   /** The budget is spent in so many equal stages. */
   stages: 5,
-} as const satisfies Experiment & Record<string, unknown>
+} as const satisfies ExperimentSettings & Record<string, unknown>
 
 export const q4Settings = {
   title: 'Performance against tokens',
@@ -76,9 +76,9 @@ export const q4Settings = {
   paperModel: deepseek,
   seed: 42,
   training: {},
-  /** Atomic units of a topology. */
-  topologyUnits: 4,
-} as const satisfies Experiment & Record<string, unknown>
+  /** Of the paper's figure, what needs no training. */
+  organisations: ['chain-topology', 'complete-topology', 'random-topology', 'tree-topology', 'llm-debate'],
+} as const satisfies ExperimentSettings & Record<string, unknown>
 
 export const d1Settings = {
   title: 'Granularity assignments',
@@ -89,7 +89,7 @@ export const d1Settings = {
   training: { maxDepth: 6 },
   /** A chain in this order. */
   skeleton: ['task_decomposer', 'independent_solver', 'adversarial_verifier'],
-} as const satisfies Experiment & Record<string, unknown>
+} as const satisfies ExperimentSettings & Record<string, unknown>
 
 export const d2Settings = {
   title: 'Verified coverage',
@@ -104,9 +104,9 @@ export const d3Settings = {
   paperModel: qwen,
   seed: 42,
   training: { trajectories: 8, temperatureUpdates: 30 },
-} as const satisfies Experiment
+} as const satisfies ExperimentSettings
 
-/** Beyond the paper: what a policy learns when tokens cost something. */
+/** Beyond the paper: what a policy learns when tokens or calls cost something. A call has about a thousand tokens here. */
 export const sweepSettings = {
   title: 'Cost–quality sweep',
   study: 'q2',
@@ -114,8 +114,9 @@ export const sweepSettings = {
   paperModel: notInPaper,
   seed: 42,
   training: {},
-  tokenPenalties: [0, 1e-6, 3e-6, 1e-5, 3e-5],
-} as const satisfies Experiment & Record<string, unknown>
+  penalties: { tokens: [1e-6, 3e-6, 1e-5, 3e-5] },
+  callPenalties: [1e-3, 3e-3, 1e-2, 3e-2],
+} as const satisfies ExperimentSettings & Record<string, unknown>
 
 /** Beyond the paper: a policy on questions of another kind. */
 export const transferSettings = {
@@ -125,4 +126,4 @@ export const transferSettings = {
   paperModel: notInPaper,
   seed: 42,
   training: {},
-} as const satisfies Experiment
+} as const satisfies ExperimentSettings

@@ -1,10 +1,44 @@
 import type { Realization } from '../library/role-space.ts'
 
-/** One placed role. Predecessors are positions of earlier units, ascending. */
-export interface Unit {
+/** One placed role. Predecessors are positions of earlier units, ascending. The policy builds units without marks. */
+export interface Unit extends UnitMarks {
   readonly role: string
   readonly realization: Realization
   readonly predecessors: readonly number[]
+}
+
+/** What sets a unit apart from others of its role. */
+export interface UnitMarks {
+  /** Which agent it is. Agents of one role are told apart by it, and units of one agent are its rounds. */
+  readonly agent?: number
+  /** Instead of the execution's. */
+  readonly temperature?: number
+  /** One of the execution's further models, by name. */
+  readonly model?: string
+}
+
+/**
+ * How the results of units become the answer. The paper's is `summarizer`: a call that gets the results of all sinks.
+ * `summarizer-of-all` gets those of all units. `vote` takes the most frequent answer of the sinks, `last` that of the only
+ * sink, both without a call; `best` is a call that picks one of the sinks' answers as it is.
+ */
+export const finalizers = ['summarizer', 'summarizer-of-all', 'vote', 'last', 'best'] as const
+
+export type Finalizer = (typeof finalizers)[number]
+
+/** The marks that a unit has, and no others: what is usual leaves no trace in keys and files. */
+export function marksOf({ agent, temperature, model }: UnitMarks): UnitMarks {
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(temperature !== undefined && { temperature }),
+    ...(model !== undefined && { model }),
+  }
+}
+
+/** Nothing for a unit without marks. */
+export function marksText(unit: UnitMarks): readonly string[] {
+  if (unit.agent === undefined && unit.temperature === undefined && unit.model === undefined) return []
+  return [JSON.stringify(marksOf(unit))]
 }
 
 /** Nodes that a unit adds to a path of the expanded graph: a group is a worker and then its aggregator. */
@@ -14,26 +48,40 @@ export function depthOf(realization: Realization): number {
 
 /** The outer graph: units in construction order, with edges from earlier ones only, so acyclic. `add` gives a new graph. */
 export class AgentGraph {
-  static readonly empty: AgentGraph = new AgentGraph([], [])
+  static readonly empty: AgentGraph = new AgentGraph([], [], undefined)
 
   readonly units: readonly Unit[]
   /** Per unit, the nodes on the longest path of the expanded graph that ends at its exit. */
   readonly exitDepths: readonly number[]
+  /** Absent for the paper's, `summarizer`. */
+  readonly finalizer?: Exclude<Finalizer, 'summarizer'>
 
-  private constructor(units: readonly Unit[], exitDepths: readonly number[]) {
+  private constructor(
+    units: readonly Unit[],
+    exitDepths: readonly number[],
+    finalizer: AgentGraph['finalizer'],
+  ) {
     this.units = units
     this.exitDepths = exitDepths
+    this.finalizer = finalizer
     Object.freeze(this)
   }
 
   /** A graph from units in construction order; refuses self-, forward and duplicate predecessors. */
-  static of(units: Iterable<Unit>): AgentGraph {
+  static of(units: Iterable<Unit>, finalizer: Finalizer = 'summarizer'): AgentGraph {
     let graph = AgentGraph.empty
+    if (finalizer !== 'summarizer') graph = new AgentGraph([], [], finalizer)
     for (const unit of units) graph = graph.add(unit)
     return graph
   }
 
-  add({ role, realization, predecessors }: Unit): AgentGraph {
+  /** A graph as it was written to a file. */
+  static from({ units, finalizer }: GraphJson): AgentGraph {
+    return AgentGraph.of(units, finalizer)
+  }
+
+  add(added: Unit): AgentGraph {
+    const { role, realization, predecessors } = added
     const position = this.units.length
     const sorted = [...predecessors].sort((a, b) => a - b)
     for (const [index, predecessor] of sorted.entries()) {
@@ -45,10 +93,12 @@ export class AgentGraph {
     if (realization !== 'atomic' && realization !== 'group')
       throw new InvalidGraphError(position, `its realization '${realization}' is neither atomic nor group`)
     const entryDepth = Math.max(0, ...sorted.map((predecessor) => this.exitDepths[predecessor]!))
-    const unit = Object.freeze({ role, realization, predecessors: Object.freeze(sorted) })
+    const placed = { role, realization, predecessors: Object.freeze(sorted) }
+    const unit = Object.freeze(marksText(added).length === 0 ? placed : { ...placed, ...marksOf(added) })
     return new AgentGraph(
       Object.freeze([...this.units, unit]),
       Object.freeze([...this.exitDepths, entryDepth + depthOf(realization)]),
+      this.finalizer,
     )
   }
 
@@ -74,9 +124,15 @@ export class AgentGraph {
   }
 
   /** The graph as it is written to files and sent over the wire. */
-  toJSON(): { units: readonly Unit[] } {
-    return { units: this.units }
+  toJSON(): GraphJson {
+    const { units, finalizer } = this
+    return finalizer === undefined ? { units } : { units, finalizer }
   }
+}
+
+export interface GraphJson {
+  readonly units: readonly Unit[]
+  readonly finalizer?: Finalizer
 }
 
 export class InvalidGraphError extends Error {

@@ -1,4 +1,4 @@
-import type { AgentGraph } from './agent-graph.ts'
+import { type AgentGraph, marksText } from './agent-graph.ts'
 
 /**
  * The units of a graph in an order that depends on the graph's shape and labels only, not on how it was
@@ -95,7 +95,7 @@ function initialColouring(graph: AgentGraph): Colouring {
   }
   return placesBy(graph.size, (unit) => {
     const { role, realization } = graph.units[unit]!
-    return [levels[unit]!, JSON.stringify([role, realization])]
+    return [levels[unit]!, JSON.stringify([role, realization, ...marksText(graph.units[unit]!)])]
   })
 }
 

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
-import { AgentGraph } from './agent-graph.ts'
+import { AgentGraph, marksText } from './agent-graph.ts'
 import { canonicalOrder } from './canonical-order.ts'
 
 /**
  * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order.
- * It covers roles, realizations and edges, so it names the same graph in every run and in every library with
+ * It covers roles, realizations, edges, marks and finalizer, so it names the same graph in every run and in every library with
  * these role names.
  */
 export function graphKey(graph: AgentGraph): string {
   const known = keys.get(graph)
   if (known !== undefined) return known
   const { units } = reorder(graph, canonicalOrder(graph))
-  const listed = units.map(({ role, realization, predecessors }) => [role, realization, predecessors])
+  const listed = units.map((unit) => [unit.role, unit.realization, unit.predecessors, ...marksText(unit)])
   const key = createHash('sha256')
-    .update(`graph-1${JSON.stringify(listed)}`)
+    .update(`graph-1${JSON.stringify(listed)}${graph.finalizer ?? ''}`)
     .digest('hex')
   keys.set(graph, key)
   return key
@@ -30,8 +30,10 @@ export function reorder(graph: AgentGraph, order: readonly number[]): AgentGraph
   }
   return AgentGraph.of(
     order.map((unit) => {
-      const { role, realization, predecessors } = graph.units[unit]!
-      return { role, realization, predecessors: predecessors.map((predecessor) => placeOf.get(predecessor)!) }
+      const { predecessors } = graph.units[unit]!
+      const moved = predecessors.map((predecessor) => placeOf.get(predecessor)!)
+      return { ...graph.units[unit]!, predecessors: moved }
     }),
+    graph.finalizer,
   )
 }

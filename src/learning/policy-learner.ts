@@ -13,6 +13,7 @@ import type { Tensor } from '../numerics/workspace.ts'
 import { ActionDistribution, emptyLogits, type Logits } from '../policy/distribution.ts'
 import type { NetworkState } from '../policy/edge-aware-gru.ts'
 import { legalLogits } from '../policy/legal-logits.ts'
+import type { PolicyParameters } from '../policy/parameters.ts'
 import type { ConstructionPolicy } from '../policy/policy.ts'
 import { requireFinite } from './finite.ts'
 import {
@@ -41,6 +42,10 @@ export class PolicyLearner {
     this.adam = new Adam(policy.workspace, policy.parameters.block, options.adam ?? paperAdam)
     this.weights = options.weights ?? paperLossWeights
     this.#parts = policy.parameters.parts
+  }
+
+  get parameters(): PolicyParameters {
+    return this.policy.parameters
   }
 
   /** One optimizer step on the loss of a group. A loss or gradient that is not finite is refused; no weight changes. */

@@ -7,13 +7,17 @@ export interface HalvingRound {
 }
 
 /** Shares of the questions, one per round: each round halves the candidates and so costs about as much as any other. */
-const shares = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
+const usualShares = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
 
 /**
  * The largest search that at most so many evaluations pay for; it has no rounds where they do not suffice to compare two
  * candidates on all questions.
  */
-export function halvingRounds(questions: number, evaluations: number): HalvingRound[] {
+export function halvingRounds(
+  questions: number,
+  evaluations: number,
+  shares: readonly number[] = usualShares,
+): HalvingRound[] {
   const prefixes = [...new Set(shares.map((share) => Math.max(1, Math.round(share * questions))))]
   const roundsOf = (candidates: number) =>
     prefixes.map((prefix, round) => ({

@@ -5,6 +5,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, constructGraphs } from '../policy/construction.ts'
 import { rewardsOf, type TrainingSettings } from '../settings/training.ts'
 import { positionAligned } from './advantages.ts'
+import type { GraphLook } from './graph-learner.ts'
 import type { UpdateReport } from './loss.ts'
 import type { PolicyLearner } from './policy-learner.ts'
 import { selectProbes } from './probes.ts'
@@ -16,6 +17,8 @@ import { creditTrajectory, type ScoredConstruction, type Trajectory } from './tr
 export interface GraphScore {
   readonly score: number
   readonly usage?: ScoredConstruction['terminalUsage']
+  /** In the currency of the model's price, as if nothing had been known before; absent where the model has none. */
+  readonly cost?: number
 }
 
 /** Runs and scores a graph on a task, or looks up an earlier result. */
@@ -42,6 +45,8 @@ export interface TrainedUpdate {
   readonly report: Pick<UpdateReport, 'loss' | 'policyLoss' | 'meanDivergence' | 'meanEntropy'>
   /** Distinct pairs of graph and task that were scored. */
   readonly evaluations: number
+  /** Of an organisation that learns: the graphs that were run, in the place of trajectories. */
+  readonly looks?: readonly GraphLook[]
   /** By values: the graph that was chosen for each training question. */
   readonly chosen?: readonly { readonly task: string; readonly graph: AgentGraph }[]
   /** By values: what choosing per question gained on questions that had no part in it. */

@@ -47,9 +47,9 @@ export class Adam {
     this.#constants = workspace.constant(new Float32Array(7), 1, 7)
   }
 
-  /** One step over the block; sets its gradients to zero. */
-  step(): void {
-    this.#begin()
+  /** One step over the block, at another rate than its own if one is given; sets its gradients to zero. */
+  step(learningRate: number = this.settings.learningRate): void {
+    this.#begin(learningRate)
     this.#move(this.#block)
   }
 
@@ -58,7 +58,7 @@ export class Adam {
    * gradients are in their buffers.
    */
   stepWith(gradients: WeightGradients, { matrices, others }: BlockParts): void {
-    this.#begin()
+    this.#begin(this.settings.learningRate)
     const { kernels } = this.#workspace
     const scratch = this.#workspace.allocate(
       outerAdamRows * Math.max(...matrices.map(({ columns }) => columns)),
@@ -84,9 +84,9 @@ export class Adam {
   }
 
   /** Counts the step and writes its constants where the kernels read them. */
-  #begin(): void {
+  #begin(learningRate: number): void {
     this.#step += 1
-    const { learningRate, beta1, beta2, epsilon } = this.settings
+    const { beta1, beta2, epsilon } = this.settings
     const stepSize = learningRate / (1 - power(beta1, this.#step))
     const rootCorrection = 1 / Math.sqrt(1 - power(beta2, this.#step))
     const constants = [beta1, 1 - beta1, beta2, 1 - beta2, stepSize, rootCorrection, epsilon]

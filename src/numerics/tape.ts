@@ -209,6 +209,22 @@ export class Tape {
     return into
   }
 
+  /**
+   * An operation that has no kernel: `compute` fills the result, and `spread` adds to its operands' gradients what the
+   * result's mean for them. Both get views of contiguous tensors that are valid while they run.
+   */
+  operation(
+    rows: number,
+    columns: number,
+    compute: (result: Float32Array) => void,
+    spread: (gradient: Float32Array, result: Float32Array) => void,
+  ): Tensor {
+    const result = this.#uninitialised(rows, columns)
+    compute(this.workspace.values(result))
+    this.#record(() => spread(this.workspace.gradients(result), this.workspace.values(result)))
+    return result
+  }
+
   #record(step: () => void): void {
     if (this.#recording) this.#steps.push(step)
   }

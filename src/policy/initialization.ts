@@ -1,6 +1,6 @@
+import { type ParameterValues, sizeOf } from '../numerics/parameters.ts'
 import { deriveRandom } from '../numerics/random.ts'
-import { type PolicyDimensions, parameterShapes, sizeOf } from './parameter-shapes.ts'
-import type { ParameterValues } from './parameters.ts'
+import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
 /**
  * PyTorch's defaults in distribution: linear and GRU layers uniform in ±1/√fan_in (GRU: ±1/√H), embeddings N(0, 1),

@@ -1,3 +1,4 @@
+import { assertShapes, type ParameterValues } from '../numerics/parameters.ts'
 import { networkWeights } from './network-weights.ts'
 
 /** The sizes of the network. */
@@ -32,31 +33,7 @@ export function parameterShapes(dimensions: PolicyDimensions): Map<string, reado
   return shapes
 }
 
-/** How many values a tensor of this shape has. */
-export function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, extent) => product * extent, 1)
-}
-
 /** Refuses parameters that are not exactly those of a network of these dimensions. */
-export function assertParameters(
-  parameters: ReadonlyMap<string, { shape: readonly number[]; data: ArrayLike<number> }>,
-  dimensions: PolicyDimensions,
-): void {
-  const shapes = parameterShapes(dimensions)
-  for (const name of parameters.keys()) {
-    if (!shapes.has(name)) throw unusable(name, 'the network has no such tensor')
-  }
-  for (const [name, shape] of shapes) {
-    const tensor = parameters.get(name)
-    if (tensor === undefined) throw unusable(name, 'it is missing')
-    if (tensor.shape.join() !== shape.join()) {
-      throw unusable(name, `its shape is [${tensor.shape}], but [${shape}] is needed`)
-    }
-    if (tensor.data.length !== sizeOf(shape))
-      throw unusable(name, `it has ${tensor.data.length} values, but ${sizeOf(shape)} are needed`)
-  }
-}
-
-function unusable(tensor: string, problem: string): Error {
-  return new Error(`Policy parameter '${tensor}': ${problem}.`)
+export function assertParameters(parameters: ParameterValues, dimensions: PolicyDimensions): void {
+  assertShapes(parameters, parameterShapes(dimensions))
 }

@@ -114,7 +114,7 @@ export function updatesOf(
 }
 
 /** The updates of a training by values: a look at random graphs, some that explore, and some that confirm the best. */
-export const valueRounds = { survey: 1, explore: 10, confirm: 2 } as const
+export const valueRounds = { survey: 6, explore: 5, confirm: 2 } as const
 
 /** Evaluations that a training by values pays for. */
 export function evaluationsFor({ evaluations }: TrainingSettings, questions: number): number {

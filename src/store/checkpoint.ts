@@ -5,8 +5,8 @@ import { z } from 'zod'
 import type { JsonObject } from '../library/json-value.ts'
 import type { AdamState } from '../numerics/adam.ts'
 import { arithmetics } from '../numerics/kernels/kernels.ts'
-import { assertParameters, type PolicyDimensions, parameterShapes } from '../policy/parameter-shapes.ts'
-import type { ParameterValues } from '../policy/parameters.ts'
+import { assertShapes, type ParameterValues, type Shapes } from '../numerics/parameters.ts'
+import { parameterShapes } from '../policy/parameter-shapes.ts'
 import { exitCode, Problem } from '../problem.ts'
 import { digestOf, fileDigestSchema } from './durable-file.ts'
 import { currentFolder, replaceFolder } from './replace-folder.ts'
@@ -20,7 +20,10 @@ const size = z.int().positive()
 const json: z.ZodType<JsonObject> = z.record(z.string(), z.json())
 const stateSchema = z.object({
   format: z.literal('magic-checkpoint-v1'),
-  dimensions: z.object({ semantic: size, hidden: size, maxUnits: size, maxDepth: size }),
+  /** Of the policy; absent where an organisation learns in its place. */
+  dimensions: z.object({ semantic: size, hidden: size, maxUnits: size, maxDepth: size }).optional(),
+  /** The organisation whose weights these are. */
+  organisation: z.string().optional(),
   /** Fingerprint of the role library. */
   library: z.string(),
   /** Fingerprint of the text encoder. */
@@ -43,7 +46,7 @@ type State = z.infer<typeof stateSchema>
 
 /** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
 export type CheckpointIdentity = Readonly<
-  Pick<State, 'dimensions' | 'library' | 'encoder' | 'arithmetic' | 'gain'>
+  Pick<State, 'dimensions' | 'organisation' | 'library' | 'encoder' | 'arithmetic' | 'gain'>
 >
 
 /** All that a resume needs of the policy and its optimizer. */
@@ -75,21 +78,23 @@ export async function writeCheckpoint(folder: string, checkpoint: Checkpoint): P
 }
 
 function tensorFiles(checkpoint: Checkpoint): Map<string, Uint8Array<ArrayBuffer>> {
-  const { parameters, optimizer, dimensions } = checkpoint
-  assertParameters(parameters, dimensions)
+  const { parameters, optimizer } = checkpoint
+  const shapes = shapesOf(checkpoint, parameters)
+  assertShapes(parameters, shapes)
   const weights = [...parameters].map(([name, { shape, data }]): [string, StoredTensor] => [
     name,
     { shape, data: data instanceof Float32Array ? data : Float32Array.from(data) },
   ])
   const files = new Map([[weightsFile, serializeSafetensors(new Map(weights))]])
-  if (optimizer) files.set(optimizerFile, serializeSafetensors(momentTensors(optimizer, dimensions)))
+  if (optimizer) files.set(optimizerFile, serializeSafetensors(momentTensors(optimizer, shapes)))
   return files
 }
 
 function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<ArrayBuffer> {
-  const { optimizer, dimensions, library, encoder, arithmetic, seed, update, restsOn } = checkpoint
+  const { optimizer, dimensions, organisation, library, encoder, arithmetic } = checkpoint
+  const { seed, update, restsOn } = checkpoint
   const gain = checkpoint.gain === 1 ? undefined : checkpoint.gain
-  const identity = { dimensions, library, encoder, arithmetic, gain }
+  const identity = { dimensions, organisation, library, encoder, arithmetic, gain }
   const adamStep = optimizer?.step ?? null
   const state = { format: 'magic-checkpoint-v1', ...identity, seed, update, adamStep, restsOn, files }
   // Parsed, because what could not be read back must not be written.
@@ -103,10 +108,11 @@ export function readCheckpoint(folder: string, expected: Partial<CheckpointIdent
     const { format: _, adamStep, files, digest: __, ...state } = readState(place)
     assertFits(state, expected)
     const parameters = readTensors(place, weightsFile, files)
-    assertHolds(weightsFile, parameters, state.dimensions)
+    const shapes = shapesOf(state, parameters)
+    assertHolds(weightsFile, parameters, shapes)
     if (adamStep === null) return { ...state, parameters }
     const moments = readTensors(place, optimizerFile, files)
-    const joined = (prefix: string) => joinMoments(moments, prefix, state.dimensions)
+    const joined = (prefix: string) => joinMoments(moments, prefix, shapes)
     const optimizer = { step: adamStep, first: joined('first_moment.'), second: joined('second_moment.') }
     return { ...state, parameters, optimizer }
   })
@@ -154,8 +160,10 @@ function assertReplaceable(folder: string): void {
 }
 
 function assertFits(state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
-  const flat = ({ dimensions, library, encoder, gain, arithmetic }: Partial<CheckpointIdentity>) =>
-    Object.entries({ ...dimensions, library, encoder, gain, arithmetic })
+  const flat = ({ dimensions, ...others }: Partial<CheckpointIdentity>) => {
+    const { organisation, library, encoder, gain, arithmetic } = others
+    return Object.entries({ ...dimensions, organisation, library, encoder, gain, arithmetic })
+  }
   const found = new Map(flat({ ...state, gain: state.gain ?? 1 }))
   const differences = flat(expected)
     .filter(([name, wanted]) => wanted !== undefined && found.get(name) !== wanted)
@@ -186,9 +194,19 @@ function readTensors(place: string, name: string, files: State['files']): Tensor
   return tensors
 }
 
-function assertHolds(what: string, tensors: Tensors, dimensions: PolicyDimensions): void {
+/** A policy's shapes and their order follow from its dimensions; those of an organisation are its own, by name. */
+function shapesOf(
+  { dimensions }: Pick<CheckpointIdentity, 'dimensions'>,
+  parameters: ParameterValues,
+): Shapes {
+  if (dimensions !== undefined) return parameterShapes(dimensions)
+  const named = [...parameters].map(([name, { shape }]) => [name, shape] as const)
+  return new Map(named.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function assertHolds(what: string, tensors: Tensors, shapes: Shapes): void {
   try {
-    assertParameters(tensors, dimensions)
+    assertShapes(tensors, shapes)
   } catch (error) {
     throw new Error(`${what} does not hold this policy. ${(error as Error).message}`)
   }
@@ -203,10 +221,10 @@ function readOrRefuse(place: string, name: string): Uint8Array {
 }
 
 /** The moments as tensors named like the weights they belong to. */
-function momentTensors({ first, second }: AdamState, dimensions: PolicyDimensions) {
+function momentTensors({ first, second }: AdamState, shapes: Shapes) {
   const tensors = new Map<string, StoredTensor>()
   let offset = 0
-  for (const [name, shape] of parameterShapes(dimensions)) {
+  for (const [name, shape] of shapes) {
     const end = offset + shape.reduce((product, extent) => product * extent, 1)
     tensors.set(`first_moment.${name}`, { shape, data: first.subarray(offset, end) })
     tensors.set(`second_moment.${name}`, { shape, data: second.subarray(offset, end) })
@@ -220,11 +238,11 @@ function momentTensors({ first, second }: AdamState, dimensions: PolicyDimension
   return tensors
 }
 
-function joinMoments(tensors: Tensors, prefix: string, dimensions: PolicyDimensions): Float32Array {
+function joinMoments(tensors: Tensors, prefix: string, shapes: Shapes): Float32Array {
   const own = [...tensors].filter(([name]) => name.startsWith(prefix))
   const byParameter: Tensors = new Map(own.map(([name, tensor]) => [name.slice(prefix.length), tensor]))
-  assertHolds(`${prefix}* in ${optimizerFile}`, byParameter, dimensions)
-  const parts = [...parameterShapes(dimensions).keys()].map((name) => byParameter.get(name)!.data)
+  assertHolds(`${prefix}* in ${optimizerFile}`, byParameter, shapes)
+  const parts = [...shapes.keys()].map((name) => byParameter.get(name)!.data)
   const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0))
   let offset = 0
   for (const part of parts) {

@@ -58,6 +58,8 @@ const runRecordSchema = z.object({
   executors: z.record(z.string(), digest),
   execution: json,
   training: recordedTrainingSettings,
+  /** What learns in the policy's place; absent where the policy does. */
+  organisation: z.object({ name: z.string(), options: json }).optional(),
   budget: budgetSettings,
   concurrency: z.int().positive(),
   arithmetic: z.enum(['fused', 'separate']),

@@ -15,6 +15,9 @@ import { RunError, type RunFolder } from './run-folder.ts'
 
 const placeSchema = z.object({ format: z.literal('magic-ledger-1'), postgres: z.uuid() })
 
+/** Somebody looks at it and waits; who writes has more to lose. */
+const readersPatienceMs = 10_000
+
 /** A run's ledger there: the name that `ledger.json` has for it. */
 export interface LedgerPlace {
   readonly address: PostgresAddress
@@ -40,7 +43,7 @@ export async function openRunLedger(folder: RunFolder, options: RunLedgerOptions
 }
 
 export async function openPlacedLedger({ address, name }: LedgerPlace, readOnly = false): Promise<Ledger> {
-  const database = await Database.open(address)
+  const database = await Database.open(address, { patienceMs: readOnly ? readersPatienceMs : undefined })
   try {
     return await PostgresLedger.open(database, { name, readOnly, onClose: () => database.close() })
   } catch (error) {

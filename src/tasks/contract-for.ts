@@ -18,18 +18,17 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
 }
 
 /** The same from a run's folder alone. */
-export function contractOfRun(folder: RunFolder, { executors }: RunRecord, task: Task): AnswerContract {
-  const names = Object.keys(executors)
+export function contractOfRun(folder: RunFolder, record: RunRecord, task: Task): AnswerContract {
+  const names = Object.keys(record.executors)
   const likely = likelyContract(task).name
   // Without options and programs, the answer is of the one form that needs neither, if there is just one.
   const plain = names.filter((one) => one !== contractKinds.option.name && one !== contractKinds.code.name)
   const possible = names.includes(likely) ? [likely] : names.length === 1 ? names : plain
   const name = possible.length === 1 ? possible[0]! : likely
-  const description = folder.readContracts()?.[name]
-  const known =
-    description === undefined
-      ? Object.values(contractKinds).find((one) => one.name === name)
-      : describedContract(description)
+  const contracts = describedContracts(folder, record)
+  const known = contracts.has(name)
+    ? contracts.get(name)
+    : Object.values(contractKinds).find((one) => one.name === name)
   if (known !== undefined) return known
   throw new TaskSetError(
     `The run's answers have the form '${name}', whose code is not in its folder. Name another with --contract, or give \`contract\` in code.`,
@@ -41,4 +40,19 @@ function likelyContract(task: Task): AnswerContract {
   if (task.program !== undefined) return contractKinds.code
   const isClaim = (task.tables ?? []).length > 0 && !task.question.includes('?')
   return isClaim ? contractKinds.boolean : contractKinds.number
+}
+
+type DescribedContracts = ReadonlyMap<string, AnswerContract | undefined>
+
+const described = new WeakMap<RunRecord, DescribedContracts>()
+
+/** The contracts in a run's folder by name. Read once: a server needs one for every question. */
+function describedContracts(folder: RunFolder, record: RunRecord): DescribedContracts {
+  let contracts = described.get(record)
+  if (contracts === undefined) {
+    const found = Object.entries(folder.readContracts() ?? {})
+    contracts = new Map(found.map(([name, description]) => [name, describedContract(description)]))
+    described.set(record, contracts)
+  }
+  return contracts
 }

@@ -55,7 +55,7 @@ export async function findEarlierLooks(
     const earlier = run.readRecord()
     let fitting = 0
     for await (const look of looksIn(run, earlier.name, keys)) {
-      const graph = AgentGraph.of(look.graph.units)
+      const graph = AgentGraph.from(look.graph)
       if (!isLegal(graph, space)) continue
       fitting += 1
       const pair = `${graphKey(graph)} ${look.task}`
@@ -143,7 +143,7 @@ export function readEarlierLooks({ earlierLooksFile }: RunFolder, { queries }: T
   const positions = new Map(queries.map(({ id }, position) => [id, position]))
   const lines = readLines(earlierLooksFile) as EarlierLook[]
   return lines.map(({ graph, task, score, tokens }) => ({
-    graph: AgentGraph.of(graph.units),
+    graph: AgentGraph.from(graph),
     question: positions.get(task)!,
     score,
     tokens,

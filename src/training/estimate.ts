@@ -21,6 +21,7 @@ import {
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { SimulatedModel } from '../simulator/model/simulator.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
@@ -60,21 +61,7 @@ export async function estimate(options: {
   await using closing = new AsyncDisposableStack()
   const ledger = closing.adopt(await SqliteLedger.open(':memory:'), (opened) => opened.close())
   const evaluator = openEvaluator({
-    parts: {
-      // What an answer is worth does not change what it costs, and scoring may need a sandbox.
-      set: {
-        ...set,
-        contractOf: (task) => set.contractOf(task),
-        scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
-      },
-      model: new SimulatedModel({ tasks: knownTasks(set, ['train']) }),
-      tools: openToolbox(),
-      settings: {
-        ...validated(executionSettings, options.execution ?? {}, 'execution'),
-        traceContent: false,
-      },
-      limit: new CallLimit(1000),
-    },
+    parts: simulatedParts(set, 'train', options.execution),
     ledger,
     requestReuse: settings.requestReuse,
   })
@@ -120,6 +107,25 @@ export async function estimate(options: {
       tokens: question.input + question.output,
       cost: money(question),
     },
+  }
+}
+
+/** Runs what it is given by the simulated model: what an answer is worth does not change what it costs, and scoring may need a sandbox. */
+export function simulatedParts(
+  set: TaskSet,
+  split: string,
+  execution: TrainOptions['execution'],
+): ExecutorParts {
+  return {
+    set: {
+      ...set,
+      contractOf: (task) => set.contractOf(task),
+      scorer: { version: 'none', score: () => ({ score: 0, parse: 'ok' }) },
+    },
+    model: new SimulatedModel({ tasks: knownTasks(set, [split]) }),
+    tools: openToolbox(),
+    settings: { ...validated(executionSettings, execution ?? {}, 'execution'), traceContent: false },
+    limit: new CallLimit(1000),
   }
 }
 

@@ -24,19 +24,30 @@ export async function evaluateGraph(
   graph: AgentGraph,
   task: Task,
   reference: unknown,
-  {
-    onExecution,
-    transportFailures = 'stop',
-    ...options
-  }: Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent'> & {
-    readonly transportFailures?: TransportRule
-    readonly onExecution?: (execution: Execution) => void | Promise<void>
-  } = {},
+  options?: EvaluationMeans,
+): Promise<Required<TracedEvaluation>> {
+  const run = (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
+  return evaluateRun(executor, run, task, reference, options)
+}
+
+export interface EvaluationMeans
+  extends Pick<ExecutionOptions, 'signal' | 'replies' | 'onEvent' | 'interference'> {
+  readonly transportFailures?: TransportRule
+  readonly onExecution?: (execution: Execution) => void | Promise<void>
+}
+
+/** The same for anything that executes: a graph, or an organisation that drives. */
+export async function evaluateRun(
+  executor: TaskExecutor,
+  run: (given: Omit<ExecutionOptions, 'graph'>) => Promise<Execution>,
+  task: Task,
+  reference: unknown,
+  { onExecution, transportFailures = 'stop', ...options }: EvaluationMeans = {},
 ): Promise<Required<TracedEvaluation>> {
   const { signal } = options
   for (let round = 1; ; round += 1) {
-    const given = { ...executor.optionsFor(task), ...options, graph }
-    const execution = await executor.watched(task, () => executeGraph(given))
+    const given = { ...executor.optionsFor(task), ...options }
+    const execution = await executor.watched(task, () => run(given))
     await onExecution?.(execution)
     const { status, stop, failures, trace } = execution
     if (stop !== undefined) throw stopError(stop)

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { basename } from 'node:path'
+import type { GraphLearner } from '../learning/graph-learner.ts'
 import type { PolicyLearner } from '../learning/policy-learner.ts'
 import { untrainedLearner } from '../learning/untrained-policy.ts'
+import { PolicyParameters } from '../policy/parameters.ts'
 import type { Spent } from '../store/budget.ts'
 import { noteSpent } from '../store/call-journal.ts'
 import type { Checkpoint, CheckpointIdentity } from '../store/checkpoint.ts'
@@ -48,9 +50,12 @@ function assertNoRun(folder: RunFolder): void {
     )
 }
 
-/** A run that is in its folder, with the policy as its last checkpoint has it. */
+/** What a run trains: the policy, or what learns in its place. */
+export type RunLearner = PolicyLearner | GraphLearner
+
+/** A run that is in its folder, with the weights as its last checkpoint has it. */
 export interface OpenedRun {
-  readonly learner: PolicyLearner
+  readonly learner: RunLearner
   /** Updates in the checkpoint that it continues from; absent if there is no checkpoint yet. */
   readonly done?: number
 }
@@ -88,38 +93,43 @@ export async function reopenRun(prepared: PreparedRun, fromUpdate: number | unde
   const update = fromUpdate ?? folder.checkpoints().at(-1)
   if (update !== undefined) assertUnchanged(folder, update)
   assertSameRun(folder.readRecord(), record)
-  const checkpoint = folder.readCheckpoint(identityOf(prepared, learner), update)
+  const checkpoint = folder.readCheckpoint(identityOf(prepared), update)
   // A cap may be new. The rest was checked when the run began.
   checkPrice(parts, record.budget)
   if (checkpoint === undefined) folder.writeTasks(tasksOf(prepared))
   else assertSameOrder(folder.readMembership(), splitOf(parts.set, 'train').tasks)
   folder.updateRecord(record)
   if (checkpoint === undefined) return { learner }
-  learner.policy.parameters.write(checkpoint.parameters)
+  learner.parameters.write(checkpoint.parameters)
   if (checkpoint.optimizer !== undefined) learner.adam.write(checkpoint.optimizer)
   folder.removeCheckpointsAfter(checkpoint.update)
   return { learner, done: checkpoint.update }
 }
 
 /** The state after this many updates; the evidence for it is added when it is written. */
-export function stateOf(prepared: PreparedRun, learner: PolicyLearner, update: number): Checkpoint {
+export function stateOf(prepared: PreparedRun, learner: RunLearner, update: number): Checkpoint {
   return {
-    ...identityOf(prepared, learner),
+    ...identityOf(prepared),
     seed: prepared.record.training.seed,
     update,
-    parameters: learner.policy.parameters.read(),
+    parameters: learner.parameters.read(),
     optimizer: learner.adam.read(),
   }
 }
 
-function identityOf({ record }: PreparedRun, learner: PolicyLearner): CheckpointIdentity {
-  const { library, encoder, arithmetic, training } = record
-  const { dimensions } = learner.policy.options
-  return { dimensions, library, encoder: encoder.fingerprint, arithmetic, gain: training.gain }
+function identityOf({ record, encoder: { dims: semantic }, learner }: PreparedRun): CheckpointIdentity {
+  const { library, encoder, arithmetic, training, organisation } = record
+  const { hidden, maxUnits, maxDepth, gain } = training
+  const common = { library, encoder: encoder.fingerprint, arithmetic }
+  if (learner === undefined) return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
+  const { parameters } = learner
+  // What learns may be a policy all the same.
+  const dimensions = parameters instanceof PolicyParameters ? parameters.dimensions : undefined
+  return { ...common, dimensions, organisation: organisation?.name }
 }
 
-function learnerOf({ parts, record, encoder }: PreparedRun): Promise<PolicyLearner> {
-  return untrainedLearner(parts.set.library, record.training, encoder)
+async function learnerOf({ parts, record, encoder, learner }: PreparedRun): Promise<RunLearner> {
+  return learner ?? (await untrainedLearner(parts.set.library, record.training, encoder))
 }
 
 function tasksOf({ parts: { set } }: PreparedRun) {

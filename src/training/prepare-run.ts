@@ -9,10 +9,10 @@ import type { Clock } from '../models/clock.ts'
 import { priceOf } from '../models/prices.ts'
 import type { Allowance } from '../models/retry.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
-import { validated } from '../problem.ts'
+import { Problem, validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import { type ExecutionSettings, executionSettings } from '../settings/execution.ts'
-import { trainingSettings, updatesOf } from '../settings/training.ts'
+import { type TrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
 import { CallAllowance } from '../store/allowance/call-allowance.ts'
 import { MemoryAllowanceStore } from '../store/allowance/memory-store.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
@@ -33,8 +33,18 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
     : options.execution
   const parts = await openParts({ ...options, execution }, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
-  const record = describeRun(basename(folder.path), parts, encoder, options)
-  return { folder, parts, encoder, price: priceOf(parts.model.identity, parts.settings.prices), record }
+  const training = validated(trainingSettings, options.settings ?? {}, 'training')
+  const { library } = parts.set
+  const learner = await options.organisation?.open({ library, encoder, seed: training.seed })
+  const described = describeRun(basename(folder.path), parts, encoder, training, options)
+  const questions = splitOf(parts.set, 'train').tasks.length
+  const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
+  const price = priceOf(parts.model.identity, parts.settings.prices)
+  if (learner?.needsPrice && price === undefined)
+    throw new Problem(
+      `${options.organisation!.name} learns from what answers cost, and the model has no price: state one (prices), or switch that part off.`,
+    )
+  return { folder, parts, encoder, price, record, learner }
 }
 
 /** `begun`: the tools that the run was begun with, if there is one. */
@@ -99,9 +109,9 @@ function describeRun(
   runName: string,
   parts: ExecutorParts,
   encoder: FrozenTextEncoder,
-  { source, settings = {}, budget = {} }: TrainOptions,
-): RunRecord {
-  const training = validated(trainingSettings, settings, 'training')
+  training: TrainingSettings,
+  { source, organisation, budget = {} }: TrainOptions,
+): Omit<RunRecord, 'updates'> {
   const { version, tasks, library, profile, tools, ...rest } = describeParts(parts)
   return {
     format: 'magic-run-1',
@@ -113,10 +123,15 @@ function describeRun(
     encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     ...rest,
     training,
+    ...(organisation && {
+      organisation: structuredClone({
+        name: organisation.name,
+        options: organisation.options,
+      }) as RunRecord['organisation'],
+    }),
     budget: validated(budgetSettings, budget, 'budget'),
     concurrency: parts.limit.limit,
     arithmetic,
-    updates: updatesOf(training, splitOf(parts.set, 'train').tasks.length),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { GivenSandbox } from '../execution/toolbox.ts'
 import type { Tool } from '../execution/tools/tool.ts'
+import type { LearnerSource } from '../learning/graph-learner.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Clock } from '../models/clock.ts'
@@ -61,6 +62,8 @@ export interface TrainOptions extends EngineOptions {
    * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
    */
   readonly learnFrom?: readonly string[]
+  /** What learns in the policy's place. */
+  readonly organisation?: LearnerSource
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   /**

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { NonFiniteError } from '../learning/finite.ts'
-import type { PolicyLearner } from '../learning/policy-learner.ts'
+import type { GraphLearner, GraphLook } from '../learning/graph-learner.ts'
+import { PolicyLearner } from '../learning/policy-learner.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
 import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
 import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
@@ -13,20 +14,21 @@ import { readLines } from '../store/durable-file.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
 import { ledgerPlace } from '../store/run-ledger.ts'
+import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
-import { beginRun, claimFolder, type OpenedRun, reopenRun, stateOf } from './open-run.ts'
+import { beginRun, claimFolder, type OpenedRun, type RunLearner, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
 import { openRunFiles } from './run-files.ts'
 import { selfCheck } from './self-check.ts'
 import type { TrainingResult, TrainOptions } from './train-options.ts'
 import { openEvaluator } from './training-evaluator.ts'
-import { type TrajectoryRecord, trajectoryRecord, updateRecord } from './update-record.ts'
+import { looksIn, type TrajectoryRecord, trajectoryRecord, updateRecord } from './update-record.ts'
 
 /** An update that does not end within this time after the caller's signal is given up; what was answered is kept. */
 const graceMs = 4000
 
 /**
- * Trains a construction policy, by Procedure A1 or by values, and keeps everything in the run's folder: after every update the state is
+ * Trains a construction policy, by Procedure A1 or by values, or another organisation that learns, and keeps everything in the run's folder: after every update the state is
  * written, so that a run that is killed at any moment can be resumed to the same weights, bit for bit.
  */
 export async function train(options: TrainOptions): Promise<TrainingResult> {
@@ -146,11 +148,12 @@ async function trainRun(
 /** The updates of the run's method, one after the other. One that is given up midway is undefined. */
 async function updatesBy(
   { folder, parts, encoder, record }: PreparedRun,
-  learner: PolicyLearner,
+  learner: RunLearner,
   evaluate: ScoreGraph,
   mayGoOn: () => boolean,
 ): Promise<(update: number) => Promise<TrainedUpdate | undefined>> {
   const { training: settings, updates } = record
+  if (!(learner instanceof PolicyLearner)) return updatesOfLearner(learner, folder, parts.set, evaluate)
   const questions = await embedQuestions(parts.set, encoder)
   if (settings.method === 'paper')
     return (update) => updatePolicy(learner, { settings, questions, update, updates, evaluate })
@@ -178,6 +181,20 @@ function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
 
 function isCap(error: unknown): boolean {
   return error instanceof Problem && error.exitCode === exitCode.capReached
+}
+
+/** The updates of an organisation that learns. What it has seen so far is in the run's files. */
+function updatesOfLearner(learner: GraphLearner, folder: RunFolder, set: TaskSet, evaluate: ScoreGraph) {
+  const { tasks } = splitOf(set, 'train')
+  const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
+  const rounds: (readonly GraphLook[])[] = lines.map(looksIn)
+  return async (update: number): Promise<TrainedUpdate> => {
+    const { looks, loss } = await learner.update({ update, tasks, rounds, evaluate })
+    rounds.push(looks)
+    const report = { loss, policyLoss: loss, meanDivergence: 0, meanEntropy: 0 }
+    const none = { temperature: 1, trajectories: [], advantages: [] }
+    return { ...none, update, report, looks, evaluations: looks.length }
+  }
 }
 
 /** Nothing where the signal gave the update under way up; else the error, in the run's words. */

@@ -2,7 +2,7 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { addCosts } from '../models/prices.ts'
+import { addCosts, costOf, type Price, priceOf } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
@@ -14,10 +14,20 @@ import { CallPaths } from './call-path.ts'
 import { evaluationsHere, type MadeEvaluation, type MakeEvaluation } from './make-evaluation.ts'
 
 /** What is learned from an evaluation. */
-export function graphScore({ score, usage, reused }: Evaluation): Required<GraphScore> {
+export function graphScore(
+  { score, usage, reused }: Evaluation,
+  price?: Price,
+): GraphScore & Required<Pick<GraphScore, 'usage'>> {
   // Reused calls count too: a penalty must not depend on what the ledger knew.
-  const { calls, input, output } = addUsage(usage, reused)
-  return { score, usage: { calls, tokens: input + output } }
+  const all = addUsage(usage, reused)
+  // Nor on the hour.
+  const cost = costOf(all, price && { ...price, peak: undefined }, new Date(0))
+  const { calls, input, output } = all
+  return {
+    score,
+    usage: { calls, tokens: input + output },
+    ...(cost !== 'unpriced' && { cost: cost.amount }),
+  }
 }
 
 /** What the evaluations of one update took. */
@@ -35,6 +45,7 @@ export function openEvaluator(options: {
   readonly signal?: AbortSignal
 }) {
   const { parts, ledger, requestReuse } = options
+  const price = priceOf(parts.model.identity, parts.settings.prices)
   const { tasks, references } = splitOf(parts.set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const versions = new Map<string, string>()
@@ -73,7 +84,7 @@ export function openEvaluator(options: {
       if (origin === 'kept') known += 1
       if (origin === 'made') failPoint('after:evaluation')
       signal.throwIfAborted()
-      return graphScore(value.evaluation)
+      return graphScore(value.evaluation, price)
     } catch (error) {
       // Nothing of this update will be used: what else is under way ends too.
       stop.abort(error)

@@ -1,5 +1,6 @@
-import type { AgentGraph } from '../graph/agent-graph.ts'
+import { AgentGraph, type GraphJson, type Unit } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
+import type { GraphLook } from '../learning/graph-learner.ts'
 import { returnsToGo } from '../learning/returns.ts'
 import type { Trajectory } from '../learning/trajectory.ts'
 import type { TrainedUpdate } from '../learning/update.ts'
@@ -16,12 +17,25 @@ export type TokenCount = Pick<Usage, 'calls' | 'input' | 'cachedInput' | 'output
 export interface TrajectoryRecord {
   readonly update: number
   readonly trajectories: readonly Trajectory[]
+  /** Of an organisation that learns: the graphs that were run. */
+  readonly looks?: readonly (Omit<GraphLook, 'graph'> & { readonly graph: GraphJson })[]
   /** By values: the graphs that were chosen, and for which questions. */
   readonly chosen?: readonly { readonly graph: AgentGraph; readonly tasks: readonly string[] }[]
 }
 
 export function updateRecord(
-  { update, query, temperature, trajectories, advantages, report, evaluations, gain, curve }: TrainedUpdate,
+  {
+    update,
+    query,
+    temperature,
+    trajectories,
+    advantages,
+    report,
+    evaluations,
+    looks,
+    gain,
+    curve,
+  }: TrainedUpdate,
   { made, known, usage, reused, cost, boundMs }: EvaluationTally,
   { wallMs, spent }: { readonly wallMs: number; readonly spent: Spent },
 ) {
@@ -34,7 +48,7 @@ export function updateRecord(
     query,
     temperature,
     loss: { total, policy, divergence, entropy },
-    ...learnedFrom(trajectories),
+    ...learnedFrom(trajectories, looks),
     advantages,
     gain,
     curve,
@@ -52,7 +66,8 @@ export function updateRecord(
 }
 
 /** The line of `trajectories.jsonl` of an update. */
-export function trajectoryRecord({ update, trajectories, chosen }: TrainedUpdate): TrajectoryRecord {
+export function trajectoryRecord({ update, trajectories, looks, chosen }: TrainedUpdate): TrajectoryRecord {
+  if (looks !== undefined) return { update, trajectories, looks }
   if (chosen === undefined) return { update, trajectories }
   const alike = Map.groupBy(chosen, ({ graph }) => graphKey(graph))
   return {
@@ -65,14 +80,25 @@ export function trajectoryRecord({ update, trajectories, chosen }: TrainedUpdate
   }
 }
 
-/** What of an update's record follows from its trajectories alone: `verify` makes it again. */
-export function learnedFrom(trajectories: readonly Trajectory[]) {
-  const scores = trajectories.map(({ terminalScore }) => terminalScore)
+/** The looks of an update, with their graphs as such. */
+export function looksIn({ looks = [] }: TrajectoryRecord): GraphLook[] {
+  return looks.map((look) => ({ ...look, graph: AgentGraph.from(look.graph) }))
+}
+
+/** What of an update's record follows from its trajectories or looks alone: `verify` makes it again. */
+export function learnedFrom(trajectories: readonly Trajectory[], looks: readonly GraphLook[] = []) {
+  const scores = [
+    ...trajectories.map(({ terminalScore }) => terminalScore),
+    ...looks.map(({ score }) => score),
+  ]
   return {
     /** Of the final graphs on the query. */
     score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
     returns: trajectories.map(returnsToGo),
-    actions: actionMix(trajectories),
+    actions: actionMix([
+      ...trajectories.map(({ actions }) => actions.filter((action) => action.type === 'add')),
+      ...looks.map(({ graph }) => graph.units),
+    ]),
   }
 }
 
@@ -81,22 +107,21 @@ function tokenCount({ calls, input, cachedInput, output }: TokenCount): TokenCou
 }
 
 /** How often which role was added in which realization, and how many graphs ended with how many units. */
-function actionMix(trajectories: readonly Trajectory[]) {
+function actionMix(graphs: readonly (readonly Unit[])[]) {
   const roles: Record<string, { atomic: number; group: number }> = {}
   let edges = 0
   let possible = 0
-  for (const { actions } of trajectories) {
-    for (const [position, action] of actions.entries()) {
-      if (action.type === 'stop') continue
-      roles[action.role] ??= { atomic: 0, group: 0 }
-      roles[action.role]![action.realization] += 1
-      edges += action.predecessors.length
+  for (const units of graphs) {
+    for (const [position, { role, realization, predecessors }] of units.entries()) {
+      roles[role] ??= { atomic: 0, group: 0 }
+      roles[role]![realization] += 1
+      edges += predecessors.length
       possible += position
     }
   }
   return {
     roles,
-    units: trajectories.map(({ transitions }) => transitions.length),
+    units: graphs.map((units) => units.length),
     /** Share of possible predecessors that were listened to. */
     edgeShare: possible === 0 ? 0 : edges / possible,
   }

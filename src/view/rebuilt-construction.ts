@@ -4,7 +4,6 @@ import { loadPolicy, type TrainedPolicy } from '../evaluation/trained-policy.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Restriction } from '../graph/legality.ts'
 import type { Task } from '../library/task.ts'
-import { explainSteps } from '../policy/explained-steps.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import { UnknownError } from './run-shelf.ts'
 
@@ -28,7 +27,7 @@ export async function rebuiltConstruction(
   return {
     update: policy.update,
     temperature: construction.temperature,
-    steps: explainSteps(policy.policy, construction),
+    steps: construction.explain(),
     units: construction.graph.units,
     /** False where the question or the machine's arithmetic is not what it was. */
     isSame: graphKey(construction.graph) === record.graphKey,

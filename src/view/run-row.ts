@@ -1,5 +1,5 @@
 import { meanOf } from '../evaluation/statistics.ts'
-import { simulatedModelName } from '../simulator/model/simulator.ts'
+import { simulatedModelName } from '../simulator/model/simulated-name.ts'
 import { type FollowedRun, tokensIn } from './followed-run.ts'
 
 /** A run as a line of the list. */

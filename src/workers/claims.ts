@@ -60,10 +60,11 @@ export class Claims {
     }
   }
 
-  /** A claim whose worker is gone may be taken over: then the answer may be there all the same. */
+  /** Without a lease nothing can be claimed. A claim whose worker is gone may be taken over: then the answer may be there all the same. */
   async #claim(names: readonly string[]): Promise<('new' | 'taken over' | 'held')[]> {
     const rows = await this.#database.query<{ name: string; isNew: boolean }>(
-      `INSERT INTO magic_work.claims AS claim (name, worker) SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS t (name) ORDER BY name
+      `INSERT INTO magic_work.claims AS claim (name, worker) SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS t (name)
+       WHERE EXISTS (SELECT FROM magic_work.workers WHERE id = $2) ORDER BY name
        ON CONFLICT (name) DO UPDATE SET worker = $2
        WHERE claim.worker = $2
          OR NOT EXISTS (SELECT 1 FROM magic_work.workers WHERE id = claim.worker AND leased_until > now())

@@ -7,7 +7,7 @@ import { graphKey } from '../../graph/graph-key.ts'
 import { type ContractKind, contractKinds } from '../../library/answer-contract.ts'
 import type { Task } from '../../library/task.ts'
 import { CallLimit } from '../../models/call-limit.ts'
-import { type ExplainedStep, explainSteps } from '../../policy/explained-steps.ts'
+import type { ExplainedStep } from '../../policy/explained-steps.ts'
 import { shownText } from '../display/screen.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -107,7 +107,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     limit: new CallLimit(job.concurrency),
     signal,
     onConstruction: (construction) => {
-      steps = explainSteps(policy.policy, construction)
+      steps = construction.explain()
       if (json) return
       printAside((screen) => [
         screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { type DemoResult, demoFamilies, demoSizes, quickSizes, runDemo } from '../../experiments/demo.ts'
+import {
+  type DemoResult,
+  demoFamilies,
+  demoSizes,
+  quickSizes,
+  quickTraining,
+  runDemo,
+} from '../../experiments/demo.ts'
 import { exitCode } from '../../problem.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
@@ -68,6 +75,7 @@ async function demo(options: DemoOptions): Promise<void> {
   const { set, model, source: kept } = closing.adopt(opened, (job) => job.close())
   const result = await runDemo({
     ...{ seed, set, model, folder, signal, source: { ...kept, encoder: 'lexical' } },
+    training: quick ? quickTraining : {},
     onTraining: view.listen,
     onSearch: (done, total) => {
       if (done === 1) progress.start(total, 'searching a fixed graph (simulated)')

@@ -5,11 +5,14 @@ import { type ChatModel, paperDecoding } from '../../models/chat-model.ts'
 import { type FailureKind, isRefusal } from '../../models/failure.ts'
 import { priceOf } from '../../models/prices.ts'
 import { providers } from '../../models/providers.ts'
-import { exitCode } from '../../problem.ts'
+import { exitCode, Problem } from '../../problem.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
+import { listLedgers } from '../../store/ledger/postgres-ledgers.ts'
+import { givenAddress } from '../../store/postgres/address.ts'
+import { Database } from '../../store/postgres/database.ts'
 import { shownText } from '../display/screen.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
@@ -33,7 +36,7 @@ const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red',
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description(
-      'Say what works on this machine (Node, endpoint, key, sandbox, encoder) and what to do about the rest.',
+      'Say what works on this machine (Node, endpoint, key, sandbox, encoder, ledger) and what to do about the rest.',
     )
     .addOption(jsonOption('the findings as JSON'))
   return addModelOptions(command)
@@ -55,6 +58,7 @@ Exits with 1 when something that was asked for is missing.`,
         ...(await model(options)),
         await sandbox(),
         finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`),
+        ...(await ledger()),
       ]
       printResult(
         options,
@@ -72,6 +76,20 @@ Exits with 1 when something that was asked for is missing.`,
 
 function finding(what: string, state: Finding['state'], found: string, remedy?: string): Finding {
   return { what, state, found, remedy }
+}
+
+/** The PostgreSQL that new runs keep their ledger on, where one is given. */
+async function ledger(): Promise<Finding[]> {
+  try {
+    const address = givenAddress()
+    if (address === undefined) return []
+    const database = await Database.open(address, { patienceMs: 5000 })
+    const ledgers = await listLedgers(database).finally(() => database.close())
+    return [finding('ledger', 'ok', `PostgreSQL at ${address.place}, ledgers: ${ledgers.length}`)]
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return [finding('ledger', 'missing', error.message)]
+  }
 }
 
 /** Which providers could be asked, by their key variables; a key is never shown. */

@@ -1,25 +1,31 @@
 import { basename } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
 import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
-import { type NamedOrganisation, organisationsOf } from '../../evaluation/named-organisation.ts'
+import { disturbed } from '../../evaluation/interventions.ts'
+import { organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
 import { addCosts } from '../../models/prices.ts'
+import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
 import { writeWhole } from '../../store/durable-file.ts'
-import type { RunFolder } from '../../store/run-folder.ts'
+import { defaultRunsFolder, findRun, type RunFolder } from '../../store/run-folder.ts'
+import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { splitOf } from '../../tasks/task-set.ts'
+import { beginUntrained } from '../../training/begin-untrained.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type Job, type JobOptions, reopenJob } from '../job.ts'
+import { type Job, type JobOptions, openEncoder, openJob, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import {
   checkpointOption,
@@ -27,6 +33,11 @@ import {
   drawSeedOption,
   runsDirOption,
 } from '../options/common-options.ts'
+import {
+  addInterventionOptions,
+  givenInterventions,
+  type InterventionOptions,
+} from '../options/intervention-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import {
@@ -34,8 +45,10 @@ import {
   isGraphFile,
   openGraphFile,
   organisationOption,
+  parseOrganisation,
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
+import { addTaskSourceOptions, type TaskSource, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { afreshByWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { printAside, printResult } from '../print.ts'
@@ -44,7 +57,8 @@ import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
+interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
+  readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]
   readonly limit?: number
@@ -60,7 +74,8 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions {
 export function evalCommand(): Command {
   const command = new Command('eval')
     .description("Score a run's policy, and fixed organisations beside it, on held-out questions.")
-    .argument('<run>', 'name or folder of the run')
+    .argument('<run>', 'name or folder of the run; or tasks, for organisations that need none')
+    .option('--name <run>', 'with tasks: the run that keeps the records; by default <tasks>-organisations')
     .option('--split <name>', 'questions to ask', 'test')
     .addOption(organisationOption())
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
@@ -80,6 +95,8 @@ export function evalCommand(): Command {
     .addOption(workersOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
+  addInterventionOptions(command)
+  addTaskSourceOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
   return addReportOptions(command)
@@ -91,6 +108,9 @@ Examples:
   magic eval first --organisation trained,untrained,direct,chain --limit 100
   magic eval first --organisation trained,searched       was the training worth its price?
   magic eval first --organisation atomic-at-use group-at-use --seed 7 --json > scores.json
+  magic eval first --organisation trained,llm-debate,dylan,self-consistency:answers=3
+  magic eval synthetic --organisation direct,llm-debate  tasks instead of a run: nothing is trained
+  magic eval first --organisation trained --corrupt-message 0.2 --seed 1
   magic eval first --organisation graph:examples/graph.json
   magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
   magic eval first --junit scores.xml --github-summary   for CI: what its pages show
@@ -101,6 +121,8 @@ own (\`magic train --restriction\`). most-probable takes its most probable choic
 every step; shuffled gives each question the graph that it built for another one. searched is the best fixed graph that
 successive halving finds on the training questions with as many graph evaluations as the training paid for: it costs as
 much again, less what the run's ledger knows. Caps hold for all organisations together, the search included.
+\`magic organisations\` lists the systems of the literature, with their options. An intervention disturbs every
+organisation that is asked for, in the same way for the same --seed; its evaluation is another one, beside the undisturbed.
 Records are kept with the run: repeat the command to continue after a cap or Ctrl-C; \`magic compare\` puts them side
 by side.
 ${exitCodeHelp}`,
@@ -119,11 +141,13 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
   // Before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
-  const folder = existingRun(name, options.runsDir)
-  const run = folder.readRecord()
   if (options.workers) assertForWorkers(options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
+  const folder = findTasks(name, options)
+    ? await folderFor(name, options, say)
+    : existingRun(name, options.runsDir)
+  const run = folder.readRecord()
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
@@ -134,11 +158,13 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const tasks = splitOf(set, options.split).tasks.slice(0, options.limit)
   const open = organisationsOf(folder, { encoder, seed, update, tasks })
   const budget = givenSettings(options, job.configuration).budget
-  const names = options.organisation ?? ['trained']
+  const usual = (folder.checkpoints().at(-1) ?? 0) === 0 ? 'direct' : 'trained'
+  const given = options.organisation ?? [parseOrganisation(usual)]
   // Read before anything is spent: a file may be wrong.
   const library = folder.readLibrary(run)
   const fromFiles = new Map<string, NamedOrganisation>()
-  for (const name of names.filter(isGraphFile)) fromFiles.set(name, await openGraphFile(name, library))
+  for (const { name } of given) if (isGraphFile(name)) fromFiles.set(name, await openGraphFile(name, library))
+  const interventions = givenInterventions(options, library)
   const evaluated: EvaluatedOrganisation[] = []
   let searchedFor: Spent | undefined
   const start = performance.now()
@@ -157,20 +183,22 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
       ? { ...searchedOrganisation(found.search), search: found.search }
       : undefined
   }
-  for (const name of names) {
+  for (const { name, options: wanted } of given) {
     const named: (NamedOrganisation & { readonly search?: GraphSearch }) | undefined = isGraphFile(name)
       ? fromFiles.get(name)
       : name === 'searched'
         ? await find()
-        : await open(name)
+        : await open(name, wanted)
     if (named === undefined) break
-    const { organisation, about, search } = named
+    const { search } = named
+    const { organisation, about, interference } = disturbed(named, interventions, seed ?? run.training.seed)
     const records: QuestionRecord[] = []
     const report = await evaluate({
       ...{ ...engine, organisation, about, search },
       ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
       transportFailures: options.transportFailures,
       elsewhere: options.workers ? afreshByWorkers(job.source, say) : undefined,
+      interference,
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
@@ -193,9 +221,9 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     if (report !== undefined) evaluated.push(report)
     if (report?.complete !== true) break
   }
-  const isComplete = evaluated.length === names.length && evaluated.at(-1)!.complete
+  const isComplete = evaluated.length === given.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
-  const missing = names.slice(evaluated.length)
+  const missing = given.slice(evaluated.length).map(({ text }) => text)
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
@@ -208,13 +236,51 @@ function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions)
     throw new UsageError(
       'With --workers an evaluation stops where the model cannot be reached: leave out --transport-failures.',
     )
-  if (organisation.includes('searched'))
+  if (organisation.some(({ name }) => name === 'searched'))
     throw new UsageError("'searched' looks for its graph in this process: evaluate it without --workers.")
+}
+
+/** Whether tasks are meant and not a run: those of a file, or built-in ones where no run has their name. */
+function findTasks(name: string, { runsDir }: EvalOptions): boolean {
+  if (findRun(name, runsDir ?? defaultRunsFolder()).exists) return false
+  return isBuiltInTaskSet(name) || isQuestionFile(name)
+}
+
+/** The run that keeps evaluations on these tasks. The same tasks find it again. */
+async function folderFor(
+  name: string,
+  options: EvalOptions,
+  say: (text: string) => void,
+): Promise<RunFolder> {
+  const source = taskSource(name, options)
+  const job = await openJob(source, options, say)
+  try {
+    const { set, configuration, runs } = job
+    const folder = findRun(options.name ?? `${set.name}-organisations`.toLowerCase(), runs)
+    if (folder.exists) {
+      if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], source)) return folder
+      throw new UsageError(
+        `${folder.path} keeps evaluations on other tasks, or another selection of them: give another --name.`,
+      )
+    }
+    const { execution, settings } = givenSettings(options, configuration)
+    const encoder = configuration?.encoder ?? 'auto'
+    return await beginUntrained({
+      ...job,
+      folder: folder.path,
+      settings: { seed: settings.seed },
+      execution: { ...(job.execution as object), ...execution },
+      encoder: await openEncoder(encoder, say),
+      source: { ...job.source, encoder },
+    })
+  } finally {
+    await job.close()
+  }
 }
 
 interface Outcome {
   readonly evaluated: readonly EvaluatedOrganisation[]
-  readonly missing: readonly GivenOrganisation[]
+  readonly missing: readonly string[]
   readonly ended: 'done' | 'cap' | 'interrupted'
   readonly used: Required<BudgetSettings>
 }

@@ -1,27 +1,26 @@
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { ExperimentStopped, Laboratory, type OpenedSet } from '../../experiments/laboratory.ts'
-import { planExperiment } from '../../experiments/plan.ts'
+import { ExperimentStopped, Laboratory } from '../../experiments/laboratory.ts'
+import { listedNames } from '../../experiments/listed-condition.ts'
+import { type PlannedStep, planExperiment } from '../../experiments/plan.ts'
 import { type ExperimentName, experiments, runExperiment } from '../../experiments/run-experiment.ts'
+import { sweepSettings } from '../../experiments/settings.ts'
 import type { ExperimentDefinition, StudyOptions } from '../../experiments/studies/definition.ts'
-import type { JsonObject } from '../../library/json-value.ts'
 import { costOf, priceOf } from '../../models/prices.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { knownTasks } from '../../simulator/model/known-task.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
-import type { Study } from '../../tasks/studies/study.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
-import { tokens as tokenCount } from '../display/numbers.ts'
 import { tableLines } from '../display/table.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, openEncoder } from '../job.ts'
 import { concurrencyOption } from '../options/common-options.ts'
+import { openExperimentTasks } from '../options/experiment-tasks.ts'
 import { addModelOptions, type ModelOptions, modelSource, openChosenModel } from '../options/model-options.ts'
-import { wholeNumber } from '../options/option-values.ts'
+import { flagOf, positiveNumber, wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { openTasks, type TaskSource } from '../options/task-options.ts'
 import {
   addBudgetOptions,
   addSetOption,
@@ -31,7 +30,7 @@ import {
 } from '../options/training-options.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { costText } from '../views/evaluation-table.ts'
+import { type PricedPlan, planLines, totalOf } from '../views/experiment-plan.ts'
 
 interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, Pick<TrainingOptions, 'set'> {
   readonly tasks?: readonly string[]
@@ -47,6 +46,10 @@ interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, 
   readonly transportFailures: TransportRule
   readonly routeBudget?: number
   readonly ledger?: string
+  readonly organisations?: readonly string[]
+  readonly matchedBudget?: boolean
+  readonly penalise: 'tokens' | 'calls' | 'both'
+  readonly penalties?: readonly number[]
   readonly dryRun: boolean
 }
 
@@ -74,9 +77,21 @@ export function experimentCommand(): Command {
     .option(
       '--route-budget <amount>',
       'q3: what a route may spend, in money or, without a price, tokens',
-      Number,
+      positiveNumber,
     )
     .option('--ledger <file>', 'q3: a ledger.sqlite that both routes begin from', (path) => resolve(path))
+    .option(
+      '--organisations <names...>',
+      'q1, q4: systems to measure besides, with commas or repeated; `magic organisations` lists them',
+      organisationList,
+    )
+    .option('--matched-budget', 'q1, q2, q4: what the same tokens buy by direct answers and votes')
+    .addOption(
+      new Option('--penalise <what>', 'sweep: what the policies are trained to save')
+        .choices(['tokens', 'calls', 'both'])
+        .default('tokens'),
+    )
+    .option('--penalties <weights>', 'sweep: weights per token or per call, with commas', weights)
     .addOption(
       new Option(
         '--transport-failures <rule>',
@@ -99,8 +114,9 @@ Examples:
   magic experiment q2 --tasks mmlu_pro                   on the simulated model
   magic experiment q1 --model deepseek --max-cost 50     as in the paper, with a cap
   magic experiment q4 --from experiments/q1              takes Q1's policies and evaluations over
+  magic experiment q1 --organisations dylan,g-designer --matched-budget
   magic experiment d3 --from runs/first/trajectories.jsonl
-  magic experiment sweep --tasks questions.jsonl --seeds 6
+  magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6
 
 Repeating a command goes on where it stopped; what is finished is only read. docs/experiments.md says which table of the
 paper each one makes.
@@ -118,8 +134,50 @@ function taskNames(text: string, earlier: readonly string[] = []): string[] {
   return [...earlier, ...text.split(',').map((name) => name.trim())]
 }
 
+function organisationList(text: string, earlier: readonly string[] = []): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !listedNames.includes(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`'${unknown}' is none of ${listedNames.join(', ')}.`)
+  return [...earlier, ...names]
+}
+
+function weights(text: string): number[] {
+  return text.split(',').map(positiveNumber)
+}
+
+function penaltiesOf({ penalise, penalties }: ExperimentOptions): StudyOptions['penalties'] {
+  if (penalise === 'both' && penalties !== undefined)
+    throw new UsageError('--penalties are per token or per call: name one of them with --penalise.')
+  const { penalties: usual, callPenalties } = sweepSettings
+  return {
+    ...(penalise === 'calls' ? {} : { tokens: penalties ?? usual.tokens }),
+    ...(penalise === 'tokens' ? {} : { calls: penalties ?? callPenalties }),
+  }
+}
+
+/** Options that only some experiments have: with others they would be passed over in silence. */
+const ofSome = {
+  from: ['d2', 'd3', 'q4'],
+  routeBudget: ['q3'],
+  ledger: ['q3'],
+  penalties: ['sweep'],
+  organisations: ['q1', 'q4'],
+  matchedBudget: ['q1', 'q2', 'q4', 'sweep'],
+} as const satisfies Partial<Record<keyof ExperimentOptions, readonly ExperimentName[]>>
+
+function refuseIdle(name: ExperimentName, options: ExperimentOptions): void {
+  for (const [option, having] of Object.entries(ofSome))
+    if (options[option as keyof ExperimentOptions] !== undefined && !having.includes(name as never))
+      throw new UsageError(`${flagOf(option)} goes with ${having.join(', ')}; ${name} has no use for it.`)
+  const { takesSeeds = false }: ExperimentDefinition = experiments[name]
+  if (options.seeds > 1 && !takesSeeds)
+    throw new UsageError(`--seeds has no use in ${name}: it is made once, with --seed.`)
+}
+
 async function experiment(name: ExperimentName, options: ExperimentOptions): Promise<void> {
   const definition: ExperimentDefinition = experiments[name]
+  refuseIdle(name, options)
   const { tasks: usual = [], seed: paperSeed = 42 } = definition.settings
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
@@ -130,9 +188,10 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     seeds: Array.from({ length: options.seeds }, (_, index) => first + index),
     training,
     from: name === 'q4' ? undefined : options.from,
+    organisations: options.organisations,
+    matchedBudget: name === 'sweep' || options.matchedBudget,
+    penalties: name === 'sweep' ? penaltiesOf(options) : undefined,
   }
-  if (options.routeBudget !== undefined && !(options.routeBudget > 0))
-    throw new UsageError('--route-budget must be a number above 0.')
   const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
   await using closing = new AsyncDisposableStack()
   closing.defer(() => progress.end())
@@ -149,7 +208,8 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
   const lab = new Laboratory({
     folder: resolve(options.out ?? join('experiments', name)),
     earlier: name === 'q4' ? options.from : undefined,
-    open: (tasks, study) => openSet(tasks, study, options, { model: source, encoder: options.encoder }, say),
+    open: (tasks, study) =>
+      openExperimentTasks(tasks, study, options, { model: source, encoder: options.encoder }, say),
     model,
     encoder: await openEncoder(options.encoder, say),
     engine: { execution, sandbox: await machineSandbox(), concurrency: options.concurrency },
@@ -160,7 +220,16 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     routeBudget: options.routeBudget,
     ...showing(progress),
   })
-  if (options.dryRun) return tellPlan(name, lab, study, options)
+  if (options.dryRun) {
+    const planned = await priced(await planExperiment(definition, lab, study), definition, lab, study)
+    const isSimulated = source.kind === 'simulated'
+    printResult(
+      options,
+      () => ({ experiment: name, ...planned, simulatedLengths: true }),
+      (screen) => planLines(planned, isSimulated, screen),
+    )
+    return
+  }
   const { result, files } = await runExperiment(name, lab, study).catch((error: unknown) => {
     if (signal.aborted && error === signal.reason) throw new ExperimentStopped('interrupted')
     throw error
@@ -208,57 +277,16 @@ function showing(progress: ReturnType<typeof openProgress>) {
   }
 }
 
-async function openSet(
-  tasks: string,
-  study: Study,
-  { data, trainSize, testSize }: ExperimentOptions,
-  kept: object,
-  say: (text: string) => void,
-): Promise<OpenedSet> {
-  const isFile = /[./]/.test(tasks)
-  const isBuiltIn = !isFile && tasks !== 'synthetic'
-  const source: TaskSource = JSON.parse(
-    JSON.stringify({
-      tasks: isFile ? resolve(tasks) : tasks,
-      study: isBuiltIn ? study : undefined,
-      data: data && resolve(data),
-      trainSize,
-      testSize,
-    }),
-  )
-  const opened = await openTasks(source)
-  for (const note of opened.notes) say(note)
-  return { set: opened.set, source: { ...kept, tasks: opened.source } as unknown as JsonObject }
-}
-
-async function tellPlan(
-  name: ExperimentName,
+/** What planned steps cost, by the price of the model that would be asked. */
+async function priced(
+  steps: readonly PlannedStep[],
+  { settings: { study } }: ExperimentDefinition,
   lab: Laboratory,
-  study: StudyOptions,
-  options: ExperimentOptions,
-): Promise<void> {
-  const steps = await planExperiment(experiments[name], lab, study)
-  const { set } = await lab.open(study.tasks[0]!, 'q1').catch(() => ({ set: undefined }))
-  const identity = set && (await lab.options.model(set)).identity
-  const price =
-    identity && priceOf(identity, executionSettings.parse(lab.options.engine.execution ?? {}).prices)
-  const isSimulated = modelSource(options).kind === 'simulated'
-  const priced = steps.map((step) => ({ ...step, cost: costOf(step, price, new Date()) }))
-  printResult(
-    options,
-    () => ({ experiment: name, steps: priced, simulatedLengths: true }),
-    (screen) => [
-      tableLines(
-        {
-          columns: ['step', 'updates', 'executions', 'calls', 'tokens', 'cost', 'hours at 3 s per call'],
-          rows: priced.map(({ label, updates, executions, calls, input, output, hours, cost }) => [
-            ...[label, String(updates), String(executions), tokenCount(calls), tokenCount(input + output)],
-            ...[costText(cost, isSimulated), hours.toFixed(2)],
-          ]),
-        },
-        screen,
-      ),
-      'Lengths are simulated: a model that writes more costs more.',
-    ],
-  )
+  { tasks }: StudyOptions,
+): Promise<PricedPlan> {
+  if (study === undefined || steps.length === 0) return { steps: [] }
+  const { identity } = await lab.options.model((await lab.open(tasks[0]!, study)).set)
+  const price = priceOf(identity, executionSettings.parse(lab.options.engine.execution ?? {}).prices)
+  const withCost = steps.map((step) => ({ ...step, cost: costOf(step, price, new Date()) }))
+  return { steps: withCost, total: totalOf(withCost) }
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runOverview } from '../../evaluation/run-overview.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { learnerOfRun } from '../../organisations/learned/learner-source.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
@@ -75,6 +76,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
       ...job,
       folder: folder.path,
       settings: record.training,
+      organisation: learnerOfRun(record),
       budget: { ...record.budget, ...givenSettings(options).budget },
       encoder: await encoderOfRun(record, say),
       resume: true,

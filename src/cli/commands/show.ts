@@ -14,7 +14,7 @@ import { worthOfTraining } from '../../evaluation/worth.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { outerPicture } from '../../graph/render/picture.ts'
 import { svg } from '../../graph/render/svg.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
@@ -28,7 +28,7 @@ import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { questionLines } from '../views/question-view.ts'
 import { runLines, type ShownRun } from '../views/run-view.ts'
-import { meanScore, scoreWindow } from '../views/training-view.ts'
+import { meanScore } from '../views/training-view.ts'
 
 interface ShowOptions {
   readonly runsDir?: string
@@ -99,7 +99,7 @@ to explore; \`magic eval\` gives the score that counts.`,
 async function showQuestion(folder: RunFolder, question: string, options: ShowOptions): Promise<void> {
   const { organisation, split } = options
   const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
-  writeDrawing(options, AgentGraph.of(details[0]!.record.graph.units))
+  writeDrawing(options, AgentGraph.from(details[0]!.record.graph))
   printResult(
     options,
     () => ({ question, answers: details }),
@@ -158,7 +158,7 @@ function listedRun(run: ListedRun) {
     done,
     updates: record.updates,
     finished: isFinished,
-    trainingScore: meanScore(updates.slice(-scoreWindow))?.mean ?? null,
+    trainingScore: meanScore(updates)?.mean ?? null,
     createdAt: record.createdAt,
     lastUpdateAt: updates.at(-1)?.at ?? record.createdAt,
   }
@@ -180,6 +180,6 @@ function listLines(
     return [name, tasks, `${done}/${updates}`, state, score, ago]
   })
   const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
-  const legend = `Training score: the mean of the last ${scoreWindow} updates. \`magic show RUN\` tells more.`
+  const legend = `Training score: the mean of the last updates. \`magic show RUN\` tells more.`
   return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', legend]
 }

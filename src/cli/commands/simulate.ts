@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
-import { simulatedModelName } from '../../simulator/model/simulator.ts'
+import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
 import { faultKinds, parseFaultRates } from '../../simulator/server/faults.ts'
 import { SimulatedServer } from '../../simulator/server/server.ts'
 import { interruptSignal } from '../interrupt.ts'

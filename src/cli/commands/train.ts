@@ -1,6 +1,8 @@
 import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../../experiments/settings.ts'
+import type { LearnerSource } from '../../learning/graph-learner.ts'
+import { learnerSource } from '../../organisations/learned/learner-source.ts'
 import { exitCode } from '../../problem.ts'
 import { isPostgresAddress } from '../../store/postgres/address.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
@@ -15,6 +17,7 @@ import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } f
 import { existingRun, freeFolder } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
+import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskOptions, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
 import {
@@ -25,6 +28,7 @@ import {
   type TrainingOptions,
 } from '../options/training-options.ts'
 import { byWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
+import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { printTraining, runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
@@ -39,6 +43,7 @@ interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions
   readonly ledger?: string
   readonly learnFrom?: readonly string[]
   readonly workers?: boolean
+  readonly organisation?: GivenOrganisation
 }
 
 export function trainCommand(): Command {
@@ -54,6 +59,11 @@ export function trainCommand(): Command {
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
     .addOption(workersOption())
+    .option(
+      '--organisation <name>',
+      'train this system instead of a policy, with its options; `magic organisations` lists them',
+      parseOrganisation,
+    )
     .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
@@ -78,6 +88,7 @@ Examples:
   magic train questions.jsonl --learn-from first       with all that the run first has paid for on these questions
   magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
   magic train gsm8k --model deepseek --dry-run         what that would take
+  magic train gsm8k --organisation gptswarm:iterations=50   another system that learns
 
 Your own questions are learned from by values, benchmarks by the paper's procedure; --method chooses, and so does a flag
 that only the paper's has, such as --updates. Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
@@ -92,6 +103,8 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   if (options.name !== undefined) assertRunName(options.name)
   const source = taskSource(tasks, options)
   if (options.workers && !isPostgresAddress(options.ledger ?? '')) sharedAddress()
+  if (options.dryRun && options.organisation !== undefined)
+    throw new UsageError('--dry-run knows policies only. A cap, such as --max-calls, bounds any training.')
   if (options.dryRun) return tellEstimate(source, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
@@ -107,8 +120,9 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const study = studyOf(source)
     if (study !== undefined)
       say(`The study ${source.study} has seed ${study.seed}; the paper asked ${study.paperModel}.`)
+    const organisation = chosenLearner(options)
     const { settings, execution, budget } = givenSettings(options, configuration, {
-      method: usualMethod(source, configuration),
+      method: organisation === undefined ? usualMethod(source, configuration) : 'paper',
       ...study?.training,
       seed: study?.seed,
     })
@@ -117,6 +131,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       folder: folder.path,
       settings,
       budget,
+      organisation,
       ...ledgerOptions(options.ledger),
       learnFrom: earlier,
       execution: { ...(job.execution as object), ...execution },
@@ -136,6 +151,23 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
 function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' | 'database'> {
   return place !== undefined && isPostgresAddress(place) ? { database: place } : { ledger: place }
 }
+
+/** What `--organisation` names. Settings of policies mean nothing to it. */
+function chosenLearner(options: TrainCommandOptions): LearnerSource | undefined {
+  const { organisation } = options
+  if (organisation === undefined) return undefined
+  const given = policySettings.filter((name) => options[name] !== undefined)
+  if (given.length > 0)
+    throw new UsageError(
+      `${given.join(', ')}: only a policy's training has that. What ${organisation.name} can be told is written as in ${organisation.name}:option=value.`,
+    )
+  return learnerSource(organisation.name, organisation.options)
+}
+
+const policySettings = [
+  ...['preset', 'method', 'passes', 'updates', 'trajectories', 'probes', 'learningRate'],
+  ...['restriction', 'evaluations', 'pointsPer1000Tokens', 'maxTokensOfDirect', 'patience', 'learnFrom'],
+] as (keyof TrainCommandOptions)[]
 
 /** A benchmark under a study is trained with the study's seed and settings. */
 function studyOf({ tasks, study }: TaskSource) {

@@ -8,7 +8,6 @@ import { solve } from '../../evaluation/solve.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { CallLimit } from '../../models/call-limit.ts'
-import { explainSteps } from '../../policy/explained-steps.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import type { AskRun } from '../../view/ask.ts'
@@ -85,7 +84,7 @@ const askRun: AskRun = async (folder, question, { signal, tell }) => {
     settings: { ...executionSettings.parse(run.execution), traceContent: true },
     onConstruction: (built) => {
       const { units } = built.graph
-      tell({ type: 'construction', update: policy.update, units, steps: explainSteps(policy.policy, built) })
+      tell({ type: 'construction', update: policy.update, units, steps: built.explain() })
     },
     onEvent: (event) => tell({ type: 'execution', event }),
   })

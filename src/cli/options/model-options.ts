@@ -6,9 +6,11 @@ import { type ModelSettings, modelSettings, openModel } from '../../models/open-
 import { type ProviderName, providers } from '../../models/providers.ts'
 import { RecordingModel, ReplayModel } from '../../models/recording.ts'
 import type { KnownTask } from '../../simulator/model/known-task.ts'
-import { SimulatedModel, simulatedModelName } from '../../simulator/model/simulator.ts'
+import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
+import { SimulatedModel } from '../../simulator/model/simulator.ts'
 import type { FaultRates } from '../../simulator/server/faults.ts'
-import { openSimulated } from '../../simulator/server/open-simulated.ts'
+import type { OpenedSimulation } from '../../simulator/server/open-simulated.ts'
+import type { ServerSettings } from '../../simulator/server/server.ts'
 import { UsageError } from '../problem.ts'
 import { flagOf, wholeNumber } from './option-values.ts'
 
@@ -128,7 +130,7 @@ export async function openChosenModel(
   }
   const opened =
     source.kind === 'simulated'
-      ? await openSimulated({ tasks: known, ...source })
+      ? await openSimulation({ tasks: known, ...source })
       : await fixable(() => openModel(source.settings))
   const model = 'model' in opened ? opened.model : opened
   if (record === undefined) return { model, close: () => opened.close() }
@@ -165,4 +167,10 @@ async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
       .replace(loaded, `${loaded} with --model-name`)
     throw new UsageError(flags, { cause: error })
   }
+}
+
+/** Its texts are read only where it is used. */
+async function openSimulation(settings: ServerSettings): Promise<OpenedSimulation> {
+  const { openSimulated } = await import('../../simulator/server/open-simulated.ts')
+  return openSimulated(settings)
 }

@@ -1,43 +1,70 @@
 import { basename } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import {
-  type NamedOrganisation,
-  type OrganisationName,
-  organisationNames,
-} from '../../evaluation/named-organisation.ts'
+import { isRunOrganisation, runOrganisationNames } from '../../evaluation/named-organisation.ts'
 import { fixedOrganisation } from '../../evaluation/organisation.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { Library } from '../../library/library.ts'
+import { organisations } from '../../organisations/list.ts'
+import type { GivenOptions, NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { readGraphFile } from './input-file.ts'
 
-type GraphFile = `graph:${string}`
-
-/** A name, or `graph:` and the file of a fixed graph. */
-export type GivenOrganisation = OrganisationName | GraphFile
+/** A name with its options, or `graph:` and the file of a fixed graph. */
+export interface GivenOrganisation {
+  /** As it was written. */
+  readonly text: string
+  readonly name: string
+  readonly options: GivenOptions
+}
 
 export function organisationOption(): Option {
-  const names = organisationNames.join(', ')
   return new Option(
     '--organisation <names...>',
-    `which ones, with commas or repeated: ${names}, graph:<file> (default: trained)`,
+    'which ones, with commas or repeated; `magic organisations` lists them; graph:<file> is a fixed graph (default: trained)',
   ).argParser(parseOrganisations)
 }
 
 function parseOrganisations(text: string, earlier: readonly GivenOrganisation[] = []): GivenOrganisation[] {
-  const names = text.split(',').map((name) => name.trim())
-  const known: readonly string[] = organisationNames
-  const unknown = names.find((name) => !known.includes(name) && !isGraphFile(name))
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`'${unknown}' is none of ${known.join(', ')} and graph:<file>.`)
-  return [...new Set([...earlier, ...(names as GivenOrganisation[])])]
+  const given = text.split(',').map((one) => parseOrganisation(one.trim()))
+  const all = [...earlier, ...given]
+  return all.filter(({ text: own }, place) => all.findIndex((other) => other.text === own) === place)
 }
 
-export function isGraphFile(name: string): name is GraphFile {
+/** Such as `llm-debate`, or `llm-debate:agents=5:rounds=3`. */
+export function parseOrganisation(text: string): GivenOrganisation {
+  if (isGraphFile(text)) return { text, name: text, options: {} }
+  const [name = '', ...settings] = text.split(':')
+  const isListed = organisations.some((one) => one.name === name)
+  if (!isListed && !isRunOrganisation(name))
+    throw new InvalidArgumentError(
+      `'${name}' is none of ${[...runOrganisationNames, ...organisations.map((one) => one.name)].join(', ')} and graph:<file>.`,
+    )
+  const options = Object.fromEntries(
+    settings.map((setting) => {
+      const [option = '', ...value] = setting.split('=')
+      if (value.length === 0 || !isListed)
+        throw new InvalidArgumentError(
+          isListed
+            ? `'${setting}' is no option: write it as in ${name}:option=value.`
+            : `'${name}' has no options.`,
+        )
+      return [option, readValue(value.join('='))]
+    }),
+  )
+  return { text, name, options }
+}
+
+/** A number, a truth value, or the text as it is. */
+function readValue(text: string): unknown {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+export function isGraphFile(name: string): boolean {
   return name.startsWith('graph:')
 }
 
 /** One graph for every question, from a file. */
-export async function openGraphFile(name: GraphFile, library: Library): Promise<NamedOrganisation> {
+export async function openGraphFile(name: string, library: Library): Promise<NamedOrganisation> {
   const path = name.slice('graph:'.length)
   const graph = await readGraphFile(path, library)
   const file = basename(path)

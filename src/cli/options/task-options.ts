@@ -7,11 +7,7 @@ import type { JsonObject } from '../../library/json-value.ts'
 import { SandboxPool } from '../../sandbox/pool.ts'
 import { sandboxAvailability } from '../../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
-import {
-  type SyntheticFamily,
-  syntheticFamilies,
-  syntheticTaskSet,
-} from '../../simulator/questions/synthetic-task-set.ts'
+import type { SyntheticFamily } from '../../simulator/questions/synthetic-task-set.ts'
 import { type BenchmarkName, benchmarkNames } from '../../tasks/benchmarks/list.ts'
 import { answerKinds } from '../../tasks/own/answer-kind.ts'
 import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
@@ -48,11 +44,16 @@ export interface OpenedTasks {
 const usualSizes = { train: 100, test: 200 }
 
 export function addTaskOptions(command: Command): Command {
-  return command
-    .argument(
+  return addTaskSourceOptions(
+    command.argument(
       '[tasks]',
       `a question file (.jsonl, .csv), \`synthetic\`, or a benchmark (${benchmarkNames.join(', ')}); without it, what magic.config.ts says`,
-    )
+    ),
+  )
+}
+
+export function addTaskSourceOptions(command: Command): Command {
+  return command
     .optionsGroup('Tasks:')
     .option('--config <file>', 'configuration; magic.config.* of this folder by default')
     .option('--train-size <n>', 'training questions at most', wholeNumber(1))
@@ -107,6 +108,10 @@ async function openBenchmark(name: BenchmarkName, source: TaskSource): Promise<O
 
 async function openSynthetic(source: TaskSource): Promise<Opened> {
   const { trainSize: train = usualSizes.train, testSize: test = usualSizes.test, taskSeed: seed = 0 } = source
+  // Only now: no other command waits for its texts to be read.
+  const { syntheticFamilies, syntheticTaskSet } = await import(
+    '../../simulator/questions/synthetic-task-set.ts'
+  )
   if (source.families !== undefined)
     return { set: syntheticTaskSet({ seed, train, test, families: source.families }), notes: [] }
   // Programs can only be asked for where they can be run. Recorded, so that a resume elsewhere has the same questions.

@@ -17,10 +17,19 @@ export interface LabelledReport {
 /** Evaluations side by side: what they scored and what they took. */
 export function evaluationTable(rows: readonly LabelledReport[], metric: string): ShownTable {
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
+  const isTold = rows.some(({ report }) => report.fidelity !== undefined)
+  const fidelityOf = (report: OrganisationReport) => (isTold ? [report.fidelity ?? ''] : [])
   return {
-    columns: ['organisation', `${metric} [95 %]`, ...measures, 'n', 'tokens/q', 'calls/q', 'cost', 'failed'],
+    columns: [
+      'organisation',
+      ...(isTold ? ['fidelity'] : []),
+      `${metric} [95 %]`,
+      ...measures,
+      ...['n', 'tokens/q', 'calls/q', 'cost', 'failed'],
+    ],
     rows: rows.map(({ label, report, isSimulated }) => [
       label,
+      ...fidelityOf(report),
       scoreWithInterval(report.score),
       ...measures.map((name) => percent(report.measures[name] ?? Number.NaN)),
       report.complete ? String(report.n) : `${report.n} of ${report.total}`,

@@ -1,7 +1,7 @@
 import type { QuestionDetail, Transcript } from '../../evaluation/question-detail.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { JsonValue } from '../../library/json-value.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { duration } from '../display/numbers.ts'
 import { graphLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
 import { counted, printable } from '../display/terminal-text.ts'
@@ -73,7 +73,7 @@ export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
       tried > 1 &&
       labelled('graphs', `${tried} were tried on it in training; this is the newest`, screen),
     '',
-    graphLines(AgentGraph.of(record.graph.units), screen),
+    graphLines(AgentGraph.from(record.graph), screen),
   ]
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { Worth } from '../../evaluation/worth.ts'
-import { isSimulatedModel } from '../../simulator/model/simulator.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
@@ -79,13 +79,21 @@ function facts({ folder, overview }: ShownRun): [name: string, text: string][] {
     ['model', `${answering}${isSimulated ? ': all scores are simulated' : ''}`],
     ['roles', `${profile.roles.length}, tools ${profile.tools.join(', ') || 'none'}`],
     ['encoder', `${encoder.name}${isPaperEncoder ? '' : " (the paper's is MiniLM)"}`],
-    ['settings', settingsText(overview)],
+    organisationText(record) ?? ['settings', settingsText(overview)],
     ['budget', budgetText(record)],
     ['spent', spentText(overview, isSimulated)],
     ['speed', updates.length === 0 ? '' : speedText(overview)],
     ['started', `${createdAt.replace('T', ' ').slice(0, 16)} UTC, version ${version}`],
     ['state', stateText(overview, runWord(folder))],
   ]
+}
+
+function organisationText({ organisation }: RunRecord): [name: string, text: string] | undefined {
+  if (organisation === undefined) return undefined
+  const options = Object.entries(organisation.options).map(
+    ([name, value]) => `${name} ${JSON.stringify(value)}`,
+  )
+  return ['trains', `${organisation.name}: ${options.join(', ')}`]
 }
 
 function settingsText({ departures }: RunOverview): string {
@@ -130,24 +138,36 @@ function stateText({ record, done, isFinished, updates }: RunOverview, run: stri
   return `${count}${when}; if no process is training it: \`magic resume ${run}\``
 }
 
+type Curve = readonly [name: string, values: number[], shown: (value: number) => string]
+
 /** How the training went, as small curves with their first and last values. Scores are on training questions. */
 function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const window = Math.min(smoothing, Math.max(1, Math.floor(updates.length / 3)))
   const suffix = window > 1 ? ` (mean of ${window} updates)` : ''
   const series = (read: (update: UpdateRecord) => number) => movingMean(updates.map(read), window)
-  const small: [string, number[], (value: number) => string][] = [
-    ['training score', series(({ score }) => score), fixed],
-    ['return', series(({ returns }) => meanOf(returns.map(([first = 0]) => first))), fixed],
-    ['entropy', series(({ loss }) => loss.entropy), fixed],
-    ['KL', series(({ loss }) => loss.divergence), fixed],
+  // An update that only learns from what was run before has no score.
+  const scores = updates.filter(({ actions }) => actions.units.length > 0).map(({ score }) => score)
+  const isPolicy = updates.some(({ returns }) => returns.length > 0)
+  const ofPolicies: Curve[] = !isPolicy
+    ? []
+    : [
+        ['return', series(({ returns }) => meanOf(returns.map(([first = 0]) => first))), fixed],
+        ['entropy', series(({ loss }) => loss.entropy), fixed],
+        ['KL', series(({ loss }) => loss.divergence), fixed],
+      ]
+  const small: Curve[] = [
+    ['training score', movingMean(scores, window), fixed],
+    ...ofPolicies,
     ['loss', series(({ loss }) => loss.total), fixed],
     ['tokens made', series(({ made }) => countOf(made)), tokens],
     ['tokens reused', series(({ reused }) => countOf(reused)), tokens],
   ]
   const columns = [`Per update${suffix}`, 'first', 'last', '']
-  const rows = small.map(([name, values, shown]) => {
-    return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
-  })
+  const rows = small
+    .filter(([, values]) => values.length > 0)
+    .map(([name, values, shown]) => {
+      return [name, shown(values[0]!), shown(values.at(-1)!), sparkline(values, 50)]
+    })
   const same = sameQuestions(updates)
   const compared =
     same === undefined

@@ -9,7 +9,7 @@ import { duration, money, tokens } from '../display/numbers.ts'
 import { factLines, type Screen, shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
 import { printResult } from '../print.ts'
-import { meanScore, moneyText, scoreWindow } from './training-view.ts'
+import { meanScore, moneyText } from './training-view.ts'
 
 interface FinishedTraining {
   readonly result: TrainingResult
@@ -39,7 +39,7 @@ function trainingJson({ result, updates, isSimulated }: FinishedTraining): objec
     score: {
       /** On the same questions, when each was asked first and last. */
       ...{ first: same?.first ?? null, last: same?.last ?? null, questions: same?.questions ?? 0 },
-      recent: meanScore(updates.slice(-scoreWindow)) ?? null,
+      recent: meanScore(updates) ?? null,
     },
     retries: retriesOf(updates),
     reused: { calls, tokens: input + output },
@@ -86,9 +86,11 @@ function retriesOf(updates: readonly UpdateRecord[]): number {
 }
 
 function scoreText(updates: readonly UpdateRecord[]): string {
-  const recent = meanScore(updates.slice(-scoreWindow))
+  const recent = meanScore(updates)
   if (recent === undefined) return 'none: no update was done'
-  const { gain, query } = updates.at(-1)!
+  const { gain, query, returns } = updates.at(-1)!
+  // Of a system that is no policy, which has no returns.
+  if (returns.length === 0) return `${recent.mean.toFixed(3)} (mean of the last updates that ran graphs)`
   if (query === undefined) return valuesText(recent.mean, gain)
   const same = sameQuestions(updates)
   if (same === undefined)

@@ -10,12 +10,13 @@ import { money, tokens } from '../display/numbers.ts'
 import type { Progress, ProgressFields } from '../display/progress.ts'
 
 /** Single updates jump between right and wrong: scores are means of this many. */
-export const scoreWindow = 20
+const scoreWindow = 20
 
-/** With the number of updates that it is the mean of. */
+/** Of the last updates that ran graphs, with their number. */
 export function meanScore(updates: readonly UpdateRecord[]): { mean: number; n: number } | undefined {
-  const n = updates.length
-  return n === 0 ? undefined : { mean: meanOf(updates.map(({ score }) => score)), n }
+  const scores = updates.filter(({ actions }) => actions.units.length > 0).map(({ score }) => score)
+  const last = scores.slice(-scoreWindow)
+  return last.length === 0 ? undefined : { mean: meanOf(last), n: last.length }
 }
 
 interface ShownTraining {
@@ -82,7 +83,7 @@ export class TrainingView {
     const { caps, isSimulated } = this.#shown
     const spent = this.#spent
     if (spent === undefined) return {}
-    const lastScore = meanScore(this.updates.slice(-scoreWindow))
+    const lastScore = meanScore(this.updates)
     const reused = sumTokens(this.updates.map((update) => update.reused))
     const reusedTokens = reused.input + reused.output
     const { cost, calls, minutes } = spent

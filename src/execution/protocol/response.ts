@@ -54,6 +54,20 @@ export function parseFinalResponse(text: string, contract: AnswerContract): Excl
   return 'reason' in reading ? reading : readContent(reading.object, contract)
 }
 
+/** Reads any JSON object that a model was asked for. Never throws. */
+export function parseObject(text: string): { readonly object: JsonObject } | FormatFailure {
+  const reading = readObject(text)
+  return 'reason' in reading ? reading : { object: toStorable(reading.object).value as JsonObject }
+}
+
+/** Fields that a node was asked for beside analysis and answer, of a response that has been read already. */
+export function furtherFields(text: string, names: readonly string[]): JsonObject {
+  const reading = parseObject(text)
+  const body = 'reason' in reading ? undefined : field(reading.object, 'content')
+  if (body === undefined || !isObject(body)) return {}
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(body, name) ? [[name, body[name]!]] : [])))
+}
+
 function readObject(text: string): { readonly object: JsonObject } | FormatFailure {
   let value: JsonValue
   try {

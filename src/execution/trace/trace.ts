@@ -24,8 +24,8 @@ type Keep = (text: Text) => string
 
 /** The record of an execution that has ended. Without `content` it holds no text of tasks, models or tools. */
 export function traceOf(
-  { id, status, answer, stop, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>,
-  { task, graph, library, contract, model }: ExecutionOptions,
+  { id, status, graph, notes, answer, stop, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>,
+  { task, library, contract, model }: Omit<ExecutionOptions, 'graph'>,
   runs: readonly NodeRun[],
   startedAt: Date,
   content: boolean,
@@ -46,6 +46,7 @@ export function traceOf(
     stop: stop && `${stop.kind}: ${stop.message}`,
     task: content ? task.id : idWithoutText(task),
     graph: graph.toJSON(),
+    ...(content && notes !== undefined && { notes }),
     /** Fingerprint. */
     library: library.fingerprint,
     contract: contract.name,

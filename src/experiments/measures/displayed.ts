@@ -6,6 +6,11 @@ export function isBelow(a: number, b: number): boolean {
   return a < b - equalWithin
 }
 
+/** For sorting, ascending. */
+export function compareFigures(a: number, b: number): number {
+  return isBelow(a, b) ? -1 : isBelow(b, a) ? 1 : 0
+}
+
 /** `83.13` for 83.125. Sums that fall short of a half by a rounding are halves. */
 export function twoDecimals(value: number): string {
   const hundredths = Math.floor(Math.abs(value) * 100 * (1 + 1e-12) + 0.5)

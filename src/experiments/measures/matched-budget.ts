@@ -1,3 +1,5 @@
+import { compareFigures, isBelow } from './displayed.ts'
+
 /** One setting of a method, such as self-consistency with k = 5, with its mean tokens per question. */
 export interface MeasuredSetting {
   readonly setting: number
@@ -10,16 +12,18 @@ export interface MeasuredSetting {
  * that do not the one that passes it least. Of equal tokens the higher score counts, then the smaller setting.
  */
 export function matchBudget(budget: number, settings: readonly MeasuredSetting[]) {
-  const better = (a: MeasuredSetting, b: MeasuredSetting) => b.score - a.score || a.setting - b.setting
+  const better = (a: MeasuredSetting, b: MeasuredSetting) =>
+    compareFigures(b.score, a.score) || a.setting - b.setting
   const within = settings
-    .filter(({ tokens }) => tokens <= budget)
-    .sort((a, b) => b.tokens - a.tokens || better(a, b))[0]
+    .filter(({ tokens }) => !isBelow(budget, tokens))
+    .sort((a, b) => compareFigures(b.tokens, a.tokens) || better(a, b))[0]
   const above = settings
-    .filter(({ tokens }) => tokens > budget)
-    .sort((a, b) => a.tokens - b.tokens || better(a, b))[0]
+    .filter(({ tokens }) => isBelow(budget, tokens))
+    .sort((a, b) => compareFigures(a.tokens, b.tokens) || better(a, b))[0]
   return {
     within: within?.setting ?? null,
-    share: within === undefined ? null : within.tokens / budget,
+    /** Of the budget; null also where there is none to take a share of. */
+    share: within === undefined || budget === 0 ? null : within.tokens / budget,
     above: above?.setting ?? null,
   }
 }

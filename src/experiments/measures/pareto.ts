@@ -1,5 +1,5 @@
 import { compareCodePoints } from '../../python/code-point-order.ts'
-import { isBelow } from './displayed.ts'
+import { compareFigures, isBelow } from './displayed.ts'
 
 /** An organisation's score and what it took; null where it is not known. */
 export interface Point {
@@ -34,7 +34,7 @@ export function paretoFrontier(points: readonly Point[]): Frontier {
     frontier: dominators
       .filter(({ by }) => by.length === 0)
       .map(({ point }) => point)
-      .sort((a, b) => a.tokens - b.tokens || compareCodePoints(a.name, b.name))
+      .sort((a, b) => compareFigures(a.tokens, b.tokens) || compareCodePoints(a.name, b.name))
       .map(({ name }) => name),
     dominated: Object.fromEntries(
       dominators.filter(({ by }) => by.length > 0).map(({ point, by }) => [point.name, by]),

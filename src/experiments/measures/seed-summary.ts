@@ -1,5 +1,6 @@
 import { meanOf } from '../../evaluation/statistics.ts'
 import { Problem } from '../../problem.ts'
+import { compareFigures } from './displayed.ts'
 import { studentQuantile } from './student.ts'
 
 /** The mean over seeds with its 95 % interval. One seed has neither deviation nor interval. */
@@ -27,13 +28,14 @@ export function compareSeeds(variant: readonly number[], base: readonly number[]
   if (variant.length !== base.length)
     throw new Problem(`Seeds cannot be paired: there are ${variant.length} and ${base.length}.`)
   const differences = variant.map((value, seed) => value - base[seed]!)
+  const signs = variant.map((value, seed) => compareFigures(value, base[seed]!))
   return {
     variant: seedMean(variant),
     base: seedMean(base),
     difference: seedMean(differences),
-    ahead: differences.filter((difference) => difference > 0).length,
-    behind: differences.filter((difference) => difference < 0).length,
-    equal: differences.filter((difference) => difference === 0).length,
+    ahead: signs.filter((sign) => sign > 0).length,
+    behind: signs.filter((sign) => sign < 0).length,
+    equal: signs.filter((sign) => sign === 0).length,
     p: signFlipTest(differences),
   }
 }

@@ -1,9 +1,11 @@
-// A result in the four forms of a report. All of them are made from `table.json` alone.
-import { xmlText } from './svg.ts'
+// A result in the text forms of a report; `html.ts` has the fourth. All of them are made from `table.json` alone.
 import type { Cell, ExperimentResult, ReportTable } from './tables.ts'
 
 /** What every table says above itself. */
-function heading({ title, source }: ReportTable, { simulated, deviations }: ExperimentResult): string[] {
+export function heading(
+  { title, source }: ReportTable,
+  { simulated, deviations }: ExperimentResult,
+): string[] {
   const what = {
     measured: simulated ? 'Measured on the SIMULATED model: no language model was asked.' : 'Measured.',
     quoted: "Quoted: the paper's own figures, not measured here.",
@@ -20,14 +22,13 @@ export function markdown(result: ExperimentResult): string {
       `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
     return [
       `## ${title}`,
-      ...about,
+      about.join('  \n'),
       [
         row(table.columns),
         `|${table.columns.map(() => '---').join('|')}|`,
         ...table.rows.map((cells) => row(cells.map(markdownCell))),
       ].join('\n'),
-      ...(table.notes ?? []).map((note) => `- ${note}`),
-      ...runLines(table).map((line) => `- ${line}`),
+      [...(table.notes ?? []), ...runLines(table)].map((line) => `- ${line}`).join('\n'),
     ]
   })
   const figures = result.figures.flatMap(({ id, title, caption }) => [
@@ -52,11 +53,15 @@ function markdownCell({ text, mark }: Cell): string {
   return mark === 'best' ? `**${text}**` : mark === 'second' ? `<u>${text}</u>` : text
 }
 
-/** Which runs the figures of each row rest on. */
-function runLines({ rows }: ReportTable): string[] {
-  return rows.flatMap((cells) => {
-    const runs = [...new Set(cells.flatMap((cell) => cell.runs ?? []))]
-    return runs.length === 0 ? [] : [`${cells[0]!.text}: ${runs.map((run) => `\`${run}\``).join(', ')}`]
+function runLines(table: ReportTable): string[] {
+  return rowRuns(table).map(({ row, runs }) => `${row}: ${runs.map((run) => `\`${run}\``).join(', ')}`)
+}
+
+/** Which runs the figures of each row rest on; rows of one name together. */
+export function rowRuns({ rows }: ReportTable): { readonly row: string; readonly runs: readonly string[] }[] {
+  return [...Map.groupBy(rows, ([first]) => first!.text)].flatMap(([row, alike]) => {
+    const runs = [...new Set(alike.flat().flatMap((cell) => cell.runs ?? []))]
+    return runs.length === 0 ? [] : [{ row, runs }]
   })
 }
 
@@ -125,42 +130,4 @@ function latexText(text: string): string {
     .replaceAll('↓', '$\\downarrow$')
     .replaceAll('×10\\^{}', '$\\times$10\\^{}')
     .replaceAll('−', '$-$')
-}
-
-export function html(result: ExperimentResult): string {
-  const tables = result.tables.map((table) => {
-    const [title, ...about] = heading(table, result)
-    const cell = ({ text, mark, runs }: Cell) =>
-      `<td${mark === undefined ? '' : ` class="${mark}"`}${runs === undefined ? '' : ` title="${xmlText(runs.join(', '))}"`}>${xmlText(text)}</td>`
-    return [
-      `<h2 id="${xmlText(table.id)}">${xmlText(title!)}</h2>`,
-      ...about.map((line) => `<p>${xmlText(line)}</p>`),
-      '<table><thead><tr>',
-      ...table.columns.map((column) => `<th>${xmlText(column)}</th>`),
-      '</tr></thead><tbody>',
-      ...table.rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`),
-      '</tbody></table><ul>',
-      ...[...(table.notes ?? []), ...runLines(table)].map((note) => `<li>${xmlText(note)}</li>`),
-      '</ul>',
-    ].join('\n')
-  })
-  return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-    `<title>${xmlText(`${result.experiment}: ${result.title}`)}</title>`,
-    '<style>body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}',
-    'td,th{padding:.2em .6em;border-bottom:1px solid #ccc;text-align:right}td:first-child,th:first-child{text-align:left}',
-    '.best{font-weight:bold}.second{text-decoration:underline}</style></head><body>',
-    `<h1>${xmlText(`${result.experiment}: ${result.title}`)}</h1>`,
-    result.simulated ? '<p><strong>Simulated: no language model was asked.</strong></p>' : '',
-    ...tables,
-    ...result.figures.map(
-      ({ id, title, caption }) =>
-        `<figure><img src="${xmlText(id)}.svg" alt="${xmlText(title)}"><figcaption>${xmlText(caption ?? '')}</figcaption></figure>`,
-    ),
-    '<h2>What was decided where the paper leaves it open</h2><ul>',
-    ...result.decisions.map((one) => `<li>${xmlText(one)}</li>`),
-    '</ul><h2>What it rests on</h2><table>',
-    ...result.facts.map(([name, value]) => `<tr><td>${xmlText(name)}</td><td>${xmlText(value)}</td></tr>`),
-    '</table></body></html>\n',
-  ].join('\n')
 }

@@ -1,5 +1,5 @@
-// Letters of 5 by 7 dots for pictures without fonts: seven rows from the top, each a digit in base 32 with the leftmost dot
-// as its highest bit.
+// Letters of 5 by 7 dots for pictures without fonts: rows from the top, each a digit in base 32 with the leftmost dot as its
+// highest bit. Letters that go below the line have nine.
 const rows: Readonly<Record<string, string>> = {
   ...{ '0': 'ehjlphe', '1': '4c4444e', '2': 'eh1248v', '3': 'v2421he', '4': '26aiv22', '5': 'vgu11he' },
   ...{ '6': '68guhhe', '7': 'v124888', '8': 'ehhehhe', '9': 'ehhf12c' },
@@ -7,22 +7,24 @@ const rows: Readonly<Record<string, string>> = {
   ...{ H: 'hhhvhhh', I: 'e44444e', J: '72222ic', K: 'hikokih', L: 'ggggggv', M: 'hrllhhh', N: 'hhpljhh' },
   ...{ O: 'ehhhhhe', P: 'uhhuggg', Q: 'ehhhlid', R: 'uhhukih', S: 'fgge11u', T: 'v444444', U: 'hhhhhhe' },
   ...{ V: 'hhhhha4', W: 'hhhllla', X: 'hha4ahh', Y: 'hhha444', Z: 'v1248gv' },
-  ...{ a: '00e1fhf', b: 'ggmphhu', c: '00egghe', d: '11djhhf', e: '00ehvge', f: '698s888', g: '0fhhf1e' },
-  ...{ h: 'ggmphhh', i: '40c444e', j: '20622ic', k: 'ggikoki', l: 'c44444e', m: '00qllhh', n: '00mphhh' },
-  ...{ o: '00ehhhe', p: '00uhugg', q: '00djf11', r: '00mpggg', s: '00ege1u', t: '88s8896', u: '00hhhjd' },
-  ...{ v: '00hhha4', w: '00hhlla', x: '00ha4ah', y: '00hhf1e', z: '00v248v' },
+  ...{ a: '00e1fhf', b: 'ggmphhu', c: '00egghe', d: '11djhhf', e: '00ehvge', f: '698s888', g: '00fhhhf1e' },
+  ...{ h: 'ggmphhh', i: '40c444e', j: '2062222ic', k: 'ggikoki', l: 'c44444e', m: '00qllhh', n: '00mphhh' },
+  ...{ o: '00ehhhe', p: '00uhhhugg', q: '00fhhhf11', r: '00mpggg', s: '00ege1u', t: '88s8896', u: '00hhhjd' },
+  ...{ v: '00hhha4', w: '00hhlla', x: '00ha4ah', y: '00hhhhf1e', z: '00v248v' },
   ...{ '.': '00000cc', ',': '0000c48', '-': '000v000', '–': '000v000', '−': '000v000', '+': '044v440' },
   ...{ '%': 'op248j3', '(': '2488842', ')': '8422248', '[': 'e88888e', ']': 'e22222e', '/': '01248g0' },
+  ...{ '@': 'ehnlnge', "'": '4400000', '!': '4444404', '?': 'eh12404', '#': 'aavavaa', '&': '8k8kmid' },
+  ...{ '*': '04lel40', '<': '0248420', '>': '0842480', '|': '4444444', ';': '0cc0c48' },
   ...{ ':': '0cc0cc0', '^': '4ah0000', '×': '0ha4ah0', '=': '00v0v00', _: '000000v', ' ': '0000000' },
 }
 
 /** Letters that are not here show as an empty box. */
 const unknown = 'vhhhhhv'
 
-export const glyph = { width: 5, height: 7, advance: 6 } as const
+export const glyph = { width: 5, height: 7, below: 2, advance: 6 } as const
 
 /** Whether a letter has a dot there. */
 export function hasDot(letter: string, column: number, row: number): boolean {
-  const bits = Number.parseInt((rows[letter] ?? unknown)[row]!, 32)
+  const bits = Number.parseInt((rows[letter] ?? unknown)[row] ?? '0', 32)
   return ((bits >> (glyph.width - 1 - column)) & 1) === 1
 }

@@ -1,4 +1,5 @@
 import type { Anchor, Drawing, DrawnShape, Place } from './drawing.ts'
+import { placeLabels } from './labels.ts'
 import type { Figure } from './tables.ts'
 
 const size = { width: 640, height: 400 }
@@ -49,16 +50,26 @@ function plotSeries({ x, y, series }: Figure): DrawnShape[] {
             return { kind: 'line', from: place(points[before]!), to: place(point), colour }
           })
         : []
-      const marks = points.flatMap((point): DrawnShape[] => {
-        const at = place(point)
-        const disc: DrawnShape = { kind: 'disc', at, radius: 4, colour }
-        return point.label === undefined
-          ? [disc]
-          : [disc, label([at[0] + 7, at[1] - 7], point.label, 'start')]
+      const marks = points.map((point): DrawnShape => {
+        return { kind: 'disc', at: place(point), radius: 4, colour }
       })
       return [...joined, ...marks, ...legend(name, index, colour)]
     }),
+    ...labels(
+      points.map((point) => ({ at: place(point), text: point.label })),
+      series.length,
+    ),
   ]
+}
+
+/** Labels keep off the legend, which has so many lines. */
+function labels(
+  points: readonly { readonly at: Place; readonly text?: string }[],
+  lines: number,
+): DrawnShape[] {
+  const named = points.flatMap(({ at, text }) => (text === undefined ? [] : [{ at, text }]))
+  const legend = { left: frame.right + 8, right: size.width, top: frame.top, bottom: frame.top + lines * 18 }
+  return placeLabels(named, [legend]).map((at, index) => label(at, named[index]!.text, 'start'))
 }
 
 function plotBars({ bars = [], x, y }: Figure): DrawnShape[] {
@@ -72,7 +83,9 @@ function plotBars({ bars = [], x, y }: Figure): DrawnShape[] {
       const left = frame.left + index * room + width / 2
       const drawn = group.bars.flatMap(({ name, value }): DrawnShape[] => {
         const which = names.indexOf(name)
-        const [from, top] = [left + which * width, up.at(value)]
+        const from = left + which * width
+        if (value === null) return [label([from + width * 0.45, frame.bottom - 8], 'N/A', 'middle')]
+        const top = up.at(value)
         return [
           {
             kind: 'box',

@@ -58,7 +58,7 @@ class Canvas {
     const left = x - { start: 0, middle: width / 2, end: width }[anchor]
     const top = y - (glyph.height * density) / 2
     for (const [index, letter] of letters.entries())
-      for (let row = 0; row < glyph.height; row += 1)
+      for (let row = 0; row < glyph.height + glyph.below; row += 1)
         for (let column = 0; column < glyph.width; column += 1)
           if (hasDot(letter, column, row))
             this.#box(

@@ -35,7 +35,8 @@ export interface Figure {
   /** Instead of series: groups of bars, from 0 to 100. */
   readonly bars?: readonly {
     readonly group: string
-    readonly bars: readonly { readonly name: string; readonly value: number }[]
+    /** Null is N/A, which is no bar of height 0. */
+    readonly bars: readonly { readonly name: string; readonly value: number | null }[]
   }[]
   readonly caption?: string
 }

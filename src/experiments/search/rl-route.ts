@@ -12,9 +12,17 @@ export interface RouteResult {
   /** Those that were reached, with the checkpoint of each. */
   readonly stages: readonly (ReachedStage & { readonly update: number })[]
   readonly notReached: readonly number[]
-  readonly end: 'finished' | 'stalled'
+  /** `out of passes`: it went through the questions as often as a training may. */
+  readonly end: 'finished' | 'stalled' | 'out of passes'
   readonly batches: number
   readonly spent: number
+}
+
+/** What a route may spend, and the ledger that it begins from. */
+export interface RouteBudget {
+  readonly stages: readonly number[]
+  readonly unit: BudgetUnit
+  readonly ledger?: string
 }
 
 /** The RL route: a batch is an update, and the checkpoint of every stage is kept. */
@@ -23,7 +31,7 @@ export async function rlRoute(
   name: string,
   opened: OpenedSet,
   settings: GivenTrainingSettings,
-  { stages, unit }: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+  { stages, unit, ledger }: RouteBudget,
 ): Promise<RouteResult> {
   const folder = lab.run(name)
   const account = new StageAccount(stages, splitOf(opened.set, 'train').tasks.length)
@@ -49,12 +57,12 @@ export async function rlRoute(
     await lab.train(name, opened, settings, {
       keptUpdates,
       until: ended.signal,
-      ledger: lab.options.ledger,
+      ledger,
       onEvent: (event) => {
         if (event.type === 'update') book(event)
         lab.options.onTraining?.(event)
       },
     })
-  const { notReached, end, batches, spent } = account
-  return { folder, stages: reached, notReached, end: end!, batches, spent }
+  const { notReached, end = 'out of passes', batches, spent } = account
+  return { folder, stages: reached, notReached, end, batches, spent }
 }

@@ -1,5 +1,11 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { demonstrationAt, type GraphPool, type ScoredGraph, searchQuestion, type Visit } from './pool.ts'
+import {
+  demonstrationAt,
+  type GraphPool,
+  type ScoredGraph,
+  searchQuestion,
+  type Visit,
+} from '../../learning/search/pool.ts'
 import { type ReachedStage, StageAccount } from './stages.ts'
 
 /** What the search takes from outside. */

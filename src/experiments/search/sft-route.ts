@@ -1,4 +1,10 @@
 import { join } from 'node:path'
+import { drawCandidates } from '../../learning/search/candidates.ts'
+import {
+  demonstrationGroup,
+  imitationDropout,
+  imitationWeights,
+} from '../../learning/search/demonstration.ts'
 import { embedQuestions } from '../../learning/training-questions.ts'
 import { untrainedLearner } from '../../learning/untrained-policy.ts'
 import { deriveRandom } from '../../numerics/random.ts'
@@ -11,17 +17,15 @@ import { type PreparedRun, prepareRun } from '../../training/prepare-run.ts'
 import { openRunFiles } from '../../training/run-files.ts'
 import { openEvaluator } from '../../training/training-evaluator.ts'
 import { ExperimentStopped, type Laboratory, type OpenedSet } from '../laboratory.ts'
-import { drawCandidates } from './candidates.ts'
-import { demonstrationGroup, imitationDropout, imitationWeights } from './demonstration.ts'
-import type { RouteResult } from './rl-route.ts'
+import type { RouteBudget, RouteResult } from './rl-route.ts'
 import { SearchRoute } from './route.ts'
-import type { BudgetUnit } from './spent-amount.ts'
 
 /** A line of `search.jsonl`: what a batch did and had cost by its end. */
 interface BatchLine {
   readonly batch: number
   readonly question: string
-  readonly candidates: number
+  /** Slots without a candidate. */
+  readonly leftOut: number
   readonly best: string | null
   readonly asked: readonly string[]
   readonly cost: number
@@ -32,6 +36,8 @@ interface BatchLine {
 export interface SftResult extends RouteResult {
   /** Supervised steps over all stages. */
   readonly updates: number
+  /** Slots of all batches that stayed without a candidate. */
+  readonly leftOut: number
 }
 
 /**
@@ -43,7 +49,7 @@ export async function sftRoute(
   name: string,
   opened: OpenedSet,
   given: GivenTrainingSettings,
-  budgetOfRoute: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+  budgetOfRoute: RouteBudget,
 ): Promise<SftResult> {
   const { engine, encoder } = lab.options
   const folder = lab.run(name)
@@ -67,7 +73,7 @@ export async function sftRoute(
       resume: isResumed,
     })
     if (isResumed) assertSameRun(folder.readRecord(), prepared.record)
-    else await beginRun(prepared, new Budget({}, undefined).spent, { ledger: lab.options.ledger })
+    else await beginRun(prepared, new Budget({}, undefined).spent, { ledger: budgetOfRoute.ledger })
     return await search(lab, prepared, budgetOfRoute)
   } finally {
     lock.release()
@@ -77,7 +83,7 @@ export async function sftRoute(
 async function search(
   lab: Laboratory,
   prepared: PreparedRun,
-  { stages, unit }: { readonly stages: readonly number[]; readonly unit: BudgetUnit },
+  { stages, unit }: RouteBudget,
 ): Promise<SftResult> {
   const { folder, parts, price, record, encoder } = prepared
   const { training } = record
@@ -102,12 +108,16 @@ async function search(
   let before = earlier.at(-1)?.spent ?? 0
   let updates = 0
   const reached: RouteResult['stages'][number][] = []
+  const emptySlots: number[] = []
   const route: SearchRoute = new SearchRoute({
     questions: queries.length,
     stages,
     candidates(question, batch) {
       const visit = Math.floor(batch / queries.length)
-      return drawCandidates(space, deriveRandom(seed, 'search', queries[question]!.id, visit)).graphs
+      const random = deriveRandom(seed, 'search', queries[question]!.id, visit)
+      const { graphs, leftOut } = drawCandidates(space, random)
+      emptySlots.push(leftOut)
+      return graphs
     },
     score: async (graph, question) => (await evaluator.evaluate(graph, queries[question]!.id)).score,
     cost() {
@@ -145,7 +155,7 @@ async function search(
         lines.append({
           batch: batch.batch,
           question: queries[batch.question]!.id,
-          candidates: batch.asked.length,
+          leftOut: emptySlots.at(-1)!,
           best: batch.best?.key ?? null,
           asked: batch.asked.map(({ key }) => key),
           cost: batch.cost,
@@ -167,6 +177,7 @@ async function search(
   }
   const { spent } = budget
   lab.book({ ...spent, tokens: spent.input + spent.output })
+  const leftOut = emptySlots.reduce((sum, count) => sum + count, 0)
   const { notReached, end, batches, spent: booked } = route.account
-  return { folder, stages: reached, notReached, end: end!, batches, spent: booked, updates }
+  return { folder, stages: reached, notReached, end: end!, batches, spent: booked, updates, leftOut }
 }

@@ -1,3 +1,4 @@
+import { organisationReport, type QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { assertLegalGraph } from '../../graph/legality.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
@@ -8,7 +9,7 @@ import { type Figure, figure, type ReportTable, textCell } from '../report/table
 import { d1Settings as settings } from '../settings.ts'
 import { type D1Assignment, d1Assignments, d1Table } from '../tables/d1-table.ts'
 import type { ExperimentDefinition } from './definition.ts'
-import { evaluationTables } from './shared-tables.ts'
+import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
 export const d1: ExperimentDefinition = {
   settings,
@@ -20,12 +21,12 @@ export const d1: ExperimentDefinition = {
     conditions: d1Assignments.map((id) => ({ id, organisation: (set: TaskSet) => assigned(id, set) })),
   }),
   async conduct(lab, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const results = (await conduct(lab, this.comparison!(options))).map(byD1sRule)
     const bySet = [...Map.groupBy(results, ({ set }) => set).values()]
     return {
       tables: [
         ...bySet.flatMap(assignmentTables),
-        ...evaluationTables(results),
+        ...evaluationTables(results, 'AAA'),
         ...bySet.flatMap(([one]) => quotedTable(one!.set)),
       ],
       figures: bySet.map(panel),
@@ -55,16 +56,32 @@ function assigned(assignment: D1Assignment, { library }: TaskSet) {
   }
 }
 
+/** Any task set's answers are right or wrong here, and wrong where a node failed. */
+function byD1sRule(result: ConditionResult): ConditionResult {
+  const { report } = result
+  const records = report.records.map((record) => ({
+    ...record,
+    score: isRight(record) && record.failures.length === 0 ? 1 : 0,
+    measures: { ...record.measures, beforeFailures: isRight(record) ? 1 : 0 },
+  }))
+  return { ...result, report: organisationReport({ ...report, tasks: report.total }, records) }
+}
+
+/** Whatever failed. */
+function isRight({ score, measures }: QuestionRecord): boolean {
+  return (measures?.['beforeFailures'] ?? score) === 1
+}
+
 function tableOf(results: readonly ConditionResult[]) {
   return d1Table(
     results.flatMap(({ condition, report }) =>
-      report.records.map(({ task, score, measures, failures, usage }) => ({
+      report.records.map((record) => ({
         assignment: condition,
-        example: task,
-        scoreCorrect: (measures?.['beforeFailures'] ?? score) === 1,
-        failures: failures.length,
-        input: usage.input,
-        output: usage.output,
+        example: record.task,
+        scoreCorrect: isRight(record),
+        failures: record.failures.length,
+        input: record.usage.input,
+        output: record.usage.output,
       })),
     ),
   )
@@ -73,7 +90,7 @@ function tableOf(results: readonly ConditionResult[]) {
 function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
   const { set, title } = results[0]!
   const table = tableOf(results)
-  const runsOf = (assignment: string) => results.find(({ condition }) => condition === assignment)!.runs
+  const of = (assignment: string) => results.find(({ condition }) => condition === assignment)!
   const percent = (value: number) => `${twoDecimals(value)} %`
   return [
     {
@@ -81,18 +98,28 @@ function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
       title: `D1 on ${title}: ${table.questions} questions, ${table.executions} executions`,
       source: 'measured',
       columns: [
-        ...['assignment', 'correct', 'right before the failure rule', 'with failures', 'accuracy', 'change'],
-        ...['won/lost', 'input', 'output', 'tokens', 'tokens against GGG', 'frontier'],
+        ...['assignment', 'correct', 'right before the failure rule', 'with failures', 'accuracy'],
+        ...[
+          '95 % interval',
+          'change [95 %]',
+          'won/lost',
+          'input',
+          'output',
+          'tokens',
+          'tokens against GGG',
+          'frontier',
+        ],
       ],
       rows: table.rows.map((row) => {
-        const runs = runsOf(row.assignment)
+        const { runs, report } = of(row.assignment)
         return [
           textCell(row.assignment),
           figure(row.correct, String, { runs }),
           figure(row.correctBeforeFailures, String, { runs }),
           figure(row.withFailures, String, { runs }),
           figure(row.accuracy, twoDecimals, { runs }),
-          figure(row.changeAgainstAAA, twoDecimals, { runs }),
+          textCell(intervalText(report)),
+          differenceCell(of(row.assignment), of('AAA')),
           textCell(`${row.wins}/${row.losses}`),
           figure(row.input, String, { runs }),
           figure(row.output, String, { runs }),
@@ -102,6 +129,8 @@ function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
         ]
       }),
       notes: [
+        pairedNote,
+        ...unknownNotes(results),
         `Preferred: ${table.preferred}, ${twoDecimals(table.gainOverEndpoints)} points over the better of AAA and GGG, tokens against GGG ${table.preferredTokenChangeAgainstGGG === null ? 'N/A' : percent(table.preferredTokenChangeAgainstGGG)}.`,
       ],
     },
@@ -109,14 +138,15 @@ function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
       id: `d1-${set}-interventions`,
       title: `D1 on ${title}: one role as a group, against AAA`,
       source: 'measured',
-      columns: ['role', 'assignment', 'points'],
+      columns: ['role', 'assignment', 'points', 'points [95 %]'],
       rows: (['decomposer', 'solver', 'verifier'] as const).map((role, unit) => {
         const assignment = ['GAA', 'AGA', 'AAG'][unit]!
-        const runs = [...runsOf(assignment), ...runsOf('AAA')]
+        const runs = [...of(assignment).runs, ...of('AAA').runs]
         return [
           textCell(role),
           textCell(assignment),
           figure(table.interventions[role], twoDecimals, { runs }),
+          differenceCell(of(assignment), of('AAA')),
         ]
       }),
     },

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storedEvaluations } from '../../evaluation/evaluate.ts'
 import { Problem } from '../../problem.ts'
+import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { RunFolder } from '../../store/run-folder.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { d2Settings as settings } from '../settings.ts'
@@ -12,8 +13,10 @@ import type { ExperimentDefinition } from './definition.ts'
 export const d2: ExperimentDefinition = {
   settings,
   async conduct(_, { from }) {
+    const reached = from === undefined ? undefined : reachedTable(from)
     return {
-      tables: [boundTable(), ...(from === undefined ? [] : [reachedTable(from)])],
+      ...(reached && { simulated: reached.isSimulated }),
+      tables: [boundTable(), ...(reached === undefined ? [] : [reached.table])],
       figures: [],
       decisions: ['The paper has the formula alone; which m and B are shown is ours.'],
     }
@@ -40,13 +43,14 @@ function percentText(value: number): string {
 }
 
 /** The coverage that a D1 experiment reached, per question: three roles, one execution per assignment. */
-function reachedTable(folder: string): ReportTable {
+function reachedTable(folder: string): { table: ReportTable; isSimulated: boolean } {
   const file = join(folder, 'experiment.json')
   if (!existsSync(file)) throw new Problem(`${folder} is no experiment: it has no experiment.json.`)
   const { sets } = JSON.parse(readFileSync(file, 'utf8')) as {
     sets: readonly { name: string; seed: number }[]
   }
-  return {
+  const models = new Set<string>()
+  const table: ReportTable = {
     id: 'd2-reached',
     title: 'D2: coverage that D1 reached, the least of all questions',
     source: 'measured',
@@ -55,8 +59,10 @@ function reachedTable(folder: string): ReportTable {
       const executed = new Map<string, string[]>()
       for (const assignment of d1Assignments) {
         const run = new RunFolder(join(folder, 'runs', `${name}-${seed}-${assignment.toLowerCase()}`))
-        for (const { records } of storedEvaluations(run))
+        for (const { header, records } of storedEvaluations(run)) {
+          models.add(header.model)
           for (const { task } of records) executed.set(task, [...(executed.get(task) ?? []), assignment])
+        }
       }
       const counts = [...executed.values()]
       if (counts.length === 0) throw new Problem(`${folder} has no records of D1 on ${name} yet.`)
@@ -72,4 +78,5 @@ function reachedTable(folder: string): ReportTable {
       ]
     }),
   }
+  return { table, isSimulated: [...models].some(isSimulatedModel) }
 }

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs'
 import { Problem } from '../../problem.ts'
-import { readLines } from '../../store/durable-file.ts'
-import type { TrajectoryRecord } from '../../training/update-record.ts'
+import { trainingSettings } from '../../settings/training.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
+import { type PlannedStep, trainingSteps } from '../plan.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Cell, type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { d3Settings as settings } from '../settings.ts'
-import { d3Statistics, type SignalCounts } from '../tables/d3-statistics.ts'
+import type { d3Statistics, SignalCounts } from '../tables/d3-statistics.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { isOfSimulatedRun, recordedCredit } from './recorded-credit.ts'
 
 interface Diagnosed {
   readonly set: string
@@ -19,6 +19,15 @@ interface Diagnosed {
 
 export const d3: ExperimentDefinition = {
   settings,
+  async plan(lab, { tasks, training }) {
+    const steps: PlannedStep[] = []
+    for (const name of tasks) {
+      const opened = await lab.open(name, settings.study)
+      const given = { ...settings.training, ...training }
+      steps.push(...(await trainingSteps(lab, opened, opened.set.name, given, 1)))
+    }
+    return steps
+  },
   async conduct(lab, options) {
     const diagnosed =
       options.from === undefined
@@ -27,11 +36,12 @@ export const d3: ExperimentDefinition = {
             {
               set: 'recorded',
               title: options.from,
-              statistics: statisticsOf(options.from),
+              statistics: recordedCredit(options.from),
               runs: [options.from],
             },
           ]
     return {
+      ...(options.from === undefined ? {} : { simulated: isOfSimulatedRun(options.from) }),
       tables: [mainTable(diagnosed), positionTable(diagnosed), setsTable(diagnosed), quotedTable()],
       figures: [bars(diagnosed)],
       decisions: [
@@ -44,45 +54,19 @@ export const d3: ExperimentDefinition = {
 }
 
 async function trainAll(lab: Laboratory, { tasks, seeds, training }: StudyOptions): Promise<Diagnosed[]> {
+  const { eta, callPenalty, tokenPenalty } = trainingSettings.parse(training).rewards
+  if (eta !== 1 || callPenalty !== 0 || tokenPenalty !== 0)
+    throw new Problem('D3 needs a discount of 1 and no call or token penalty: else returns are not scores.')
   const diagnosed: Diagnosed[] = []
   for (const name of tasks) {
     const opened = await lab.open(name, settings.study)
     const { set } = opened
     const given = { ...settings.training, ...training, seed: seeds[0]! }
     const folder = await lab.train(`${set.name}-${seeds[0]}-credit`, opened, given)
-    const statistics = statisticsOf(folder.trajectoriesFile, folder.readRecord().training.maxUnits)
+    const statistics = recordedCredit(folder.trajectoriesFile)
     diagnosed.push({ set: set.name, title: set.title, statistics, runs: [lab.place(folder.path)] })
   }
   return diagnosed
-}
-
-/** Computes the statistics from a run's `trajectories.jsonl`. */
-function statisticsOf(file: string, units?: number) {
-  if (!existsSync(file)) throw new Problem(`There is no file ${file}. Name a run's trajectories.jsonl.`)
-  const groups = (readLines(file) as TrajectoryRecord[]).map(({ trajectories }) => trajectories)
-  const all = groups.flat()
-  if (all.length === 0 || all.some((one) => !Array.isArray(one?.transitions)))
-    throw new Problem(`${file} holds no trajectories. Name a run's trajectories.jsonl.`)
-  const unfit = all.find(
-    ({ settings: { eta, callPenalty, tokenPenalty } }) =>
-      eta !== 1 || callPenalty !== 0 || tokenPenalty !== 0,
-  )
-  if (unfit !== undefined)
-    throw new Problem(
-      `${file} was recorded with a discount other than 1 or with call or token penalties: its returns are not scores.`,
-    )
-  // A record does not tell the unit limit: it is where STOPs were forced, else above all of them.
-  const sizes = all.map(({ transitions }) => transitions.length)
-  const forced = all.find(({ forcedStop }) => forcedStop)?.transitions.length
-  const stored = groups.map((group) =>
-    group.map((trajectory) => ({
-      rewards: trajectory.transitions.map(({ reward }) => reward),
-      terminalReward: trajectory.terminal_reward,
-      terminalShapingReward: trajectory.terminal_shaping_reward,
-      forcedStop: trajectory.forcedStop,
-    })),
-  )
-  return d3Statistics(stored, units ?? forced ?? Math.max(...sizes) + 1)
 }
 
 const percent = (rate: number) => `${twoDecimals(rate * 100)} %`
@@ -145,6 +129,10 @@ function setsTable(diagnosed: readonly Diagnosed[]): ReportTable {
   }
 }
 
+function inPercent(rate: number | null): number | null {
+  return rate === null ? null : rate * 100
+}
+
 function bars(diagnosed: readonly Diagnosed[]): Figure {
   return {
     id: 'd3',
@@ -155,8 +143,8 @@ function bars(diagnosed: readonly Diagnosed[]): Figure {
     bars: diagnosed.map(({ title, statistics: { intermediateAdd: add } }) => ({
       group: title,
       bars: [
-        { name: 'terminal-only', value: (add.terminalRate ?? 0) * 100 },
-        { name: 'dense', value: (add.denseRate ?? 0) * 100 },
+        { name: 'terminal-only', value: inPercent(add.terminalRate) },
+        { name: 'dense', value: inPercent(add.denseRate) },
       ],
     })),
   }

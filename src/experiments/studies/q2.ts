@@ -6,11 +6,13 @@ import { type Cell, figure, type ReportTable, textCell } from '../report/tables.
 import { q2Settings as settings } from '../settings.ts'
 import { q2Table, q2Variants } from '../tables/q2-table.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
+import { matchedBudgetTables } from './matched-budget.ts'
 import { seedTables } from './seeds.ts'
-import { differenceNotes, evaluationTables, intervalText } from './shared-tables.ts'
+import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
 export const q2: ExperimentDefinition = {
   settings,
+  takesSeeds: true,
   comparison: ({ tasks, seeds, training }: StudyOptions): ConditionComparison => ({
     tasks,
     seeds,
@@ -19,13 +21,15 @@ export const q2: ExperimentDefinition = {
     conditions: q2Variants.map((id) => ({ id, training: settings.variants[id] })),
   }),
   async conduct(lab: Laboratory, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const comparison = this.comparison!(options)
+    const results = await conduct(lab, comparison)
     const sets = [...new Set(results.map(({ set }) => set))]
     return {
       tables: [
         ...sets.map((set) =>
           ablationTable(results.filter((one) => one.set === set && one.seed === options.seeds[0])),
         ),
+        ...(options.matchedBudget ? await matchedBudgetTables(lab, comparison, options.tasks, results) : []),
         ...seedTables(results, 'full'),
         ...evaluationTables(results),
         ...sets.flatMap(quotedTable),
@@ -40,7 +44,7 @@ export const q2: ExperimentDefinition = {
   },
 }
 
-const columns = ['variant', 'score', 'change', 'tokens', 'change of tokens', 'n', '95 % interval']
+const columns = ['variant', 'score', 'change', 'tokens', 'change of tokens']
 
 function ablationTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric, seed } = results[0]!
@@ -65,6 +69,7 @@ function ablationTable(results: readonly ConditionResult[]): ReportTable {
       { value: row.tokenChange, text: row.tokenChangeText ?? '–', runs },
       figure(report.n, String, { runs }),
       { value: null, text: intervalText(report), runs },
+      differenceCell(of(row.variant), of('full')),
     ]
   })
   const last: Cell[] = [
@@ -75,14 +80,15 @@ function ablationTable(results: readonly ConditionResult[]): ReportTable {
     figure(against.tokens, percent, { runs: both }),
     textCell(''),
     textCell(''),
+    differenceCell(of('full'), of('final-reward-only')),
   ]
   return {
     id: `q2-${set}`,
     title: `Q2 on ${title}: ${metric} and tokens of the evaluation, seed ${seed}`,
     source: 'measured',
-    columns,
+    columns: [...columns, 'n', '95 % interval', 'change [95 %]'],
     rows: [...cells, last],
-    notes: differenceNotes(results, 'full'),
+    notes: [pairedNote, ...unknownNotes(results)],
   }
 }
 
@@ -96,7 +102,7 @@ function quotedTable(set: string): ReportTable[] {
       id: `q2-${set}-quoted`,
       title: `Q2 on ${set} as the paper quotes it`,
       source: 'quoted',
-      columns: columns.slice(0, 5),
+      columns,
       rows: q2Variants.map((variant) => {
         const { score, score_change, tokens_text, token_change } = paper.rows[variant]
         return [

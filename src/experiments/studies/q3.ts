@@ -1,33 +1,55 @@
-import { pairedBootstrap } from '../../evaluation/statistics.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
-import { priceOf } from '../../models/prices.ts'
+import { costOf, priceOf } from '../../models/prices.ts'
+import { Problem } from '../../problem.ts'
 import { executionSettings } from '../../settings/execution.ts'
+import type { TaskSet } from '../../tasks/task-set.ts'
 import type { ConditionResult } from '../conditions.ts'
-import { checkInitialWeights } from '../initial-weights.ts'
+import { weightsDigest } from '../initial-weights.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
+import { evaluationStep, type PlannedStep, policyLike, step, trainingSteps } from '../plan.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { type RouteResult, rlRoute } from '../search/rl-route.ts'
 import { type SftResult, sftRoute } from '../search/sft-route.ts'
+import { routeSnapshot } from '../search/snapshot.ts'
 import { budgetUnit } from '../search/spent-amount.ts'
 import { q3Settings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { seedTables } from './seeds.ts'
-import { evaluationTables, intervalText } from './shared-tables.ts'
+import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
 /** Both routes on one task set with one seed, evaluated at every stage. */
 interface Compared {
   readonly unit: string
   readonly rl: RouteResult
   readonly sft: SftResult
-  readonly digest: string
   readonly stages: readonly number[]
   readonly results: readonly (ConditionResult & { readonly stage: number })[]
 }
 
 export const q3: ExperimentDefinition = {
   settings,
+  takesSeeds: true,
+  async plan(lab, { tasks, seeds, training }) {
+    const steps: PlannedStep[] = []
+    for (const name of tasks) {
+      const opened = await lab.open(name, settings.study)
+      const { set } = opened
+      const given = { ...settings.training, ...training, passes: 1 }
+      const { unit, price, routeBudget } = await budgetOf(lab, set)
+      // Both routes spend their budget; what a pass of updates takes says how many calls that buys.
+      for (const pass of await trainingSteps(lab, opened, `${set.name}, RL`, given, 1)) {
+        const took = unit.amount({ ...pass, cost: costOf(pass, price, new Date()) })
+        const passes = (routeBudget * seeds.length) / Math.max(took, Number.MIN_VALUE)
+        steps.push(step(lab, pass.label, pass, { updates: pass.updates }, passes))
+        steps.push(step(lab, `${set.name}, Search-then-SFT: search`, pass, {}, passes))
+      }
+      const evaluations = (1 + 2 * settings.stages) * seeds.length
+      steps.push(await evaluationStep(lab, opened, set.name, policyLike(set, given), evaluations))
+    }
+    return steps
+  },
   async conduct(lab, options) {
     const compared: Compared[] = []
     for (const tasks of options.tasks)
@@ -41,7 +63,7 @@ export const q3: ExperimentDefinition = {
       tables: [
         ...first.map(stageTable),
         ...seedTables(last, 'Search-then-SFT'),
-        ...evaluationTables(all.map((one) => ({ ...one, condition: `${one.condition} at ${one.stage}` }))),
+        ...evaluationTables(all.filter(isOwnEvaluation).map(namedByStage)),
         quotedTable(),
       ],
       figures: first.map(stageFigure),
@@ -50,12 +72,18 @@ export const q3: ExperimentDefinition = {
         'A batch that passes several stages reaches each of them. A whole cycle of batches that cost nothing ends a route as stalled; stages not reached are told, never filled in.',
         'The temperature falls from 1.2 to 1.0 over the first 100 updates, then stays.',
         `Where the model has no price, the budget is ${settings.tokenBudget.toLocaleString('en')} tokens; stages are fifths of it.`,
-        ...first.map(
-          ({ results, digest }) => `${results[0]!.title}: both routes begin from weights ${digest}.`,
-        ),
       ],
     }
   },
+}
+
+/** The common start was evaluated once, and is shown under both routes. */
+function isOwnEvaluation({ stage, condition }: Compared['results'][number]): boolean {
+  return stage > 0 || condition === 'RL'
+}
+
+function namedByStage(one: Compared['results'][number]): ConditionResult {
+  return { ...one, condition: one.stage === 0 ? 'initial' : `${one.condition} at ${one.stage}` }
 }
 
 async function compare(
@@ -66,19 +94,17 @@ async function compare(
 ): Promise<Compared> {
   const opened = await lab.open(tasks, settings.study)
   const { set } = opened
-  const { engine, encoder, model } = lab.options
-  const { prices } = executionSettings.parse(engine.execution ?? {})
-  const price = priceOf((await model(set)).identity, prices)
-  const unit = budgetUnit(price)
-  const { routeBudget = price === undefined ? settings.tokenBudget : settings.budget } = lab.options
+  const { encoder } = lab.options
+  const { unit, routeBudget } = await budgetOf(lab, set)
   const stages = Array.from(
     { length: settings.stages },
     (_, index) => ((index + 1) * routeBudget) / settings.stages,
   )
   const given = { ...settings.training, passes: settings.passes, ...training, seed }
-  const digest = await checkInitialWeights(set, encoder, [given])
-  const rl = await rlRoute(lab, `${set.name}-${seed}-rl`, opened, given, { stages, unit })
-  const sft = await sftRoute(lab, `${set.name}-${seed}-search-then-sft`, opened, given, { stages, unit })
+  const budget = { stages, unit, ledger: await routeSnapshot(lab) }
+  const rl = await rlRoute(lab, `${set.name}-${seed}-rl`, opened, given, budget)
+  const sft = await sftRoute(lab, `${set.name}-${seed}-search-then-sft`, opened, given, budget)
+  lab.tell(`${set.name}, seed ${seed}: initial weights`, `SHA-256 ${commonStart(rl, sft)}`)
 
   const about = { set: set.name, title: set.title, metric: set.metric, seed }
   const results: Compared['results'][number][] = []
@@ -101,7 +127,23 @@ async function compare(
       const runs = [route.folder.path, folder].map((path) => lab.place(path))
       results.push({ ...about, condition, stage, report, runs })
     }
-  return { unit: unit.name, rl, sft, digest: digest!, stages: [0, ...stages], results }
+  return { unit: unit.name, rl, sft, stages: [0, ...stages], results }
+}
+
+/** What a route may spend, and in what that is counted. */
+async function budgetOf({ options }: Laboratory, set: TaskSet) {
+  const { prices } = executionSettings.parse(options.engine.execution ?? {})
+  const price = priceOf((await options.model(set)).identity, prices)
+  const { routeBudget = price === undefined ? settings.tokenBudget : settings.budget } = options
+  return { price, unit: budgetUnit(price), routeBudget }
+}
+
+/** The digest of the weights that both routes began from, as their checkpoints have them. */
+function commonStart(...routes: readonly RouteResult[]): string {
+  const digests = routes.map(({ folder }) => weightsDigest(folder.readCheckpoint({}, 0)!.parameters))
+  if (new Set(digests).size > 1)
+    throw new Problem('The routes did not begin from the same weights: their checkpoints of update 0 differ.')
+  return digests[0]!
 }
 
 function stageTable({ unit, rl, sft, stages, results }: Compared): ReportTable {
@@ -146,17 +188,12 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): ReportTable {
       ]
     }),
     notes: [
+      pairedNote,
+      ...unknownNotes(results),
       `RL: ${rl.batches} updates, ${show(rl.spent)} ${unit}, ${rl.end}. Search-then-SFT: ${sft.batches} search batches, ${sft.updates} supervised updates, ${show(sft.spent)} ${unit}, ${sft.end}.`,
+      ...(sft.leftOut === 0 ? [] : [`${sft.leftOut} slots of the search stayed without a candidate.`]),
     ],
   }
-}
-
-function differenceCell(a: ConditionResult | undefined, b: ConditionResult | undefined) {
-  if (a === undefined || b === undefined) return textCell('N/A')
-  const scores = ({ report }: ConditionResult) => report.records.map(({ score }) => score)
-  const { difference, low, high } = pairedBootstrap(scores(a), scores(b), { seed: 0 })
-  const [mean, from, to] = [difference, low, high].map((one) => twoDecimals(one * 100))
-  return { value: difference * 100, text: `${mean} [${from}, ${to}]`, runs: [...a.runs, ...b.runs] }
 }
 
 function stageFigure({ unit, rl, sft, results }: Compared): Figure {

@@ -1,104 +1,90 @@
-import { directOrganisation } from '../../evaluation/organisation.ts'
 import { type ConditionResult, conduct } from '../conditions.ts'
+import { listedCondition, listedNotes } from '../listed-condition.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
 import { quoted } from '../report/quoted.ts'
-import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
+import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { q4Settings as settings } from '../settings.ts'
-import { topology, topologyNames } from '../topologies.ts'
 import type { ExperimentDefinition } from './definition.ts'
-import { evaluationTables, frontierOf } from './shared-tables.ts'
+import { matchedBudgetTables } from './matched-budget.ts'
+import { seedTables } from './seeds.ts'
+import {
+  evaluationTables,
+  frontierCell,
+  frontierFigure,
+  frontierOf,
+  intervalText,
+  totalTokens,
+  unknownNotes,
+} from './shared-tables.ts'
 
 export const q4: ExperimentDefinition = {
   settings,
-  comparison: ({ tasks, seeds, training }) => ({
+  takesSeeds: true,
+  comparison: ({ tasks, seeds, training, organisations = [] }) => ({
     tasks,
     seeds,
     study: settings.study,
     training: { ...settings.training, ...training },
     conditions: [
       // As in Q1, so that an experiment in the same folder reuses it.
-      { id: 'direct', organisation: () => directOrganisation() },
+      listedCondition('direct'),
       { id: 'MAGIC', training: {} },
-      ...topologyNames.map((name) => ({
-        id: name,
-        organisation: ({ library }: Parameters<typeof organisationOf>[1], seed: number) =>
-          organisationOf(name, { library }, seed),
-      })),
+      ...[...settings.organisations, ...organisations].map((name) => listedCondition(name)),
     ],
   }),
   async conduct(lab, options) {
-    const results = await conduct(lab, this.comparison!(options))
+    const comparison = this.comparison!(options)
+    const results = await conduct(lab, comparison)
     const first = results.filter(({ seed }) => seed === options.seeds[0])
     const bySet = [...Map.groupBy(first, ({ set }) => set).values()]
     return {
-      tables: [...bySet.map(frontierTable), ...evaluationTables(results), quotedTable()],
-      figures: bySet.map(panel),
+      tables: [
+        ...bySet.map(frontierTable),
+        ...(options.matchedBudget ? await matchedBudgetTables(lab, comparison, options.tasks, first) : []),
+        ...seedTables(results, 'MAGIC'),
+        ...evaluationTables(results, 'MAGIC'),
+        quotedTable(),
+      ],
+      figures: bySet.map((own) =>
+        frontierFigure(own, { id: `q4-${own[0]!.set}`, x: 'tokens of the evaluation' }),
+      ),
       decisions: [
-        `Chain, Complete, Random and Tree have ${settings.topologyUnits} atomic units of the first roles of the profile; the paper gives neither sizes nor rules.`,
+        'Chain, Complete, Random and Tree have 4 atomic units, 5 for programs, 6 for knowledge and common sense, of the first roles of the profile; the paper gives neither sizes nor rules.',
+        ...listedNotes([...settings.organisations, ...(options.organisations ?? [])]),
         'Tokens are those of the evaluation; training is apart. Equal points are on the frontier together.',
-        'The other organisations of the paper are not measured here.',
+        "G-Designer, ARG-Designer and GoAgent of the paper's figure have to be trained: `--organisations g-designer,arg-designer,go-agent`.",
       ],
     }
   },
 }
 
-function organisationOf(
-  name: (typeof topologyNames)[number],
-  { library }: { readonly library: Parameters<typeof topology>[1] },
-  seed: number,
-) {
-  return topology(name, library, settings.topologyUnits, seed)
-}
-
-const tokensOf = ({ report }: ConditionResult) => report.usage.input + report.usage.output
-
 function frontierTable(results: readonly ConditionResult[]): ReportTable {
   const { set, title, metric } = results[0]!
-  const { dominated } = frontierOf(results, tokensOf)
-  const magic = tokensOf(results.find(({ condition }) => condition === 'MAGIC')!)
+  const frontier = frontierOf(results)
+  const magic = totalTokens(results.find(({ condition }) => condition === 'MAGIC')!)
   return {
     id: `q4-${set}`,
     title: `Q4 on ${title}`,
     source: 'measured',
     columns: [
-      'organisation',
-      metric,
-      'tokens',
-      'tokens relative to MAGIC',
+      ...['organisation', 'fidelity', metric, 'n', '95 % interval', 'tokens', 'tokens relative to MAGIC'],
       'on the frontier, or dominated by',
     ],
-    rows: results.map((one) => [
-      textCell(one.condition),
-      figure(one.report.score.mean * 100, twoDecimals, { runs: one.runs }),
-      figure(tokensOf(one), tokensText, { runs: one.runs }),
-      figure(magic === 0 ? null : tokensOf(one) / magic, twoDecimals, { runs: one.runs }),
-      textCell(dominated[one.condition]?.join(', ') ?? 'frontier'),
-    ]),
-  }
-}
-
-function panel(results: readonly ConditionResult[]): Figure {
-  const { set, title, metric } = results[0]!
-  const point = (one: ConditionResult) => ({
-    x: tokensOf(one),
-    y: one.report.score.mean * 100,
-    label: one.condition,
-  })
-  const { frontier } = frontierOf(results, tokensOf)
-  const onFrontier = frontier.map((name) => results.find(({ condition }) => condition === name)!)
-  return {
-    id: `q4-${set}`,
-    title: `${title}: ${metric} against tokens`,
-    x: 'tokens of the evaluation',
-    y: metric,
-    series: [
-      { name: 'organisations', points: results.map(point), line: false },
-      {
-        name: 'frontier',
-        points: onFrontier.map((one) => ({ ...point(one), label: undefined })),
-        line: true,
-      },
-    ],
+    rows: results.map((one) => {
+      const { condition, report, runs } = one
+      const tokens = totalTokens(one)
+      return [
+        textCell(condition),
+        textCell(one.fidelity ?? '–'),
+        figure(report.score.mean * 100, twoDecimals, { runs }),
+        figure(report.n, String),
+        textCell(intervalText(report)),
+        figure(tokens, tokensText, { runs }),
+        figure(tokens !== null && magic ? tokens / magic : null, twoDecimals, { runs }),
+        frontierCell(frontier, condition),
+      ]
+    }),
+    notes: unknownNotes(results),
   }
 }
 

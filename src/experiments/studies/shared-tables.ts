@@ -2,19 +2,41 @@ import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 import type { ConditionResult } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
-import { paretoFrontier } from '../measures/pareto.ts'
-import { figure, type ReportTable, textCell } from '../report/tables.ts'
+import { type Frontier, paretoFrontier } from '../measures/pareto.ts'
+import { type Cell, type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 
 /** Wilson's 95 % interval over questions, in percent. */
 export function intervalText({ score: { low, high } }: Pick<OrganisationReport, 'score'>): string {
   return `[${twoDecimals(low * 100)}, ${twoDecimals(high * 100)}]`
 }
 
+/** The tokens of all questions; null where the model told none, which is no point to compare. */
+export function totalTokens({ report: { usage } }: ConditionResult): number | null {
+  const told = usage.input + usage.output
+  return told === 0 && usage.unknown > 0 ? null : told
+}
+
+/** What differs between two conditions, in points: paired bootstrap over the questions that both have. */
+export function differenceCell(a: ConditionResult | undefined, b: ConditionResult | undefined): Cell {
+  if (a === undefined || b === undefined || a === b) return textCell('–')
+  const [{ against }] = compareOrganisations([a.report, b.report], { base: 1 }) as [
+    ReturnType<typeof compareOrganisations>[number],
+  ]
+  if (against === undefined) return textCell('N/A')
+  const [mean, low, high] = [against.difference, against.low, against.high].map((one) =>
+    twoDecimals(one * 100),
+  )
+  return { value: against.difference * 100, text: `${mean} [${low}, ${high}]`, runs: [...a.runs, ...b.runs] }
+}
+
+export const pairedNote =
+  'Differences are in points with the 95 % interval of the paired bootstrap over questions; it says nothing about another training seed.'
+
 /** The conditions that no other one beats in both score and tokens. */
 export function frontierOf(
   results: readonly ConditionResult[],
-  tokensOf: (result: ConditionResult) => number,
-) {
+  tokensOf: (result: ConditionResult) => number | null = totalTokens,
+): Frontier {
   return paretoFrontier(
     results.map((one) => ({
       name: one.condition,
@@ -24,37 +46,61 @@ export function frontierOf(
   )
 }
 
-/** Paired bootstrap over questions against one condition, in words. */
-export function differenceNotes(results: readonly ConditionResult[], base: string): string[] {
-  const place = results.findIndex(({ condition }) => condition === base)
-  if (place === -1) return []
-  return compareOrganisations(
-    results.map(({ report }) => report),
-    { base: place },
-  ).flatMap(({ against }, index) => {
-    if (against === undefined) return []
-    const [mean, low, high] = [against.difference, against.low, against.high].map((one) =>
-      twoDecimals(one * 100),
-    )
-    return `${results[index]!.condition} − ${base}: ${mean} points [${low}, ${high}], paired bootstrap over ${against.questions} questions, 95 %. It says nothing about another training seed.`
-  })
+/** Where a condition stands. */
+export function frontierCell({ dominated, leftOut }: Frontier, condition: string): Cell {
+  if (leftOut.includes(condition)) return textCell('left out: no usage told')
+  return textCell(dominated[condition]?.join(', ') ?? 'frontier')
 }
 
-/** What every evaluation took and how its executions ended, a table per task set. */
-export function evaluationTables(results: readonly ConditionResult[]): ReportTable[] {
+/** Score over tokens, the frontier as a line. */
+export function frontierFigure(
+  results: readonly ConditionResult[],
+  about: Pick<Figure, 'id' | 'x'>,
+  tokensOf: (result: ConditionResult) => number | null = totalTokens,
+): Figure {
+  const { title, metric } = results[0]!
+  const { frontier, leftOut } = frontierOf(results, tokensOf)
+  const known = results.filter(({ condition }) => !leftOut.includes(condition))
+  const point = (one: ConditionResult) => ({ x: tokensOf(one)!, y: one.report.score.mean * 100 })
+  const onFrontier = frontier.map((name) => known.find(({ condition }) => condition === name)!)
+  return {
+    ...about,
+    title: `${title}: ${metric} against ${about.x}`,
+    y: metric,
+    series: [
+      {
+        name: 'organisations',
+        points: known.map((one) => ({ ...point(one), label: one.condition })),
+        line: false,
+      },
+      { name: 'frontier', points: onFrontier.map(point), line: true },
+    ],
+    caption: leftOut.length === 0 ? undefined : `Left out, because no usage was told: ${leftOut.join(', ')}.`,
+  }
+}
+
+/** What every evaluation took and how its executions ended, a table per task set. Differences are to `base`. */
+export function evaluationTables(results: readonly ConditionResult[], base?: string): ReportTable[] {
   return [...Map.groupBy(results, ({ set }) => set)].map(([set, own]) => ({
     id: `evaluations-${set}`,
     title: `Evaluations on ${own[0]!.title}`,
     source: 'measured',
     columns: [
       ...['organisation', 'seed', own[0]!.metric, '95 % interval', ...measuresOf(own), 'n'],
-      ...['tokens', 'tokens per question', 'calls', 'cost', 'unanswered', 'failed nodes'],
-      ...['mean units', 'share of groups', 'statuses'],
+      ...(base === undefined ? [] : [`difference to ${base} [95 %]`]),
+      ...['tokens', 'tokens per question', 'calls', 'cost', 'cost per question', 'unanswered'],
+      ...['failed nodes', 'mean units', 'share of groups', 'statuses'],
     ],
-    rows: own.map(({ condition, seed, report, runs }) => {
+    rows: own.map((one) => {
+      const { condition, seed, report, runs } = one
       const { usage, cost, failures, units, statuses, programs } = report
       const tokens = usage.input + usage.output
       const ends = Object.entries({ ...statuses, ...programs }).map(([end, count]) => `${end} ${count}`)
+      const money = (questions: number) =>
+        cost === 'unpriced'
+          ? textCell('no price')
+          : figure(cost.amount / questions, (amount) => `${amount.toFixed(4)} ${cost.currency}`, { runs })
+      const other = own.find((two) => two.condition === base && two.seed === seed)
       return [
         textCell(condition),
         figure(seed, String),
@@ -62,20 +108,20 @@ export function evaluationTables(results: readonly ConditionResult[]): ReportTab
         textCell(intervalText(report)),
         ...measuresOf(own).map((name) => figure((report.measures[name] ?? 0) * 100, twoDecimals, { runs })),
         figure(report.n, String),
+        ...(base === undefined ? [] : [differenceCell(one, other)]),
         figure(tokens, tokensText, { runs }),
-        figure(tokens / report.n, (one) => String(Math.round(one)), { runs }),
+        figure(tokens / report.n, (value) => String(Math.round(value)), { runs }),
         figure(usage.calls, String, { runs }),
-        cost === 'unpriced'
-          ? textCell('no price')
-          : figure(cost.amount, (one) => `${one.toFixed(4)} ${cost.currency}`),
+        money(1),
+        money(report.n),
         figure(failures.unanswered, String),
         figure(failures.nodes, String),
         figure(units.mean, twoDecimals),
-        figure(units.groups * 100, (one) => `${twoDecimals(one)} %`),
+        figure(units.groups * 100, (value) => `${twoDecimals(value)} %`),
         textCell(ends.join(', ')),
       ]
     }),
-    notes: unknownNotes(own),
+    notes: [...(base === undefined ? [] : [pairedNote]), ...unknownNotes(own)],
   }))
 }
 
@@ -83,10 +129,12 @@ function measuresOf(results: readonly ConditionResult[]): string[] {
   return [...new Set(results.flatMap(({ report }) => Object.keys(report.measures)))]
 }
 
-/** Attempts that may have been charged but told no usage make token counts lower bounds. */
-function unknownNotes(results: readonly ConditionResult[]): string[] {
-  const unknown = results.reduce((sum, { report }) => sum + report.usage.unknown, 0)
-  return unknown === 0
-    ? []
-    : [`${unknown} attempts may have been charged but told no usage: tokens and cost are lower bounds.`]
+/** Attempts that may have been charged but told no usage make token counts lower bounds: every table with tokens says so. */
+export function unknownNotes(results: readonly ConditionResult[]): string[] {
+  return results
+    .filter(({ report }) => report.usage.unknown > 0)
+    .map(
+      ({ condition, report: { usage } }) =>
+        `${condition}: ${usage.unknown} attempts may have been charged but told no usage; its tokens and cost are lower bounds.`,
+    )
 }

@@ -1,23 +1,36 @@
-import { pairedBootstrap } from '../../evaluation/statistics.ts'
+import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import type { ConditionResult } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
+import { evaluationStep, type PlannedStep, policyLike, trainingSteps } from '../plan.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { transferSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
-import { evaluationTables } from './shared-tables.ts'
+import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
 /** Beyond the paper: a policy trained on one task set, used on another. */
 export const transfer: ExperimentDefinition = {
   settings,
+  async plan(lab, { tasks, training }) {
+    const given = { ...settings.training, ...training }
+    const steps: PlannedStep[] = []
+    for (const name of tasks) {
+      const opened = await lab.open(name, settings.study)
+      steps.push(...(await trainingSteps(lab, opened, opened.set.name, given, 1)))
+      // The policies of all sets, and the untrained one.
+      const graphs = policyLike(opened.set, given)
+      steps.push(await evaluationStep(lab, opened, opened.set.name, graphs, tasks.length + 1))
+    }
+    return steps
+  },
   async conduct(lab, options) {
     const results: ConditionResult[] = []
     const lacking: string[] = []
     for (const name of options.tasks) results.push(...(await useOn(lab, name, options, lacking)))
     return {
-      tables: [matrix(results, lacking), ...evaluationTables(results)],
+      tables: [matrix(results, lacking), ...evaluationTables(results, 'untrained')],
       figures: [],
       decisions: [
         'Library and encoder are those of the set that the policy was trained on.',
@@ -77,12 +90,14 @@ function matrix(results: readonly ConditionResult[], lacking: readonly string[])
     id: 'transfer',
     title: 'Transfer: score and tokens per question on each task set',
     source: 'measured',
-    columns: ['on', 'policy', 'score', 'tokens per question', 'share of the gap that transfers'],
+    columns: [
+      ...['on', 'policy', 'score', 'n', '95 % interval', 'difference to untrained [95 %]'],
+      ...['tokens per question', 'share of the gap that transfers'],
+    ],
     rows: bySet.flatMap(([set, own]) => {
-      const scores = ({ report }: ConditionResult) => report.records.map(({ score }) => score)
       const untrained = own.find(({ condition }) => condition === 'untrained')!
       const at = own.find(({ condition }) => condition === `trained on ${set}`)!
-      const gap = pairedBootstrap(scores(at), scores(untrained), { seed: 0 })
+      const gap = compareOrganisations([at.report, untrained.report], { base: 1 })[0]!.against!
       const isGap = gap.low > 0 || gap.high < 0
       return own.map((one) => {
         const gained = one.report.score.mean - untrained.report.score.mean
@@ -92,11 +107,14 @@ function matrix(results: readonly ConditionResult[], lacking: readonly string[])
           textCell(set),
           textCell(one.condition),
           figure(one.report.score.mean * 100, twoDecimals, { runs }),
+          figure(one.report.n, String),
+          textCell(intervalText(one.report)),
+          differenceCell(one, untrained),
           figure(one.report.tokens.total, (value) => String(Math.round(value)), { runs }),
           figure(share, twoDecimals, { runs: [...runs, ...untrained.runs, ...at.runs] }),
         ]
       })
     }),
-    notes: [...new Set(lacking)],
+    notes: [pairedNote, ...unknownNotes(results), ...new Set(lacking)],
   }
 }

@@ -67,3 +67,34 @@ test('D3: three constructions with the same score, two of which only the dense r
   // Three pairs of equal score; only a and b both have a second addition, and there both returns are 0.8.
   expect(statistics.pairs).toEqual({ equalScorePairs: 3, eligible: 1, distinguished: 0, rate: 0 })
 })
+
+test('D3: additions that only one construction reaches count, and are zero; an empty set has no rate', () => {
+  const stops = { rewards: [], terminalShapingReward: 0, terminalReward: 1, forcedStop: false }
+  const long = { rewards: [0.1, 0.1], terminalShapingReward: -0.2, terminalReward: 0, forcedStop: false }
+  expect(d3Statistics([[stops, long]], 3).intermediateAdd).toEqual({
+    actions: 1,
+    terminalNonzero: 0,
+    denseNonzero: 0,
+    terminalRate: 0,
+    denseRate: 0,
+  })
+  expect(d3Statistics([[stops, stops]], 3).intermediateAdd).toMatchObject({ actions: 0, denseRate: null })
+})
+
+test('D2: counts that no double holds stay exact; what is no count or no assignment is refused', () => {
+  expect(coverageBound(60, 2n ** 59n + 1n)).toMatchObject({
+    configurations: 2n ** 60n,
+    verifiedBound: 2n ** 59n + 1n,
+  })
+  expect(executionsForShare(100, [1, 3])).toBe((2n ** 100n + 2n) / 3n)
+  expect(coverageBound(0, 0)).toEqual({ configurations: 1n, verifiedBound: 0n, coverageBound: 0 })
+  expect(verifiedCoverage(0, 3, ['', ''])).toEqual({ verified: 1, coverage: 1 })
+  expect(coverageBound(5000, 1).coverageBound).toBe(0)
+  for (const refused of [
+    () => coverageBound(-1, 1),
+    () => coverageBound(1.5, 1),
+    () => executionsForShare(3, [3, 2]),
+  ])
+    expect(refused).toThrow()
+  expect(() => verifiedCoverage(2, 1, ['AB'])).toThrow("'AB' is no assignment of 2 roles")
+})

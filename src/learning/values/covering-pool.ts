@@ -1,12 +1,19 @@
 /**
- * So many candidates that together serve the questions best: the one that is best for all of them first, then whichever adds
- * most where the others are weak. `worths` has each candidate's worth on each question.
+ * So many candidates that together serve the questions best: those that are there already, then whichever adds most where the others
+ * are weak; the first is the one that is best for all. `worths` has each candidate's worth on each question.
  */
-export function coveringPool(worths: readonly Float64Array[], size: number): number[] {
+export function coveringPool(
+  worths: readonly Float64Array[],
+  size: number,
+  there: readonly number[] = [],
+): number[] {
   const questions = worths[0]?.length ?? 0
   const best = new Float64Array(questions).fill(Number.NEGATIVE_INFINITY)
-  const pool: number[] = []
+  const pool = [...there]
   const left = new Set(worths.keys())
+  for (const one of pool) left.delete(one)
+  for (const one of pool)
+    for (let q = 0; q < questions; q += 1) best[q] = Math.max(best[q]!, worths[one]![q]!)
   while (pool.length < size && left.size > 0) {
     let chosen = -1
     let most = Number.NEGATIVE_INFINITY

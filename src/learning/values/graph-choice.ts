@@ -2,8 +2,8 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
-import { tokenModel } from './token-model.ts'
-import { type Look, type SeenGraph, ValueModel, worthOn } from './value-model.ts'
+import { bestOf, isConfirmed, type RatedGraph, rateGraphs, rateThese, worthOfTokens } from './rated-graphs.ts'
+import { type Look, ValueModel } from './value-model.ts'
 
 export interface GraphChoice {
   /** Per training question, the graph to build. */
@@ -26,145 +26,134 @@ export interface ChoiceOptions {
   readonly traits: readonly (readonly Float64Array[])[]
 }
 
+/** A way to choose: one graph for all, or by one of the sets of traits, with tokens at this price. */
+export interface ChoiceRule {
+  readonly fixed: AgentGraph
+  readonly byQuestion?: {
+    readonly set: number
+    readonly rated: readonly RatedGraph[]
+    readonly price: number
+  }
+  readonly gain?: number
+}
+
 /** Looks that a graph needs before it is chosen, while none was run on nearly all questions. */
 const wellSeen = 10
-const nearlyAll = 0.9
 const folds = 5
+/** Prices of tokens that are tried, as shares of what they are worth: where saving costs too much score, less is saved. */
+const prices = [1, 0.5, 0.25] as const
+/** The price of tokens among fixed graphs: the best of them is what nothing may score less than, so score counts more. */
+const fixedPrice = 0.25
+/** Standard errors by which choosing per question must score more than the best fixed graph. */
+const margin = 1
+
+/** Chooses a graph for each training question by what the looks, round by round, say it is worth there. */
+export function chooseGraphs(rounds: readonly (readonly Look[])[], options: ChoiceOptions): GraphChoice {
+  const { fixed, byQuestion, gain } = choiceRule(rounds, options)
+  const graphs = options.traits[byQuestion?.set ?? 0]!.map((trait) =>
+    byQuestion === undefined ? fixed : bestOf(byQuestion.rated, byQuestion.price, trait).graph.graph,
+  )
+  return { graphs, fixed, gain }
+}
 
 /**
- * Chooses a graph for each training question by what the looks say it is worth there. Once graphs were run on all questions,
- * cross-validation decides which traits to go by, and whether choosing per question pays at all.
+ * The best fixed graph, and a choice per question only where that surely pays: on questions that are left out in turn it must score
+ * more than the best fixed graph of the others by a standard error. What tokens are worth decides between the choices that do.
  */
-export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): GraphChoice {
-  const [byForm] = options.traits
-  const questions = byForm!.length
-  const model = new ValueModel(byForm!, looks)
-  const seen = [...model.seen.values()].toSorted((a, b) => b.looks - a.looks)
-  const confirmed = seen.filter((graph) => graph.looks >= nearlyAll * questions)
-  if (confirmed.length < 2) {
-    const known = seen.filter(({ looks }) => looks >= Math.min(wellSeen, questions / 2))
-    return choiceFrom(model, known.length === 0 ? seen.slice(0, 1) : known, byForm!, options)
-  }
-  const tried = options.traits.map((traits) => ({ traits, gain: gainOf(looks, confirmed, traits, options) }))
-  const best = tried.reduce((best, one) => (one.gain > best.gain ? one : best))
-  if (best.gain > 0) {
-    const own = new ValueModel(best.traits, looks)
-    return {
-      ...choiceFrom(
-        own,
-        confirmed.map(({ graph }) => own.describe(graph)),
-        best.traits,
-        options,
-      ),
-      gain: best.gain,
-    }
-  }
-  // The mean question: what keeps to the tokens allowed must be one graph.
-  const { fixed } = choiceFrom(model, confirmed, [new Float64Array(byForm![0]!.length)], options)
-  return { graphs: byForm!.map(() => fixed), fixed, gain: 0 }
+export function choiceRule(rounds: readonly (readonly Look[])[], options: ChoiceOptions): ChoiceRule {
+  const { traits, tokenWorth, maxTokens } = options
+  const looks = rounds.flat()
+  const model = new ValueModel(traits[0]!, looks)
+  const rated = rateGraphs(model, model.seen.values())
+  const confirmed = rated.filter(({ graph }) => isConfirmed(graph, traits[0]!.length))
+  if (confirmed.length < 2)
+    return { fixed: bestFixed(oftenSeen(rated, traits[0]!.length), options).graph.graph }
+  const fixed = bestFixed(confirmed, options).graph.graph
+  const graphs = confirmed.map(({ graph }) => graph.graph)
+  const [best] = traits
+    .flatMap((_, set) => leftOut(rounds, graphs, set, options))
+    .filter(({ score, error }) => score > 0 && score >= margin * error)
+    .map((rule) => ({ ...rule, gain: rule.score - tokenWorth * rule.tokens }))
+    .toSorted((a, b) => b.gain - a.gain)
+  if (best === undefined || best.gain <= 0) return { fixed, gain: 0 }
+  const byTraits = traits[best.set]!
+  const chosen = rateThese(graphs, byTraits, looks)
+  const price = worthOfTokens(chosen, byTraits, best.share * tokenWorth, maxTokens)
+  return { fixed, byQuestion: { set: best.set, rated: chosen, price }, gain: best.gain }
 }
 
-/** The graphs that were run on nearly all questions. */
-export function confirmedGraphs(looks: readonly Look[], traits: readonly Float64Array[]): AgentGraph[] {
-  const counts = Map.groupBy(looks, ({ graph }) => graphKey(graph))
-  return [...counts.values()]
-    .filter(({ length }) => length >= nearlyAll * traits.length)
-    .map(([look]) => look!.graph)
+/** The graph with the best score for all questions, out of those that keep to the tokens allowed; the cheapest if none does. */
+function bestFixed(
+  rated: readonly RatedGraph[],
+  { tokenWorth, maxTokens = Number.POSITIVE_INFINITY }: ChoiceOptions,
+): RatedGraph {
+  const allowed = rated.filter(({ tokens }) => tokens <= maxTokens)
+  return allowed.length > 0
+    ? bestOf(allowed, fixedPrice * tokenWorth)
+    : rated.reduce((a, b) => (b.tokens < a.tokens ? b : a))
 }
 
-/** The choice between some graphs that these looks suggest, for a question with any traits. */
-export function chooserOf(
-  looks: readonly Look[],
-  graphs: readonly AgentGraph[],
-  traits: readonly Float64Array[],
-  tokenWorth: number,
-): (trait: Float64Array) => AgentGraph {
-  const model = new ValueModel(traits, looks)
-  const rated = rate(
-    model,
-    graphs.map((graph) => model.describe(graph)),
-  )
-  return (trait) => bestOf(rated, tokenWorth, trait).graph.graph
+/** While no two graphs were run on all questions: those that were seen often, or else the one that was most. */
+function oftenSeen(rated: readonly RatedGraph[], questions: number): RatedGraph[] {
+  const often = rated.filter(({ graph }) => graph.looks >= Math.min(wellSeen, questions / 2))
+  return often.length > 0 ? often : rated.toSorted((a, b) => b.graph.looks - a.graph.looks).slice(0, 1)
 }
 
-function choiceFrom(
-  model: ValueModel,
-  graphs: readonly SeenGraph[],
-  traits: readonly Float64Array[],
-  options: ChoiceOptions,
-): GraphChoice {
-  const rated = rate(model, graphs)
-  const worth = worthOfTokens(rated, traits, options)
-  return {
-    graphs: traits.map((trait) => bestOf(rated, worth, trait).graph.graph),
-    fixed: bestOf(rated, worth).graph.graph,
-  }
-}
-
-interface Rated {
-  readonly graph: SeenGraph
-  readonly worth: Float64Array
+interface Tried {
+  readonly set: number
+  readonly share: number
+  /** More than the best fixed graph, on average, with the standard error of that. */
+  readonly score: number
+  readonly error: number
   readonly tokens: number
 }
 
-function rate(model: ValueModel, graphs: readonly SeenGraph[]): Rated[] {
-  const weights = model.weights()
-  const tokens = tokenModel(model)
-  return graphs.map((graph) => ({ graph, worth: model.worth(weights, graph), tokens: tokens(graph) }))
-}
-
-/** The best graph for a question with these traits, or for all questions. */
-function bestOf(rated: readonly Rated[], tokenWorth: number, traits?: Float64Array): Rated {
-  const value = ({ worth, tokens }: Rated) =>
-    (traits === undefined ? worth[0]! : worthOn(worth, traits)) - tokenWorth * tokens
-  return rated.reduce((best, one) => (value(one) > value(best) ? one : best))
-}
-
-/** The given worth of a token, or the least larger one at which the chosen graphs keep to the tokens allowed. */
-function worthOfTokens(
-  rated: readonly Rated[],
-  traits: readonly Float64Array[],
-  { tokenWorth, maxTokens = Number.POSITIVE_INFINITY }: ChoiceOptions,
-): number {
-  const tokensAt = (worth: number) =>
-    traits.reduce((sum, trait) => sum + bestOf(rated, worth, trait).tokens, 0) / traits.length
-  if (tokensAt(tokenWorth) <= maxTokens) return tokenWorth
-  let [low, high] = [tokenWorth, Math.max(tokenWorth, 1e-6)]
-  while (tokensAt(high) > maxTokens && high < 1) high *= 2
-  for (let step = 0; step < 20; step += 1) {
-    const middle = (low + high) / 2
-    if (tokensAt(middle) > maxTokens) low = middle
-    else high = middle
-  }
-  return high
-}
-
-/** How much choosing by these traits gains over one graph for all, on questions that are left out in turn. */
-function gainOf(
-  looks: readonly Look[],
-  graphs: readonly SeenGraph[],
-  traits: readonly Float64Array[],
+/**
+ * How choosing by these traits does beside one graph for all, on questions that are left out in turn, for each price of tokens. Of a
+ * chosen graph only the looks of its last round count: by the earlier ones it was found, so they are too good.
+ */
+function leftOut(
+  rounds: readonly (readonly Look[])[],
+  graphs: readonly AgentGraph[],
+  set: number,
   options: ChoiceOptions,
-): number {
-  const scores = new Map(looks.map(({ graph, question, score }) => [`${graphKey(graph)} ${question}`, score]))
+): Tried[] {
+  const { tokenWorth, maxTokens } = options
+  const traits = options.traits[set]!
+  const looks = rounds.flat()
+  const seen = new Map(looks.map((look) => [`${graphKey(look.graph)} ${look.question}`, look]))
+  const lastRound = new Map(
+    rounds.flatMap((round, at) => round.map(({ graph }) => [graphKey(graph), at] as const)),
+  )
+  const fresh = new Set(
+    rounds.flatMap((round, at) => round.filter(({ graph }) => lastRound.get(graphKey(graph)) === at)),
+  )
   const place = shuffled(traits.keys(), deriveRandom('folds'))
-  const foldOf = new Map(place.map((question, index) => [question, index % folds]))
-  let gain = 0
+  const differences: { score: number; tokens: number }[][] = prices.map(() => [])
   for (let fold = 0; fold < folds; fold += 1) {
-    const others = looks.filter(({ question }) => foldOf.get(question) !== fold)
-    const model = new ValueModel(traits, others)
-    const rated = rate(
-      model,
-      graphs.map(({ graph }) => model.describe(graph)),
-    )
-    const worth = worthOfTokens(rated, traits, options)
-    const fixed = bestOf(rated, worth)
-    for (const question of place.filter((one) => foldOf.get(one) === fold)) {
-      const chosen = bestOf(rated, worth, traits[question]!)
-      const [own, other] = [chosen, fixed].map(({ graph }) => scores.get(`${graph.key} ${question}`))
-      if (own === undefined || other === undefined) continue
-      gain += (own - other - worth * (chosen.tokens - fixed.tokens)) / traits.length
+    const inFold = new Set(place.filter((_, index) => index % folds === fold))
+    if (inFold.size === 0) continue
+    const others = looks.filter(({ question }) => !inFold.has(question))
+    const rated = rateThese(graphs, traits, others)
+    const fixed = bestFixed(rated, options).graph.key
+    for (const [index, share] of prices.entries()) {
+      const price = worthOfTokens(rated, traits, share * tokenWorth, maxTokens)
+      for (const question of inFold) {
+        const { key } = bestOf(rated, price, traits[question]!).graph
+        const chosen = seen.get(`${key} ${question}`)
+        const other = seen.get(`${fixed} ${question}`)
+        if (chosen === undefined || other === undefined || (key !== fixed && !fresh.has(chosen))) continue
+        differences[index]!.push({ score: chosen.score - other.score, tokens: chosen.tokens - other.tokens })
+      }
     }
   }
-  return gain
+  return prices.map((share, index) => {
+    const made = differences[index]!
+    const mean = (of: (one: (typeof made)[number]) => number) =>
+      made.reduce((sum, one) => sum + of(one), 0) / Math.max(1, made.length)
+    const score = mean((one) => one.score)
+    const variance = mean((one) => (one.score - score) ** 2)
+    const error = Math.sqrt(variance / Math.max(1, made.length - 1))
+    return { set, share, score, error, tokens: mean((one) => one.tokens) }
+  })
 }

@@ -1,8 +1,8 @@
 import { graphKey } from '../../graph/graph-key.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
-import { chooserOf, confirmedGraphs } from './graph-choice.ts'
-import type { Look } from './value-model.ts'
+import { bestOf, isConfirmed, rateThese } from './rated-graphs.ts'
+import { type Look, ValueModel } from './value-model.ts'
 
 /** What a choice by fewer questions would have scored on the others. */
 export interface CurvePoint {
@@ -26,7 +26,8 @@ export function questionCurve(
   traits: readonly Float64Array[],
   tokenWorth: number,
 ): CurvePoint[] {
-  const confirmed = confirmedGraphs(looks, traits)
+  const { seen } = new ValueModel(traits, looks)
+  const confirmed = [...seen.values()].filter((graph) => isConfirmed(graph, traits.length))
   if (confirmed.length < 2) return []
   const scores = new Map(looks.map(({ graph, question, score }) => [`${graphKey(graph)} ${question}`, score]))
   return shares.flatMap((share) => {
@@ -37,10 +38,13 @@ export function questionCurve(
     for (let subset = 0; subset < subsets; subset += 1) {
       const order = shuffled(traits.keys(), deriveRandom('question curve', count, subset))
       const own = new Set(order.slice(0, count))
-      const seen = looks.filter(({ question }) => own.has(question))
-      const choose = chooserOf(seen, confirmed, traits, tokenWorth)
+      const rated = rateThese(
+        confirmed.map(({ graph }) => graph),
+        traits,
+        looks.filter(({ question }) => own.has(question)),
+      )
       for (const question of order.slice(count)) {
-        const score = scores.get(`${graphKey(choose(traits[question]!))} ${question}`)
+        const score = scores.get(`${bestOf(rated, tokenWorth, traits[question]!).graph.key} ${question}`)
         if (score === undefined) continue
         sum += score
         scored += 1

@@ -151,15 +151,19 @@ export class ValueModel {
     }
 
     const mean = looks.reduce((sum, { score }) => sum + score, 0) / Math.max(1, looks.length)
+    const variance =
+      looks.reduce((sum, { score }) => sum + (score - mean) ** 2, 0) / Math.max(1, looks.length)
+    // What is expected is told for scores of 0 and 1: others are measured by how much they differ.
+    const scale = Math.max(1e-9, Math.sqrt(variance) / noise)
     const target = new Float64Array(size)
     if (random !== undefined) for (let i = 0; i < size; i += 1) target[i] = random.normal()
     gathered.fill(0)
     for (const [look, { score }] of looks.entries()) {
-      const seen = score - mean + (random === undefined ? 0 : noise * random.normal())
+      const seen = (score - mean) / scale + (random === undefined ? 0 : noise * random.normal())
       gather(look, seen * precision, target)
     }
     spread(target)
-    return conjugateGradients(multiply, target)
+    return conjugateGradients(multiply, target).map((weight) => weight * scale)
   }
 }
 
@@ -192,7 +196,7 @@ function conjugateGradients(
 /** A graph's worth on a question with these traits; without what makes the question easy or hard for every graph. */
 export function worthOn(worth: Float64Array, traits: Float64Array): number {
   let value = worth[0]!
-  for (let k = 1; k < worth.length; k += 1) value += worth[k]! * traits[k - 1]!
+  for (let k = 0; k < traits.length; k += 1) value += worth[k + 1]! * traits[k]!
   return value
 }
 

@@ -47,13 +47,13 @@ test('pays for no more than it may, for nothing twice, and only for legal graphs
 test('goes to what is good, and ends with graphs that were run on all questions', () => {
   const made = whole
   const mean = (looks: readonly Look[]) => looks.reduce((sum, { score }) => sum + score, 0) / looks.length
-  expect(mean(made[valueRounds.explore]!)).toBeGreaterThan(mean(made[0]!) + 0.2)
+  expect(mean(made[valueRounds.survey + valueRounds.explore - 1]!)).toBeGreaterThan(mean(made[0]!) + 0.2)
   const counts = Map.groupBy(made.flat(), ({ graph }) => graphKey(graph))
   expect([...counts.values()].filter((looks) => looks.length === traits.length).length).toBeGreaterThan(1)
 })
 
 test('follows from the looks alone', () => {
-  for (const round of [0, 3, rounds - 1])
+  for (const round of [0, 3, valueRounds.survey, rounds - 1])
     expect(scored(proposeLooks(whole.slice(0, round), options))).toEqual(whole[round])
 })
 
@@ -70,8 +70,9 @@ test('never asks for what earlier runs know, learns from it, and does not count 
   expect(again.flat().length).toBeLessThanOrEqual(300)
   // What it tries next follows what they say, right or wrong.
   const wrong = known.map((look) => ({ ...look, score: 1 - look.score }))
-  expect(mean(scored(proposeLooks([[]], { ...options, known })))).toBeGreaterThan(0.8)
-  expect(mean(scored(proposeLooks([[]], { ...options, known: wrong })))).toBeLessThan(0.2)
+  const surveyed = Array.from({ length: valueRounds.survey }, () => [])
+  expect(mean(scored(proposeLooks(surveyed, { ...options, known })))).toBeGreaterThan(0.8)
+  expect(mean(scored(proposeLooks(surveyed, { ...options, known: wrong })))).toBeLessThan(0.2)
   expect(proposeLooks(whole.slice(0, 3), { ...options, known: [] })).toEqual(
     whole[3]!.map(({ graph, question }) => ({ graph, question })),
   )
@@ -80,7 +81,7 @@ test('never asks for what earlier runs know, learns from it, and does not count 
 test('with patience it stops exploring once nothing better comes', () => {
   const made = search({ patience: 2 })
   expect(made.flat().length).toBeLessThan(whole.flat().length)
-  const explored = made.slice(1, 1 + valueRounds.explore)
+  const explored = made.slice(valueRounds.survey, valueRounds.survey + valueRounds.explore)
   const last = explored.findIndex((looks) => looks.length === 0)
   expect(last).toBeGreaterThan(1)
   expect(explored.slice(last).every((looks) => looks.length === 0)).toBe(true)
@@ -93,4 +94,22 @@ test('works with very few questions and evaluations', () => {
   while (made.length < rounds)
     made.push(scored(proposeLooks(made, { ...options, traits: few, evaluations: 12 })))
   expect(made.flat().length).toBeLessThanOrEqual(12)
+})
+
+test('many evaluations per question are all spent', () => {
+  const evaluations = 100 * traits.length
+  const spent = search({ evaluations, space: { ...space, maxUnits: 3 } }).flat().length
+  expect(spent).toBeGreaterThan(0.8 * evaluations)
+})
+
+test('with a limit on tokens it explores and confirms what keeps to it', () => {
+  const made = search({ maxTokens: 2100 })
+  const size = (looks: readonly Look[]) =>
+    looks.reduce((sum, { graph }) => sum + graph.size, 0) / looks.length
+  expect(size(made.slice(valueRounds.survey).flat())).toBeLessThan(
+    size(whole.slice(valueRounds.survey).flat()),
+  )
+  const counts = Map.groupBy(made.flat(), ({ graph }) => graphKey(graph))
+  const all = [...counts.values()].filter((looks) => looks.length === traits.length)
+  expect(all.some(([look]) => look!.graph.size <= 1)).toBe(true)
 })

@@ -5,10 +5,12 @@ import { deriveRandom, type Random } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
 import { randomGraph } from '../../policy/random-graph.ts'
 import { valueRounds } from '../../settings/training.ts'
+import { type HalvingRound, halvingRounds } from '../successive-halving.ts'
 import { coveringPool } from './covering-pool.ts'
+import { rankFixed } from './fixed-graphs.ts'
 import { neighbourOf } from './neighbours.ts'
-import { tokenModel } from './token-model.ts'
-import { type Look, type SeenGraph, ValueModel, type Weights, worthOn } from './value-model.ts'
+import { bestOf, isConfirmed, type RatedGraph, rateGraphs, worthOfTokens } from './rated-graphs.ts'
+import { type Look, type SeenGraph, ValueModel, worthOn } from './value-model.ts'
 
 export type Pair = Pick<Look, 'graph' | 'question'>
 
@@ -18,6 +20,8 @@ export interface ValueSearchOptions {
   readonly evaluations: number
   /** Score that a token must bring to be worth it. */
   readonly tokenWorth: number
+  /** Tokens per question at most, on average over the training questions. */
+  readonly maxTokens?: number
   /** Exploring ends once so many rounds have brought nothing better than the ones before; 0 for never. */
   readonly patience: number
   readonly space: ConstructionSpace
@@ -27,14 +31,24 @@ export interface ValueSearchOptions {
   readonly traits: readonly Float64Array[]
 }
 
-/** Shares of the evaluations: a first look at random graphs, and all that comes before graphs are confirmed. */
-const surveyShare = 0.25
-const searchShare = 0.6
-/** Questions that each random graph is tried on at first. */
-const surveyed = 5
-const { explore: exploreRounds } = valueRounds
-/** In an exploring round: draws of the weights, graphs that are known to be good, their neighbours, and random ones. */
+/** Shares of the evaluations: for random graphs, and for all that comes before the best are confirmed. */
+const surveyShare = 0.3
+const searchShare = 0.75
+/** Shares of the questions that random graphs are run on, round by round. */
+const surveyed = [1 / 40, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
+/** Questions that each random graph is tried on where the evaluations do not suffice to halve their number again and again. */
+const tried = 5
+const { survey: surveyRounds, explore: exploreRounds } = valueRounds
+/** In an exploring round: draws of the weights at least, graphs that are known to be good, their neighbours, and random ones. */
 const draws = 2
+/** Share of an exploring round that looks for the best fixed graph, and the questions that each candidate for it is run on. */
+const forAllShare = 0.3
+const block = 20
+/** Graphs to confirm, per evaluation that a question has: on a quarter of the questions first, the best of them on all. */
+const confirmed = [
+  { graphs: 0.45, questions: 0.25 },
+  { graphs: 0.18, questions: 1 },
+] as const
 const [leaders, neighbours, strangers] = [60, 400, 40] as const
 
 /**
@@ -49,13 +63,13 @@ export function proposeLooks(rounds: readonly (readonly Look[])[], options: Valu
   const seen = new Set(looks.map(({ graph, question }) => pairKey(graphKey(graph), question)))
   const left = options.evaluations - paid.length
   const wanted =
-    round === 0
-      ? survey(options, random)
-      : round <= exploreRounds
+    round < surveyRounds
+      ? survey(round, looks, options)
+      : round < surveyRounds + exploreRounds
         ? isFlat(rounds, options)
           ? []
           : explore(exploringShare(round, paid.length, options), looks, seen, options, random)
-        : confirm(round - exploreRounds, looks, options)
+        : confirm(round - surveyRounds - exploreRounds, looks, options)
   const fresh = wanted.filter(({ graph, question }) => {
     const key = pairKey(graphKey(graph), question)
     if (seen.has(key)) return false
@@ -67,51 +81,70 @@ export function proposeLooks(rounds: readonly (readonly Look[])[], options: Valu
 
 /** Whether the last exploring rounds, as many as the patience, did no better than the best before them. */
 function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: ValueSearchOptions): boolean {
-  const explored = rounds.slice(1).filter((looks) => looks.length > 0)
+  const explored = rounds.slice(surveyRounds).filter((looks) => looks.length > 0)
   if (patience === 0 || explored.length <= patience)
-    return patience > 0 && explored.length < rounds.length - 1
+    return patience > 0 && explored.length < rounds.length - surveyRounds
   const worth = (looks: readonly Look[]) =>
     looks.reduce((sum, { score, tokens }) => sum + score - tokenWorth * tokens, 0) / looks.length
   const best = (some: readonly (readonly Look[])[]) => Math.max(...some.map(worth))
   return best(explored.slice(-patience)) <= best(explored.slice(0, -patience))
 }
 
-function survey({ evaluations, space, traits }: ValueSearchOptions, random: Random): Pair[] {
-  const each = Math.min(surveyed, traits.length)
-  const count = Math.max(1, Math.floor((evaluations * surveyShare) / each))
-  const next = inTurn(traits.length, random)
-  const graphs = [AgentGraph.empty, ...Array.from({ length: count }, () => randomGraph(space, random))]
-  return graphs.flatMap((graph) => Array.from({ length: each }, () => ({ graph, question: next() })))
+/**
+ * Random graphs by successive halving: all of them on a few questions, the better half on twice as many, until the last are run on
+ * all. So the best fixed graph is found as a search without any model would find it.
+ */
+function survey(round: number, looks: readonly Look[], options: ValueSearchOptions): Pair[] {
+  const { seed, space, traits, evaluations, maxTokens } = options
+  const rounds = surveyPlan(traits.length, Math.floor(surveyShare * evaluations))
+  const plan = rounds[round]
+  if (plan === undefined) return []
+  const random = deriveRandom(seed, 'values', 'survey')
+  const drawn = [
+    AgentGraph.empty,
+    ...Array.from({ length: rounds[0]!.candidates - 1 }, () => randomGraph(space, random)),
+  ]
+  const graphs = [...new Map(drawn.map((graph) => [graphKey(graph), graph])).values()]
+  const questions = shuffled(traits.keys(), random)
+  let kept = graphs
+  for (const [earlier, { questions: count }] of rounds.slice(0, round).entries())
+    kept = rankFixed(looks, { among: kept, on: questions.slice(0, count), maxTokens })
+      .slice(0, rounds[earlier + 1]!.candidates)
+      .map(({ graph }) => graph)
+  return kept.flatMap((graph) => questions.slice(0, plan.questions).map((question) => ({ graph, question })))
+}
+
+function surveyPlan(questions: number, evaluations: number): HalvingRound[] {
+  const rounds = halvingRounds(questions, evaluations, surveyed)
+  const each = Math.min(tried, questions)
+  return rounds.length > 0
+    ? rounds
+    : [{ candidates: Math.max(1, Math.floor(evaluations / each)), questions: each }]
 }
 
 /** Looks of an exploring round: what is left of the search's share, spread over the rounds to come. */
 function exploringShare(round: number, paid: number, { evaluations }: ValueSearchOptions): number {
-  return Math.ceil((evaluations * searchShare - paid) / (exploreRounds - round + 1))
+  return Math.ceil((evaluations * searchShare - paid) / (surveyRounds + exploreRounds - round))
 }
 
 /**
  * Thompson sampling: under weights that are as likely as the looks allow, each question gets the graph that would be best
- * for it. Candidates are the best graphs so far, graphs that differ from them in one or two things, and some random ones.
+ * for it; those that would be best for all, whatever their tokens, are run on some questions each. Candidates are the best graphs so far, graphs that differ from them in one or two things, and some random ones.
  */
 function explore(
   count: number,
   looks: readonly Look[],
   seen: ReadonlySet<string>,
-  { tokenWorth, space, traits }: ValueSearchOptions,
+  { tokenWorth, maxTokens = Number.POSITIVE_INFINITY, space, traits }: ValueSearchOptions,
   random: Random,
 ): Pair[] {
   if (count <= 0) return []
   const model = new ValueModel(traits, looks)
-  const tokens = tokenModel(model)
-  const rate = (weights: Weights, graph: SeenGraph) => {
-    const worth = model.worth(weights, graph)
-    worth[0]! -= tokenWorth * tokens(graph)
-    return { graph, worth }
-  }
-  const likely = model.weights()
-  const rated = [...model.seen.values()].map((graph) => rate(likely, graph))
-  const favourites = new Set(traits.map((trait) => bestFor(trait, rated).graph))
-  rated.sort((a, b) => b.worth[0]! - a.worth[0]!)
+  const rated = rateGraphs(model, model.seen.values())
+  const price = worthOfTokens(rated, traits, tokenWorth, maxTokens)
+  const favourites = new Set(traits.map((trait) => bestOf(rated, price, trait).graph))
+  const average = ({ worth, tokens }: RatedGraph) => worth[0]! - price * tokens
+  rated.sort((a, b) => average(b) - average(a))
   const parents = [...favourites, ...rated.slice(0, 10).map(({ graph }) => graph)]
   const candidates = new Map<string, SeenGraph>()
   const consider = (graph: SeenGraph) => candidates.set(graph.key, graph)
@@ -124,72 +157,65 @@ function explore(
   }
   for (let i = 0; i < strangers; i += 1) consider(model.describe(randomGraph(space, random)))
 
-  return Array.from({ length: draws }).flatMap(() => {
-    const weights = model.weights(random)
-    const drawn = [...candidates.values()].map((graph) => rate(weights, graph))
-    return shuffled(traits.keys(), random)
-      .slice(0, Math.ceil(count / draws))
-      .flatMap((question) => {
-        const open = drawn.filter(({ graph }) => !seen.has(pairKey(graph.key, question)))
-        return open.length === 0 ? [] : [{ graph: bestFor(traits[question]!, open).graph.graph, question }]
-      })
-  })
+  const forAll = Math.floor((count * forAllShare) / block)
+  const forEach = count - forAll * block
+  const times = Math.max(draws, Math.ceil(forEach / traits.length))
+  const pairs: Pair[] = []
+  for (let draw = 0; draw < times; draw += 1) {
+    const drawn = rateGraphs(model, candidates.values(), model.weights(random))
+    const order = shuffled(traits.keys(), random)
+    const fixed = drawn
+      .filter(({ tokens }) => tokens <= maxTokens)
+      .toSorted((a, b) => b.worth[0]! - a.worth[0]!)
+    const isOpen = (graph: SeenGraph, question: number) => !seen.has(pairKey(graph.key, question))
+    let wanted = Math.ceil(forAll / times)
+    for (const { graph } of fixed) {
+      if (wanted === 0) break
+      const open = order.filter((question) => isOpen(graph, question)).slice(0, block)
+      if (open.length === 0) continue
+      wanted -= 1
+      pairs.push(...open.map((question) => ({ graph: graph.graph, question })))
+    }
+    for (const question of order.slice(0, Math.ceil(forEach / times))) {
+      const open = drawn.filter(({ graph }) => isOpen(graph, question))
+      if (open.length > 0) pairs.push({ graph: bestOf(open, price, traits[question]!).graph.graph, question })
+    }
+  }
+  return pairs
 }
 
-/** A pool of graphs that complement each other, on a quarter of the questions; then the best of them on all. */
+/** Graphs that may be the best fixed one or complement it, on a quarter of the questions; then the best of them on all. */
 function confirm(stage: number, looks: readonly Look[], options: ValueSearchOptions): Pair[] {
   const { evaluations, traits, seed } = options
   const perQuestion = evaluations / traits.length
-  const [size, share] = stage === 1 ? [0.7 * perQuestion, 0.25] : [0.25 * perQuestion, 1]
+  const { graphs, questions: share } = confirmed[stage]!
   const order = shuffled(traits.keys(), deriveRandom(seed, 'values', 'confirm'))
   const questions = order.slice(0, Math.ceil(share * traits.length))
-  const pool = poolOf(looks, options, Math.max(2, Math.round(size)))
+  const pool = poolOf(looks, options, Math.max(2, Math.round(graphs * perQuestion)))
   return pool.flatMap((graph) => questions.map((question) => ({ graph, question })))
 }
 
-/** The graphs that together serve the training questions best, by what is known; the best fixed one first. */
-export function poolOf(
-  looks: readonly Look[],
-  { tokenWorth, traits }: Pick<ValueSearchOptions, 'tokenWorth' | 'traits'>,
-  size: number,
-): AgentGraph[] {
+/**
+ * Graphs that were not run on all questions yet: a third are those that seem best for all of them, whatever their tokens; the others
+ * add most to what there is.
+ */
+function poolOf(looks: readonly Look[], options: ValueSearchOptions, size: number): AgentGraph[] {
+  const { tokenWorth, maxTokens = Number.POSITIVE_INFINITY, traits } = options
   const model = new ValueModel(traits, looks)
-  const tokens = tokenModel(model)
-  const weights = model.weights()
-  const graphs = [...model.seen.values()]
-  const worths = graphs.map((graph) => {
-    const worth = model.worth(weights, graph)
-    return Float64Array.from(traits, (trait) => worthOn(worth, trait) - tokenWorth * tokens(graph))
-  })
-  return coveringPool(worths, size).map((index) => graphs[index]!.graph)
-}
-
-interface RatedGraph {
-  readonly graph: SeenGraph
-  readonly worth: Float64Array
-}
-
-function bestFor(traits: Float64Array, rated: readonly RatedGraph[]): RatedGraph {
-  let best = rated[0]!
-  let most = Number.NEGATIVE_INFINITY
-  for (const one of rated) {
-    const value = worthOn(one.worth, traits)
-    if (value <= most) continue
-    most = value
-    best = one
-  }
-  return best
+  const rated = rateGraphs(model, model.seen.values()).toSorted((a, b) => b.worth[0]! - a.worth[0]!)
+  const price = worthOfTokens(rated, traits, tokenWorth, maxTokens)
+  const worths = rated.map(({ worth, tokens }) =>
+    Float64Array.from(traits, (trait) => worthOn(worth, trait) - price * tokens),
+  )
+  const [done, open] = [true, false].map((wanted) =>
+    [...rated.keys()].filter((index) => isConfirmed(rated[index]!.graph, traits.length) === wanted),
+  ) as [number[], number[]]
+  const fixed = open.filter((index) => rated[index]!.tokens <= maxTokens).slice(0, Math.ceil(size / 3))
+  return coveringPool(worths, done.length + size, [...done, ...fixed])
+    .slice(done.length)
+    .map((index) => rated[index]!.graph.graph)
 }
 
 function pairKey(graph: string, question: number): string {
   return `${graph} ${question}`
-}
-
-/** Gives every number below `count` once before any comes again. */
-function inTurn(count: number, random: Random): () => number {
-  let order: number[] = []
-  return () => {
-    if (order.length === 0) order = shuffled(Array(count).keys(), random)
-    return order.pop()!
-  }
 }

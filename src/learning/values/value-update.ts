@@ -41,6 +41,7 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   const tokenWorth = settings.pointsPer1000Tokens / 100_000
   const pairs = proposeLooks(rounds, {
     ...{ seed, patience, tokenWorth, known, traits: traits[0]! },
+    maxTokens: maxTokens([...known, ...rounds.flat()], settings),
     evaluations: evaluationsFor(settings, queries.length),
     space: learner.policy.space(restriction),
   })
@@ -49,7 +50,11 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
 
   const looks = pairs.map((pair, index) => lookOf(pair, scores[index]!))
   const all = [...known, ...rounds.flat(), ...looks]
-  const choice = chooseGraphs(all, { tokenWorth, maxTokens: maxTokens(all, settings), traits })
+  const choice = chooseGraphs([known, ...rounds, looks], {
+    tokenWorth,
+    maxTokens: maxTokens(all, settings),
+    traits,
+  })
   const random = deriveRandom(seed, 'imitation', update)
   const lessons = queries.map(({ embedding }, index) => ({ query: embedding, graph: choice.graphs[index]! }))
   const left = updatesOf(settings, queries.length) - 1 - update
@@ -64,7 +69,7 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
     ),
     chosen: queries.map(({ id }, index) => ({ task: id, graph: choice.graphs[index]! })),
     gain: choice.gain,
-    curve: left === 0 ? questionCurve(known, traits[0]!, tokenWorth) : undefined,
+    curve: left === 0 ? questionCurve(all, traits[0]!, tokenWorth) : undefined,
   }
   return { trained, looks }
 }
@@ -115,11 +120,10 @@ function trajectoryOf(
   return creditTrajectory(scored, rewardsOf(settings))
 }
 
-/** Tokens per question that the settings allow, in multiples of what the model alone takes. */
+/** Tokens per question that the settings allow, in multiples of what the model alone takes, once that was seen. */
 function maxTokens(looks: readonly Look[], { maxTokensOfDirect }: TrainingSettings): number | undefined {
   if (maxTokensOfDirect === undefined) return undefined
   const direct = looks.filter(({ graph }) => graph.size === 0)
-  return (
-    (maxTokensOfDirect * direct.reduce((sum, { tokens }) => sum + tokens, 0)) / Math.max(1, direct.length)
-  )
+  if (direct.length === 0) return undefined
+  return (maxTokensOfDirect * direct.reduce((sum, { tokens }) => sum + tokens, 0)) / direct.length
 }

@@ -1,8 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
 import type { ChatFailure } from '../chat-model.ts'
-import { withDeadline } from '../deadline.ts'
 
 /** An HTTP answer. A 2xx body is complete; another may be cut off. */
 export interface HttpAnswer {
@@ -13,6 +13,8 @@ export interface HttpAnswer {
 }
 
 type HttpFailure = Pick<ChatFailure, 'kind' | 'message' | 'status' | 'unsent'>
+
+type Ended = HttpAnswer | HttpFailure
 
 export interface ExchangeLimits {
   /** From the first step of connecting to the last byte of the body. */
@@ -30,48 +32,147 @@ const maxErrorBytes = 64 * 1024
  * One POST. Redirects are not followed, the body is capped before and after decompression, and the deadline ends it
  * wherever it hangs. A status that has come counts even if its body never does.
  */
-export async function post(
+export function post(
   pool: Pool,
   path: string,
   headers: Record<string, string>,
   body: string,
-  { deadlineMs, maxBodyBytes }: ExchangeLimits,
+  limits: ExchangeLimits,
   signal?: AbortSignal,
-): Promise<HttpAnswer | HttpFailure> {
-  let refused: HttpAnswer | undefined
-  const exchange = async (until: AbortSignal) => {
-    const response = await pool.request({
-      path,
-      method: 'POST',
-      headers: { ...headers, 'accept-encoding': 'identity' },
-      body,
-      signal: until,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    const answer: HttpAnswer = {
-      status: response.statusCode,
-      contentType: header(response, 'content-type') ?? '',
-      retryAfter: header(response, 'retry-after'),
+): Promise<Ended> {
+  if (signal?.aborted)
+    return Promise.resolve({ kind: 'cancelled', message: 'The call was cancelled.', unsent: true })
+  return new Promise((resolve) => {
+    const exchange = new Exchange(limits, signal, resolve)
+    pool.dispatch(
+      {
+        path,
+        method: 'POST',
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      exchange,
+    )
+  })
+}
+
+// Made once: they are slow to make. In an error body a broken character is no reason to lose the message.
+const strictText = new TextDecoder('utf-8', { fatal: true })
+const anyText = new TextDecoder('utf-8')
+
+/** Undici's handler of one request, without the stream and signal that its `request` would make for each. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #limits: ExchangeLimits
+  readonly #signal: AbortSignal | undefined
+  readonly #resolve: (ended: Ended | Promise<Ended>) => void
+  readonly #timer: NodeJS.Timeout
+  readonly #chunks: Buffer[] = []
+  #size = 0
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: HttpAnswer | undefined
+  #encoding: string | undefined
+  #hasEnded = false
+
+  constructor(
+    limits: ExchangeLimits,
+    signal: AbortSignal | undefined,
+    resolve: (ended: Ended | Promise<Ended>) => void,
+  ) {
+    this.#limits = limits
+    this.#signal = signal
+    this.#resolve = resolve
+    this.#timer = setTimeout(this.#expire, limits.deadlineMs)
+    signal?.addEventListener('abort', this.#cancel, { once: true })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#hasEnded) controller.abort(new Error('The exchange has ended.'))
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    // Something like `103 Early Hints`: the answer is yet to come.
+    if (status < 200) return
+    this.#encoding = header(headers, 'content-encoding')
+    this.#answer = {
+      status,
+      contentType: header(headers, 'content-type') ?? '',
+      retryAfter: header(headers, 'retry-after'),
       body: '',
     }
-    if (!isSuccess(answer)) refused = answer
-    return await receive(response, answer, maxBodyBytes)
   }
-  const unsent = signal?.aborted || undefined
-  try {
-    const answer = await withDeadline(deadlineMs, signal, exchange)
-    if (typeof answer === 'string' && refused !== undefined) return refused
-    if (answer === 'aborted') return { kind: 'cancelled', message: 'The call was cancelled.', unsent }
-    if (answer !== 'timeout') return answer
-    return { kind: 'timeout', message: `No complete answer within ${deadlineMs / 1000} s.` }
-  } catch (error) {
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length
+    this.#chunks.push(chunk)
+    const answer = this.#answer!
+    const success = isSuccess(answer)
+    const { maxBodyBytes } = this.#limits
+    if (this.#size <= (success ? maxBodyBytes : maxErrorBytes)) return
+    const message = `The body is larger than ${maxBodyBytes} bytes.`
+    this.#break(success ? { kind: 'bad_response', message, status: answer.status } : this.#received())
+  }
+
+  onResponseEnd(): void {
+    this.#end(this.#received())
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const { code, message } = error as NodeJS.ErrnoException
-    return {
-      kind: 'network',
-      message: code === undefined ? message : `${message} (${code})`,
-      unsent: notConnected.test(code ?? '') || undefined,
-    }
+    this.#end(
+      this.#refusal() ?? {
+        kind: 'network',
+        message: code === undefined ? message : `${message} (${code})`,
+        unsent: notConnected.test(code ?? '') || undefined,
+      },
+    )
+  }
+
+  readonly #expire = () => {
+    const message = `No complete answer within ${this.#limits.deadlineMs / 1000} s.`
+    this.#break(this.#refusal() ?? { kind: 'timeout', message })
+  }
+
+  readonly #cancel = () => {
+    this.#break(this.#refusal() ?? { kind: 'cancelled', message: 'The call was cancelled.' })
+  }
+
+  /** The status of a failed call says more than the state of its body. */
+  #refusal(): HttpAnswer | undefined {
+    return this.#answer === undefined || isSuccess(this.#answer) ? undefined : this.#answer
+  }
+
+  /** The answer with its body. */
+  #received(): Ended | Promise<Ended> {
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    const answer = this.#answer!
+    if (this.#encoding === undefined) return withBody(answer, bytes)
+    return decompress(bytes, this.#encoding, this.#limits.maxBodyBytes).then(
+      (plain) => withBody(answer, plain),
+      (error: unknown) => {
+        if (!isSuccess(answer)) return answer
+        return { kind: 'bad_response', message: (error as Error).message, status: answer.status }
+      },
+    )
+  }
+
+  /** Ends it before the server does. */
+  #break(ended: Ended | Promise<Ended>): void {
+    this.#end(ended)
+    this.#controller?.abort(new Error('The exchange has ended.'))
+  }
+
+  #end(ended: Ended | Promise<Ended>): void {
+    this.#hasEnded = true
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#cancel)
+    this.#resolve(ended)
   }
 }
 
@@ -79,51 +180,13 @@ function isSuccess({ status }: HttpAnswer): boolean {
   return status >= 200 && status < 300
 }
 
-// Made once: they are slow to make. In an error body a broken character is no reason to lose the message.
-const strictText = new TextDecoder('utf-8', { fatal: true })
-const anyText = new TextDecoder('utf-8')
-
-/** The answer with its body. */
-async function receive(
-  response: Dispatcher.ResponseData,
-  answer: HttpAnswer,
-  maxBytes: number,
-): Promise<HttpAnswer | HttpFailure> {
+function withBody(answer: HttpAnswer, bytes: Buffer): Ended {
   const success = isSuccess(answer)
   try {
-    const bytes = await collect(response, success ? maxBytes : maxErrorBytes)
-    const encoding = header(response, 'content-encoding')
-    const plain = encoding === undefined ? bytes : await decompress(bytes, encoding, maxBytes)
-    return { ...answer, body: (success ? strictText : anyText).decode(plain) }
-  } catch (error) {
-    // The status of a failed call says more than the state of its body.
-    if (!success) return answer
-    const isBinary = error instanceof TypeError
-    if (!isBinary && !(error instanceof UnreadableBody)) throw error
-    const message = isBinary ? 'The body is not UTF-8.' : (error as Error).message
-    return { kind: 'bad_response', message, status: answer.status }
+    return { ...answer, body: (success ? strictText : anyText).decode(bytes) }
+  } catch {
+    return { kind: 'bad_response', message: 'The body is not UTF-8.', status: answer.status }
   }
-}
-
-class UnreadableBody extends Error {}
-
-/** By events, which cost a good deal less than iterating over the stream. */
-function collect({ body, statusCode }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    body.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= maxBytes) return
-      if (statusCode >= 300) resolve(Buffer.concat(chunks))
-      else reject(new UnreadableBody(`The body is larger than ${maxBytes} bytes.`))
-      body.destroy()
-    })
-    body.on('end', () => resolve(Buffer.concat(chunks)))
-    // Also reports that a body was destroyed above; by then the promise is settled.
-    body.on('error', reject)
-  })
 }
 
 const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
@@ -133,18 +196,18 @@ async function decompress(bytes: Buffer, encoding: string, maxBytes: number): Pr
   const name = encoding.trim().toLowerCase()
   if (name === 'identity' || name === '') return bytes
   if (!Object.hasOwn(decoders, name))
-    throw new UnreadableBody(`The body has an unknown encoding, ${name.slice(0, 40)}.`)
+    throw new Error(`The body has an unknown encoding, ${name.slice(0, 40)}.`)
   try {
     return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: maxBytes })
   } catch (error) {
     const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    throw new UnreadableBody(
+    throw new Error(
       tooLarge ? `The body unpacks to more than ${maxBytes} bytes.` : `The ${name} body is broken.`,
     )
   }
 }
 
-function header(response: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = response.headers[name]
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }

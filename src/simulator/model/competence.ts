@@ -19,7 +19,7 @@ export interface Heard {
 
 /** One node before one question. */
 export interface Situation extends Pick<KnownQuestion, 'kind' | 'hardness' | 'hasOptions' | 'choices'> {
-  readonly part: NodePart
+  readonly part: Exclude<NodePart, 'control'>
   readonly role: RoleProfile
   readonly executor: string
   /** The tool that was used, and whether it worked. */

@@ -64,3 +64,10 @@ export const costConstants = {
   fixedShare: 0.4,
   jitter: 0.2,
 } as const
+
+/** Of planners, rankers and verifiers. */
+export const controlConstants = {
+  noise: 0.3,
+  discernment: 0.5,
+  passes: { right: 0.9, wrong: 0.4, other: 0.95 },
+} as const

@@ -19,8 +19,12 @@ export function readNodeRequest(user: string) {
   const part = parts.find((one) => one === executor.part)
   const task = askedTask(node.task)
   if (node.protocol !== protocolVersion || part === undefined || task.question === '') return undefined
+  const { agent } = executor
   return {
-    executor: { id: text(executor.id), role: text(executor.role), part },
+    executor: {
+      ...{ id: text(executor.id), role: text(executor.role), part },
+      ...(typeof agent === 'number' && { agent }),
+    },
     task,
     answerRequirement: text(node.answer_requirement),
     /** Names of the tools that it may use now. */
@@ -32,6 +36,29 @@ export function readNodeRequest(user: string) {
     /** One more try after a response that broke the rules or the length. */
     again: node.repair !== undefined,
     concise: node.concise === true,
+    /** What an organisation tells it about its turn, and the names of the fields that it asks for besides. */
+    brief: fieldsOf(plain(node.brief)),
+    also: Object.keys(fieldsOf(node.also)).slice(0, maxItems),
+  }
+}
+
+export type AskedControl = NonNullable<ReturnType<typeof readControlRequest>>
+
+/** Reads a request for a plan, a ranking or a verdict; nothing if it is not one. */
+export function readControlRequest(user: string) {
+  const node = fieldsOf(parsed(user))
+  const executor = fieldsOf(node.executor)
+  const task = askedTask(node.task)
+  if (node.protocol !== protocolVersion || executor.part !== 'control' || task.question === '')
+    return undefined
+  return {
+    role: text(executor.role),
+    task,
+    answerRequirement: text(node.answer_requirement),
+    predecessors: few(node.predecessors).map(heardMessage),
+    brief: fieldsOf(plain(node.brief)),
+    /** The names of the fields that it asks for. */
+    reply: Object.keys(fieldsOf(node.reply)).slice(0, maxItems),
   }
 }
 
@@ -77,17 +104,17 @@ function parsed(json: string): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
-function fieldsOf(value: unknown): Fields {
+export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function list(value: unknown): readonly unknown[] {
+export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 

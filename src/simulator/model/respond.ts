@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../library/json-value.ts'
-import { deriveRandom } from '../../numerics/random.ts'
+import { deriveRandom, type Random } from '../../numerics/random.ts'
 import { analysisText, readSoundness } from './analysis-text.ts'
 import { answerKey, fitsForm } from './answer-form.ts'
 import { answerOdds, type Situation, soundness } from './competence.ts'
@@ -16,12 +16,12 @@ export const unknownQuestion =
 
 /** The protocol text that answers a node's request. The same for the same seed and request. */
 export function respond(request: AskedNode, tasks: KnownTasks, seed: number): string {
-  const { executor, task, answerRequirement, predecessors } = request
+  const { executor, task, answerRequirement, predecessors, brief } = request
   // The turn that the node is in has no part in it, so that a tool only ever helps.
   const random = deriveRandom(
     seed,
     'answer',
-    JSON.stringify([executor, task, answerRequirement, predecessors]),
+    JSON.stringify([executor, task, answerRequirement, predecessors, ...(isEmpty(brief) ? [] : [brief])]),
   )
   const draws = { answer: random.uniform(), abstention: random.uniform(), tool: random.uniform() }
   const question = tasks.find(task)
@@ -49,12 +49,44 @@ export function respond(request: AskedNode, tasks: KnownTasks, seed: number): st
   }
   const sound = prepares(situation.role) ? draws.answer < soundness(situation) : outcome === 0
   const analysis = analysisText(request, situation, { answer: outcome, sound }, random)
-  return contentText(request, analysis, abstains(situation, sound, draws.abstention) ? null : answer)
+  const stop = stopWord(request, situation, outcome)
+  const also = request.also.includes('ratings') ? { ratings: ratingsOf(request, question, random) } : {}
+  const said = abstains(situation, sound, draws.abstention) ? null : answer
+  return contentText(request, `${analysis}${stop}`, said, also)
+}
+
+/** A word that ends a conversation, from a node that would answer as the last one did. */
+function stopWord({ brief }: AskedNode, { heard }: Situation, outcome: number): string {
+  const word = brief['stop_word']
+  const last = heard.findLast(({ answer }) => answer !== undefined)
+  return typeof word === 'string' && last?.answer === outcome ? ` ${word}` : ''
+}
+
+/** From 1 to 5 for each reply, in order: right ones rather high, others rather low. */
+function ratingsOf(request: AskedNode, question: KnownQuestion, random: Random): number[] {
+  return request.predecessors.map(({ answer, status }) => {
+    const isRight = status === 'ok' && keyOf(answer, question) === question.keys[0]
+    return (isRight ? 3 : 1) + Math.floor(3 * random.uniform())
+  })
+}
+
+/** The key of an answer of any form; nothing where it is none. */
+export function keyOf(answer: JsonValue, { form }: KnownQuestion): string | undefined {
+  return fitsForm(answer, form) ? answerKey(answer, form) : undefined
+}
+
+function isEmpty(fields: object): boolean {
+  return Object.keys(fields).length === 0
 }
 
 /** Finalizer and direct path give the bare object, all others wrap it. */
-function contentText({ executor }: AskedNode, analysis: string, answer: JsonValue): string {
-  const content = { analysis, answer }
+function contentText(
+  { executor }: AskedNode,
+  analysis: string,
+  answer: JsonValue,
+  also: object = {},
+): string {
+  const content = { analysis, answer, ...also }
   return JSON.stringify(decidesAlone(executor.part) ? content : { kind: 'content', content })
 }
 

@@ -7,19 +7,13 @@ import { comparable } from '../../tasks/scoring/exact-match.ts'
 import { cutTo, latencyOf, tokensOf, usageOf } from './call-cost.ts'
 import type { KnownTask } from './known-task.ts'
 import { KnownTasks } from './known-tasks.ts'
-import { readNodeRequest } from './node-request.ts'
+import { readControlRequest, readNodeRequest } from './node-request.ts'
 import { respond } from './respond.ts'
+import { respondToControl } from './respond-to-control.ts'
+import { simulatedModelName } from './simulated-name.ts'
 
 /** Changes whenever the same request may get another answer than before. */
 export const simulatorVersion = 2
-
-/** The name under which the simulated model answers. */
-export const simulatedModelName = 'simulated'
-
-/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
-export function isSimulatedModel(name: string): boolean {
-  return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
-}
 
 export interface SimulatorSettings {
   /** The tasks whose answers it knows. Any other question gets a guess. */
@@ -78,12 +72,15 @@ export class SimulatedModel implements ChatModel {
   complete({ system, user, decoding }: ChatRequest, seed: number = this.seed): SimulatedCompletion {
     const judged = readJudgeRequest(user)
     const request = judged === undefined ? readNodeRequest(user) : undefined
+    const control = judged === undefined && request === undefined ? readControlRequest(user) : undefined
     const whole =
       judged !== undefined
         ? verdict(judged)
-        : request === undefined
-          ? smallTalk(decoding.json)
-          : respond(request, this.tasks, seed)
+        : request !== undefined
+          ? respond(request, this.tasks, seed)
+          : control !== undefined
+            ? respondToControl(control, this.tasks, seed)
+            : smallTalk(decoding.json)
     const isCut = tokensOf(whole) > decoding.maxOutputTokens
     const text = isCut ? cutTo(whole, decoding.maxOutputTokens) : whole
     const usage = usageOf(system, user, text)

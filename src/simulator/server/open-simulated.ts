@@ -3,7 +3,8 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { openModel } from '../../models/open-model.ts'
-import { SimulatedModel, simulatedModelName } from '../model/simulator.ts'
+import { simulatedModelName } from '../model/simulated-name.ts'
+import { SimulatedModel } from '../model/simulator.ts'
 import type { ServerSettings } from './server.ts'
 
 export interface OpenedSimulation {

@@ -1,6 +1,7 @@
 // The server's side of OpenAI's chat completions: what `openai-wire.ts` is for the client.
 import { type ChatRequest, paperDecoding } from '../../models/chat-model.ts'
-import { type SimulatedCompletion, simulatedModelName, simulatorVersion } from '../model/simulator.ts'
+import { simulatedModelName } from '../model/simulated-name.ts'
+import { type SimulatedCompletion, simulatorVersion } from '../model/simulator.ts'
 
 /** A request body that can be answered, or what is wrong with it. */
 export type BodyReading =

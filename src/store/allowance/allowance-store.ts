@@ -28,7 +28,7 @@ export interface Ended {
 }
 
 /** The first so many of those who asked may go. The others ask again after a while, or never, if a cap is reached. */
-export interface Admission {
+export interface TakenCalls {
   readonly admitted: number
   readonly waitMs: number
   readonly cap?: SharedCap
@@ -63,7 +63,7 @@ export interface AllowanceStore {
   setCaps(caps: SharedCaps): Promise<void>
   setLimits(limits: RateLimits): Promise<void>
   /** What is admitted and not settled within `leaseMs` counts as possibly spent, until it is settled after all. */
-  take(claims: readonly Claim[], leaseMs: number): Promise<Admission>
+  take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls>
   /** Each once: what is told again changes nothing. */
   settle(ended: readonly Ended[]): Promise<void>
   sums(): Promise<Sums>

@@ -1,5 +1,4 @@
 import {
-  type Admission,
   type AllowanceStore,
   type Claim,
   type Ended,
@@ -13,6 +12,7 @@ import {
   type SharedCaps,
   type Sums,
   slackMs,
+  type TakenCalls,
   usualOutput,
 } from './allowance-store.ts'
 
@@ -55,7 +55,7 @@ export class MemoryAllowanceStore implements AllowanceStore {
     this.#limits = limits
   }
 
-  async take(claims: readonly Claim[], leaseMs: number): Promise<Admission> {
+  async take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls> {
     const now = this.#now()
     this.#expire(now)
     let admitted = 0

@@ -1,7 +1,6 @@
 import { bigintArray, floatArray, textArray } from '../postgres/array-parameter.ts'
 import type { Database } from '../postgres/database.ts'
 import type {
-  Admission,
   AllowanceStore,
   Claim,
   Ended,
@@ -9,6 +8,7 @@ import type {
   SharedCap,
   SharedCaps,
   Sums,
+  TakenCalls,
 } from './allowance-store.ts'
 
 /** For the calls of any number of processes. */
@@ -47,7 +47,7 @@ export class PostgresAllowanceStore implements AllowanceStore {
     )
   }
 
-  async take(claims: readonly Claim[], leaseMs: number): Promise<Admission> {
+  async take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls> {
     const [taken] = await this.#database.query<{ admitted: number; waitMs: number; cap: SharedCap | null }>(
       `SELECT admitted, wait_ms AS "waitMs", cap FROM magic.take_allowance(
          $1, $2, make_interval(secs => $3::float8 / 1000), $4::text[]::uuid[], $5::bigint[], $6::bigint[], $7::float8[])`,

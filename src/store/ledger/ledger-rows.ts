@@ -7,7 +7,7 @@ import { decodeTrace, encodeTrace } from './trace-codec.ts'
 // What a ledger holds, as rows that are the same in every store. Stores check their pages at best, not what stands in them, so
 // every row carries a checksum with its key: a flipped bit is an error or a row that is not found, never another score.
 
-export interface EvaluationRow
+export interface ScoredRow
   extends EvaluationKey,
     Readonly<Pick<Evaluation, 'score' | 'status' | 'execution'>> {
   /** JSON: answer, failures, usage, cost. */
@@ -16,7 +16,7 @@ export interface EvaluationRow
 }
 
 /** All but the key, which whoever looks for it knows. */
-export type EvaluationContent = Omit<EvaluationRow, keyof EvaluationKey>
+export type ScoredContent = Omit<ScoredRow, keyof EvaluationKey>
 
 /** A reply or a tool observation. */
 export interface TextRow {
@@ -35,7 +35,7 @@ export interface TraceRow {
 /** The rows of each table. */
 export interface LedgerTables {
   executions: TraceRow
-  evaluations: EvaluationRow
+  evaluations: ScoredRow
   replies: TextRow
   observations: TextRow
 }
@@ -45,7 +45,7 @@ export type TableName = keyof LedgerTables
 /** Traces come first: an evaluation refers to its own. */
 export const tableNames: readonly TableName[] = ['executions', 'evaluations', 'replies', 'observations']
 
-export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): EvaluationRow {
+export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): ScoredRow {
   const { score, status, execution, ...rest } = evaluation
   const { graph, task, dataVersion, executor } = key
   const row = { graph, task, dataVersion, executor, score, status, execution, detail: JSON.stringify(rest) }
@@ -53,7 +53,7 @@ export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): Evalu
 }
 
 /** Undefined if the row is not what was written. */
-export function readEvaluation(row: EvaluationRow): Evaluation | undefined {
+export function readEvaluation(row: ScoredRow): Evaluation | undefined {
   if (checksumOf(row) !== row.crc) return undefined
   const { score, status, execution, detail } = row
   return { score, status, execution, ...JSON.parse(detail) }
@@ -65,7 +65,7 @@ export function textRow(digest: string, value: unknown): TextRow {
 }
 
 /** Undefined if the row is not what was written. */
-export function readText<Value>({ digest, json, crc }: TextRow): Value | undefined {
+export function readTextRow<Value>({ digest, json, crc }: TextRow): Value | undefined {
   return checksum(digest, json) === crc ? (JSON.parse(json) as Value) : undefined
 }
 
@@ -102,11 +102,11 @@ function isWholeTrace({ execution, trace, crc }: TraceRow): boolean {
   return trace instanceof Uint8Array && crc32(trace, crc32(execution)) === crc
 }
 
-function checksumOf(row: Omit<EvaluationRow, 'crc'>): number {
+function checksumOf(row: Omit<ScoredRow, 'crc'>): number {
   return checksum(...contentOf(row))
 }
 
-function contentOf(row: Omit<EvaluationRow, 'crc'>): (string | number)[] {
+function contentOf(row: Omit<ScoredRow, 'crc'>): (string | number)[] {
   const { graph, task, dataVersion, executor, score, status, execution, detail } = row
   return [graph, task, dataVersion, executor, score, status, execution, detail]
 }

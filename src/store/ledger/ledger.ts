@@ -6,13 +6,13 @@ import { assertStorable, type Evaluation, type EvaluationKey } from './evaluatio
 import type { LedgerError } from './ledger-error.ts'
 import {
   digestBytes,
-  type EvaluationContent,
-  type EvaluationRow,
   evaluationRow,
   type LedgerTables,
   readEvaluation,
-  readText,
+  readTextRow,
   readTrace,
+  type ScoredContent,
+  type ScoredRow,
   type TableName,
   type TextRow,
   type TraceRow,
@@ -28,7 +28,7 @@ export interface LedgerSize {
   readonly traces: number
 }
 
-export interface Spending extends TokenUsage {
+export interface RepliesSpending extends TokenUsage {
   readonly calls: number
   /** Calls whose server told no usage. */
   readonly unknown: number
@@ -98,7 +98,7 @@ export abstract class Ledger {
     // By pages, so that no read transaction stays open.
     let after: string | undefined
     do {
-      const page: Page<EvaluationRow> = await this.page('evaluations', after, pageOfEntries)
+      const page: Page<ScoredRow> = await this.page('evaluations', after, pageOfEntries)
       for (const row of page.rows) yield this.#listed(row)
       after = page.next
     } while (after !== undefined)
@@ -115,7 +115,7 @@ export abstract class Ledger {
    * The sum over all replies: each was one call that was made and answered, in this process or in an earlier one. Failed
    * attempts left no reply; what they used stands in the traces.
    */
-  abstract spending(): Promise<Spending>
+  abstract spending(): Promise<RepliesSpending>
 
   /** Ends what is being written, then lets go of the store. */
   abstract close(): Promise<void>
@@ -133,17 +133,17 @@ export abstract class Ledger {
     rows: readonly LedgerTables[Table][],
   ): Promise<void>
 
-  protected abstract findEvaluationRow(digest: Buffer): Promise<EvaluationContent | undefined>
+  protected abstract findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined>
   protected abstract findTextRow(
     table: 'replies' | 'observations',
     digest: string,
   ): Promise<TextRow | undefined>
   protected abstract findTraceRow(execution: string): Promise<TraceRow | undefined>
   /** In one transaction with its trace. Tells whether the evaluation is new. */
-  protected abstract keepEvaluationRow(digest: Buffer, row: EvaluationRow, trace: TraceRow): Promise<boolean>
+  protected abstract keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean>
   protected abstract keepTextRow(table: 'replies' | 'observations', row: TextRow): Promise<void>
   protected abstract keepTraceRow(row: TraceRow): Promise<void>
-  protected abstract taskRows(task: string): Promise<EvaluationRow[]>
+  protected abstract taskRows(task: string): Promise<ScoredRow[]>
   /** The error for a row that is not what was written. */
   protected abstract damagedRow(what: string): LedgerError
 
@@ -154,17 +154,17 @@ export abstract class Ledger {
   ): Promise<Value | undefined> {
     const row = await this.findTextRow(table, digest)
     if (row === undefined) return undefined
-    const value = readText<Value>(row)
+    const value = readTextRow<Value>(row)
     // Null is a value, too.
     return value === undefined ? this.#refuse(`${what} ${digest}`) : value
   }
 
-  #listed(row: EvaluationRow): { key: EvaluationKey; evaluation: Evaluation } {
+  #listed(row: ScoredRow): { key: EvaluationKey; evaluation: Evaluation } {
     const { graph, task, dataVersion, executor } = row
     return { key: { graph, task, dataVersion, executor }, evaluation: this.#readEvaluation(row) }
   }
 
-  #readEvaluation(row: EvaluationRow): Evaluation {
+  #readEvaluation(row: ScoredRow): Evaluation {
     return readEvaluation(row) ?? this.#refuse(`the evaluation of graph ${row.graph} on task '${row.task}'`)
   }
 

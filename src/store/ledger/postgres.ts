@@ -1,13 +1,13 @@
 import { bigintArray, bytesArray, floatArray, textArray } from '../postgres/array-parameter.ts'
 import type { Database } from '../postgres/database.ts'
 import { Batches } from './batches.ts'
-import { Ledger, type LedgerSize, type Page, type Spending } from './ledger.ts'
+import { Ledger, type LedgerSize, type Page, type RepliesSpending } from './ledger.ts'
 import { LedgerError } from './ledger-error.ts'
 import {
   digestBytes,
-  type EvaluationContent,
-  type EvaluationRow,
   type LedgerTables,
+  type ScoredContent,
+  type ScoredRow,
   type TableName,
   type TextRow,
   type TraceRow,
@@ -28,7 +28,7 @@ export interface PostgresLedgerOptions {
 
 interface KeptEvaluation {
   readonly digest: Buffer
-  readonly row: EvaluationRow
+  readonly row: ScoredRow
   readonly trace: TraceRow
 }
 
@@ -52,7 +52,7 @@ export class PostgresLedger extends Ledger {
   readonly #id: number
   readonly #options: PostgresLedgerOptions
   readonly #finds: {
-    readonly evaluations: Batches<Buffer, EvaluationContent | undefined>
+    readonly evaluations: Batches<Buffer, ScoredContent | undefined>
     readonly replies: Batches<string, TextRow | undefined>
     readonly observations: Batches<string, TextRow | undefined>
     readonly executions: Batches<string, TraceRow | undefined>
@@ -117,8 +117,8 @@ export class PostgresLedger extends Ledger {
     return { ...size! }
   }
 
-  async spending(): Promise<Spending> {
-    const [spending] = await this.#database.query<Spending>(
+  async spending(): Promise<RepliesSpending> {
+    const [spending] = await this.#database.query<RepliesSpending>(
       `SELECT count(*) AS calls,
               coalesce(sum(input), 0)::bigint AS input,
               coalesce(sum(cached_input), 0)::bigint AS "cachedInput",
@@ -156,7 +156,7 @@ export class PostgresLedger extends Ledger {
     await this.#insert(table, rows)
   }
 
-  protected findEvaluationRow(digest: Buffer): Promise<EvaluationContent | undefined> {
+  protected findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined> {
     return this.#finds.evaluations.add(digest)
   }
 
@@ -168,7 +168,7 @@ export class PostgresLedger extends Ledger {
     return this.#finds.executions.add(execution)
   }
 
-  protected async keepEvaluationRow(digest: Buffer, row: EvaluationRow, trace: TraceRow): Promise<boolean> {
+  protected async keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean> {
     this.#assertWritable()
     return await this.#keeps.evaluations.add({ digest, row, trace })
   }
@@ -183,8 +183,8 @@ export class PostgresLedger extends Ledger {
     await this.#keeps.executions.add(row)
   }
 
-  protected async taskRows(task: string): Promise<EvaluationRow[]> {
-    const rows = await this.#database.query<EvaluationRow>(
+  protected async taskRows(task: string): Promise<ScoredRow[]> {
+    const rows = await this.#database.query<ScoredRow>(
       `SELECT ${columns.evaluations} FROM magic.evaluations WHERE ledger = $1 AND task = $2 ORDER BY place`,
       [this.#id, escaped(task)],
     )
@@ -197,8 +197,8 @@ export class PostgresLedger extends Ledger {
     )
   }
 
-  async #findEvaluations(digests: readonly Buffer[]): Promise<(EvaluationContent | undefined)[]> {
-    const rows = await this.#database.query<EvaluationContent & { key: Buffer }>(
+  async #findEvaluations(digests: readonly Buffer[]): Promise<(ScoredContent | undefined)[]> {
+    const rows = await this.#database.query<ScoredContent & { key: Buffer }>(
       `SELECT key, score, status, execution, detail, crc FROM magic.evaluations
        WHERE ledger = $1 AND key = ANY ($2::bytea[])`,
       [this.#id, bytesArray(digests)],
@@ -302,9 +302,9 @@ function insertEvaluations(ledger: string, where = ''): string {
 }
 
 function evaluationParameters(
-  kept: readonly { readonly digest: Buffer; readonly row: EvaluationRow }[],
+  kept: readonly { readonly digest: Buffer; readonly row: ScoredRow }[],
 ): Buffer[] {
-  const texts = (of: (row: EvaluationRow) => string) => textArray(kept.map(({ row }) => escaped(of(row))))
+  const texts = (of: (row: ScoredRow) => string) => textArray(kept.map(({ row }) => escaped(of(row))))
   return [
     bytesArray(kept.map(({ digest }) => digest)),
     texts(({ graph }) => graph),
@@ -325,7 +325,7 @@ function insertion<Table extends TableName>(
 ): [string, Buffer[]] {
   if (table === 'executions') return [insertTraces('$1', 2), traceParameters(rows as readonly TraceRow[])]
   if (table === 'evaluations') {
-    const kept = (rows as readonly EvaluationRow[]).map((row) => ({ digest: digestBytes(row), row }))
+    const kept = (rows as readonly ScoredRow[]).map((row) => ({ digest: digestBytes(row), row }))
     return [insertEvaluations('$1'), evaluationParameters(kept)]
   }
   const texts = rows as readonly TextRow[]
@@ -340,7 +340,7 @@ function insertion<Table extends TableName>(
        ORDER BY digest ON CONFLICT DO NOTHING`,
       values,
     ]
-  const usages = texts.map(({ json }) => (JSON.parse(json) as { usage?: Partial<Spending> }).usage)
+  const usages = texts.map(({ json }) => (JSON.parse(json) as { usage?: Partial<RepliesSpending> }).usage)
   const tokens = (['input', 'cachedInput', 'output'] as const).map((kind) =>
     bigintArray(usages.map((usage) => usage?.[kind])),
   )

@@ -1,13 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Batches } from './batches.ts'
-import { Ledger, type LedgerSize, type Page, type Spending } from './ledger.ts'
+import { Ledger, type LedgerSize, type Page, type RepliesSpending } from './ledger.ts'
 import { LedgerError } from './ledger-error.ts'
 import { defaultPatienceMs, inTransaction, type LedgerFileOptions, openLedgerFile } from './ledger-file.ts'
 import {
   digestBytes,
-  type EvaluationContent,
-  type EvaluationRow,
   type LedgerTables,
+  type ScoredContent,
+  type ScoredRow,
   type TableName,
   type TextRow,
   type TraceRow,
@@ -61,8 +61,8 @@ export class SqliteLedger extends Ledger {
     return { ...(await this.#get<LedgerSize>(this.#statements.size))! }
   }
 
-  async spending(): Promise<Spending> {
-    return { ...(await this.#get<Spending>(this.#statements.spending))! }
+  async spending(): Promise<RepliesSpending> {
+    return { ...(await this.#get<RepliesSpending>(this.#statements.spending))! }
   }
 
   async close(): Promise<void> {
@@ -92,8 +92,8 @@ export class SqliteLedger extends Ledger {
     })
   }
 
-  protected findEvaluationRow(digest: Buffer): Promise<EvaluationContent | undefined> {
-    return this.#get<EvaluationContent>(this.#statements.findEvaluation, digest)
+  protected findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined> {
+    return this.#get<ScoredContent>(this.#statements.findEvaluation, digest)
   }
 
   protected findTextRow(table: 'replies' | 'observations', digest: string): Promise<TextRow | undefined> {
@@ -104,7 +104,7 @@ export class SqliteLedger extends Ledger {
     return this.#get<TraceRow>(this.#statements.findTrace, execution)
   }
 
-  protected keepEvaluationRow(digest: Buffer, row: EvaluationRow, trace: TraceRow): Promise<boolean> {
+  protected keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean> {
     return this.#write(row.detail.length + trace.trace.length, () => {
       this.#insert('executions', trace)
       return this.#insertEvaluation(digest, row)
@@ -119,8 +119,8 @@ export class SqliteLedger extends Ledger {
     return this.#write(row.trace.length, () => this.#insert('executions', row))
   }
 
-  protected taskRows(task: string): Promise<EvaluationRow[]> {
-    return this.#all<EvaluationRow>(this.#statements.evaluationsOfTask, task)
+  protected taskRows(task: string): Promise<ScoredRow[]> {
+    return this.#all<ScoredRow>(this.#statements.evaluationsOfTask, task)
   }
 
   protected damagedRow(what: string): LedgerError {
@@ -135,7 +135,7 @@ export class SqliteLedger extends Ledger {
     else this.#insertEvaluation(digestBytes(row), row)
   }
 
-  #insertEvaluation(digest: Buffer, row: EvaluationRow): boolean {
+  #insertEvaluation(digest: Buffer, row: ScoredRow): boolean {
     const { graph, task, dataVersion, executor, score, status, execution, detail, crc } = row
     const parts = [graph, task, dataVersion, executor, score, status, execution, detail, crc]
     return this.#statements.keepEvaluation.run(digest, ...parts).changes === 1

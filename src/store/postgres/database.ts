@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { requirePackage } from '../../optional-package.ts'
 import type { PostgresAddress } from './address.ts'
 import { migrate } from './migrations.ts'
-import { patiently } from './postgres-failure.ts'
+import { persistently } from './postgres-failure.ts'
 
 export interface DatabaseOptions {
   /** Connections at most. */
@@ -64,7 +64,7 @@ export class Database {
 
   /** Runs a statement, again if its connection broke meanwhile. Whole numbers come back as numbers. */
   query<Row>(text: string, values: readonly Parameter[] = []): Promise<Row[]> {
-    return patiently(
+    return persistently(
       async () => {
         const { rows } = await this.pool.query({ text, values: [...values], types: { getTypeParser } })
         return rows as Row[]

@@ -23,7 +23,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Tries again what may pass, ever more slowly, until patience ends. To be used only with what may be done twice. */
-export async function patiently<Result>(
+export async function persistently<Result>(
   work: () => Promise<Result>,
   address: PostgresAddress,
   patienceMs: number,

@@ -4,7 +4,7 @@ import type { DatasetProfile } from '../../library/profiles.ts'
 import type { Reference } from '../scoring/reference.ts'
 import { DataError } from '../sources/data-error.ts'
 import { locateFile } from '../sources/data-folder.ts'
-import type { D3Study, FurtherStudies, Q1Study } from '../studies/study.ts'
+import type { D3Study, FurtherStudies, Q1Study, Study } from '../studies/study.ts'
 import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples } from './examples.ts'
 import { commonRoles } from './roles.ts'
@@ -72,6 +72,12 @@ interface SplitFiles {
   readonly paths: readonly string[]
   /** The path of something else in the data folder, whether it is there or not. */
   beside(name: string): string
+}
+
+/** Whether the paper has this study on the benchmark. */
+export function hasStudy({ furtherStudies, d3 }: Benchmark, study: Study): boolean {
+  if (study === 'q1') return true
+  return study === 'd3' ? d3 !== undefined : furtherStudies !== undefined
 }
 
 export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): DatasetProfile {

@@ -1,9 +1,9 @@
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Action } from '../../graph/legality.ts'
-import type { LossWeights, RecordedGroup } from '../../learning/loss.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { type ConstructionStep, drawDropout } from '../../policy/construction.ts'
 import type { ConstructionPolicy } from '../../policy/policy.ts'
+import type { LossWeights, RecordedGroup } from '../loss.ts'
 
 /** A demonstration is imitated alone: without divergence and entropy. */
 export const imitationWeights: LossWeights = { divergence: 0, entropy: 0 }

@@ -1,13 +1,16 @@
-import type { Organisation } from '../evaluation/organisation.ts'
-import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
+import { z } from 'zod'
+import { AgentGraph, type Finalizer, type Unit } from '../graph/agent-graph.ts'
 import type { Library } from '../library/library.ts'
+import type { Task } from '../library/task.ts'
 import { deriveRandom } from '../numerics/random.ts'
+import { agentCount, usualAgents } from './agents.ts'
+import { defineOrganisation, type OrganisationDefinition, type Organiser } from './organisation.ts'
 
 export const topologyNames = ['Chain', 'Complete', 'Random', 'Tree'] as const
 
 type TopologyName = (typeof topologyNames)[number]
 
-interface Topology extends Organisation {
+interface Topology extends Organiser {
   /** Edges that the library's types forbid, left out. For `Random`, of the densest graph that it can draw. */
   readonly leftOut: number
 }
@@ -16,7 +19,13 @@ interface Topology extends Organisation {
  * The fixed graphs of Q4: n units of the roles in library order, cycling where there are fewer. They exceed a policy's limits on
  * purpose. Units are atomic; a role that has only a group stands as that.
  */
-export function topology(name: TopologyName, library: Library, units: number, seed: number): Topology {
+export function topology(
+  name: TopologyName,
+  library: Library,
+  units: number,
+  seed: number,
+  finalizer: Finalizer = 'summarizer',
+): Topology {
   const roles = Array.from({ length: units }, (_, unit) => library.roles[unit % library.roles.length]!)
   const fits = (from: number, to: number) =>
     library.space.compatible(library.space.indexOf(roles[from]!.id), library.space.indexOf(roles[to]!.id))
@@ -30,6 +39,7 @@ export function topology(name: TopologyName, library: Library, units: number, se
         leftOut += wanted.length - legal.length
         return { role: id, realization: atomic === undefined ? 'group' : 'atomic', predecessors: legal }
       }),
+      finalizer,
     )
   }
   const about = (graph: AgentGraph, description: string): Topology => ({
@@ -64,3 +74,47 @@ export function topology(name: TopologyName, library: Library, units: number, se
     },
   }
 }
+
+const options = z.object({
+  units: agentCount.default('usual').describe('units: 4, for programs 5, for knowledge and common sense 6'),
+  finalizer: z
+    .enum(['summarizer', 'summarizer-of-all'])
+    .default('summarizer')
+    .describe('whom the summarizer hears: the sinks, or all units as in G-Designer'),
+})
+
+const sentences = {
+  Chain: 'Role agents in a row, each hearing the one before.',
+  Complete: 'Role agents in order, each hearing all before it.',
+  Random:
+    'Role agents in order, each hearing each one before it with probability one half, drawn per question.',
+  Tree: 'Role agents as a binary tree; two are heard by one above them, the root speaks last.',
+}
+
+/** The fixed topologies of the efficiency figure. */
+export const topologies: readonly OrganisationDefinition[] = topologyNames.map((name) =>
+  defineOrganisation({
+    name: `${name.toLowerCase()}-topology`,
+    category: 'topology',
+    description: sentences[name],
+    fidelity: 'adaptation',
+    source: "The paper's figure of scores and tokens; templates of G-Designer's `get_kwargs`.",
+    differences: [
+      'The paper gives neither sizes nor rules: both are ours.',
+      "An edge that the library's types forbid is left out; `leftOut` says how many.",
+    ],
+    options,
+    organise(means, { units, finalizer }) {
+      const { library, seed } = means
+      const made = new Map<number, Topology>()
+      const ofSize = (size: number) => {
+        const known = made.get(size) ?? topology(name, library, size, seed, finalizer)
+        made.set(size, known)
+        return known
+      }
+      const sizeFor = (task?: Task) => (units === 'usual' ? usualAgents(means, task) : units)
+      const facts = { leftOut: ofSize(sizeFor()).leftOut }
+      return { graphFor: (task) => ofSize(sizeFor(task)).graphFor(task), facts }
+    },
+  }),
+)

@@ -1,0 +1,144 @@
+// Disturbing an organisation on purpose: how much does its answer depend on it? Everything follows from seed and question.
+import type { Interference } from '../execution/execution.ts'
+import type { Packet } from '../execution/packet.ts'
+import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import type { Task } from '../library/task.ts'
+import { deriveRandom, type Random } from '../numerics/random.ts'
+import { shuffled } from '../numerics/shuffled.ts'
+import type { NamedOrganisation } from '../organisations/open-organisation.ts'
+import { isDriver, type Organisation } from '../organisations/organisation.ts'
+import { Problem } from '../problem.ts'
+
+export interface Interventions {
+  /** Edges are exchanged at random; every unit keeps as many as it had, in both directions. */
+  readonly rewire?: boolean
+  /** Units of this role are taken out, with their edges; of an organisation that drives, its agents fail. */
+  readonly dropRole?: string
+  /** The chance that a message reaches those who hear it garbled, with another answer. */
+  readonly corruptMessage?: number
+  /** The chance that an agent fails without being asked. */
+  readonly failWorker?: number
+}
+
+/** The organisation under these interventions, under a name that says so. */
+export function disturbed(
+  { organisation, about }: NamedOrganisation,
+  interventions: Interventions,
+  seed: number,
+): NamedOrganisation & { readonly interference?: (task: Task) => Interference } {
+  const { rewire, dropRole, corruptMessage, failWorker } = interventions
+  const words = [
+    rewire === true && 'rewired',
+    dropRole !== undefined && `without ${dropRole}`,
+    corruptMessage !== undefined && `${corruptMessage} of messages corrupted`,
+    failWorker !== undefined && `${failWorker} of workers failing`,
+  ].filter((word) => word !== false)
+  if (words.length === 0) return { organisation, about }
+  const name = `${organisation.name}, ${words.join(', ')}`
+  const told = Object.fromEntries(
+    Object.entries(interventions)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .map(([intervention, value]) => [intervention, typeof value === 'boolean' ? 1 : value]),
+  )
+  return {
+    organisation: { ...rebuilt(organisation, interventions, seed), name },
+    about: { ...about, ...told, interventionSeed: seed },
+    interference: (task) => interferenceOf(task, interventions, seed),
+  }
+}
+
+function rebuilt(
+  organisation: Organisation,
+  { rewire, dropRole }: Interventions,
+  seed: number,
+): Organisation {
+  if (isDriver(organisation)) {
+    if (rewire === true)
+      throw new Problem(
+        `'${organisation.name}' decides while it runs whom it asks: it has no edges to rewire. Leave it out, or use another intervention.`,
+      )
+    return organisation
+  }
+  return {
+    ...organisation,
+    async graphFor(task) {
+      let graph = await organisation.graphFor(task)
+      if (dropRole !== undefined) graph = withoutRole(graph, dropRole)
+      return rewire === true ? rewired(graph, deriveRandom(seed, 'rewire', task.id)) : graph
+    },
+  }
+}
+
+/** Nothing is bridged: who heard only units of that role hears nobody now. */
+export function withoutRole(graph: AgentGraph, role: string): AgentGraph {
+  const kept = graph.units.flatMap((unit, position) => (unit.role === role ? [] : [position]))
+  const units = kept.map((position): Unit => {
+    const { predecessors, ...unit } = graph.units[position]!
+    return {
+      ...unit,
+      predecessors: predecessors.filter((one) => kept.includes(one)).map((one) => kept.indexOf(one)),
+    }
+  })
+  return AgentGraph.of(units, graph.finalizer)
+}
+
+/** Exchanges the ends of random pairs of edges, wherever the graph stays one without cycles or double edges. */
+export function rewired(graph: AgentGraph, random: Random): AgentGraph {
+  const edges = graph.units.flatMap(({ predecessors }, to) =>
+    predecessors.map((from): [number, number] => [from, to]),
+  )
+  const has = (from: number, to: number) => edges.some(([a, b]) => a === from && b === to)
+  for (let attempt = 0; attempt < 10 * edges.length; attempt += 1) {
+    const one = edges[Math.floor(random.uniform() * edges.length)]!
+    const other = edges[Math.floor(random.uniform() * edges.length)]!
+    const [[a, b], [c, d]] = [one, other]
+    // Units stand in an order in which edges point forward.
+    if (b === d || a === c || a >= d || c >= b || has(a, d) || has(c, b)) continue
+    one[1] = d
+    other[1] = b
+  }
+  const units = graph.units.map((unit, position): Unit => {
+    const predecessors = edges.filter(([, to]) => to === position).map(([from]) => from)
+    return { ...unit, predecessors }
+  })
+  return AgentGraph.of(units, graph.finalizer)
+}
+
+function interferenceOf(
+  task: Task,
+  { dropRole, corruptMessage = 0, failWorker = 0 }: Interventions,
+  seed: number,
+): Interference {
+  return {
+    fails: ({ node, role }) =>
+      role === dropRole || deriveRandom(seed, 'fail-worker', task.id, node).uniform() < failWorker,
+    handedOn(packet) {
+      const random = deriveRandom(seed, 'corrupt-message', task.id, packet.node)
+      return packet.part === 'control' || random.uniform() >= corruptMessage
+        ? packet
+        : garbled(packet, task, random)
+    },
+  }
+}
+
+/** The words of the analysis in another order, and another answer where one can be made up, else none. */
+function garbled(packet: Packet, task: Task, random: Random): Packet {
+  if (packet.status !== 'ok' && packet.status !== 'null_answer') return packet
+  const words = packet.analysis?.split(/\s+/) ?? []
+  const answer = otherAnswer(packet.answer, task, random)
+  const analysis = shuffled(words, random).join(' ')
+  return { ...packet, analysis, answer, status: answer === null ? 'null_answer' : 'ok' }
+}
+
+function otherAnswer(answer: JsonValue, { options = [], program }: Task, random: Random): JsonValue {
+  if (typeof answer !== 'string' || program !== undefined) return null
+  const others = options.filter(({ label }) => label.toUpperCase() !== answer.trim().toUpperCase())
+  if (others.length > 0) return others[Math.floor(random.uniform() * others.length)]!.label
+  if (/^true$/i.test(answer.trim())) return 'false'
+  if (/^false$/i.test(answer.trim())) return 'true'
+  const value = Number(answer)
+  return answer.trim() !== '' && Number.isFinite(value)
+    ? String(value + 1 + Math.floor(9 * random.uniform()))
+    : null
+}

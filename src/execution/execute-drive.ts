@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import { AgentGraph, marksOf, type Unit, type UnitMarks } from '../graph/agent-graph.ts'
+import { type JsonObject, type JsonValue, jsonTypeOf } from '../library/json-value.ts'
+import { roleOf } from '../library/plain-roles.ts'
+import type {
+  AgentOrder,
+  Consulted,
+  ConsultOrder,
+  Drive,
+  DriveContext,
+  ProgramOutcome,
+  Said,
+} from './drive.ts'
+import { execute, type Means, type Workplace } from './execute.ts'
+import type { Execution } from './execution.ts'
+import { alsoInstructions, briefInstructions, controlInstructions } from './instructions.ts'
+import { boundedFields } from './length-budget.ts'
+import { type NodeRun, uncalledRun } from './node.ts'
+import { asOwn, type Packet, projectPacket } from './packet.ts'
+import { executorOf, headText, outerNode, type PlannedNode, systemText, toolsText } from './plan.ts'
+import { parseObject, type Response } from './protocol/response.ts'
+import { namedText, type Text } from './text.ts'
+import { emptyToolbox, toolsOf } from './toolbox.ts'
+import { pythonExec } from './tools/python-exec.ts'
+import { type Tool, useTool } from './tools/tool.ts'
+
+/**
+ * Runs a task under the control of an organisation that drives: whom it asks, in what order and how often is its own matter;
+ * every call goes the same way as those of a graph. Its graph is that of whoever was asked and whom they heard.
+ */
+export async function executeDrive(options: Means & { readonly drive: Drive }): Promise<Execution> {
+  const { drive, ...means } = options
+  return execute(
+    means,
+    () => [],
+    async (place) => {
+      const driving = new Driving(place)
+      let answer: JsonValue | undefined
+      try {
+        answer = await drive(driving)
+      } catch (error) {
+        // An early end may leave an organisation without what it needs; the execution tells why it ended.
+        if (!place.around.signal.aborted) throw error
+      }
+      await driving.ended()
+      return driving.worked(answer)
+    },
+  )
+}
+
+class Driving implements DriveContext {
+  readonly task: DriveContext['task']
+  readonly contract: DriveContext['contract']
+  readonly library: DriveContext['library']
+  readonly profile: DriveContext['profile']
+  readonly signal: AbortSignal
+  readonly #place: Workplace
+  readonly #units: Unit[] = []
+  readonly #runs: NodeRun[] = []
+  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #notes: Record<string, JsonValue> = {}
+
+  constructor(place: Workplace) {
+    const { task, contract, library, profile, signal } = place.around
+    this.task = task
+    this.contract = contract
+    this.library = library
+    this.profile = profile
+    this.signal = signal
+    this.#place = place
+  }
+
+  async agent({ role: id, hears = [], brief, also, ...marks }: AgentOrder): Promise<Said> {
+    const role = roleOf(this.library, id)
+    const executor = executorOf(role, { part: 'atomic', worker: 0 })
+    const tools = toolsOf(executor, this.profile, this.#place.around.tools ?? emptyToolbox)
+    const more = [brief && briefInstructions, also && alsoInstructions].filter((one) => one !== undefined)
+    const node = {
+      ...({ role: id, executor: executor.id, part: 'atomic', tools } as const),
+      system: systemText(executor, role, 'atomic', { hasTools: tools.size > 0, more: more.join('\n\n') }),
+      toolsText: tools.size > 0 ? toolsText(tools) : undefined,
+      also: also && Object.keys(also),
+      brief: this.#told({ also, brief }),
+    }
+    const { packet, place } = await this.#run(node, hears, marks)
+    return { packet, place, also: packet.also ?? {} }
+  }
+
+  async consult<Schema extends z.ZodType>(order: ConsultOrder<Schema>): Promise<Consulted<z.output<Schema>>> {
+    const { role, prompt, hears = [], brief, reply, schema, repair = true, ...marks } = order
+    let value: z.output<Schema> | undefined
+    const read = (text: string): Response => {
+      const reading = parseObject(text)
+      if ('reason' in reading)
+        return repair ? broken(`The reply is not one JSON object: ${reading.reason}.`) : reading
+      const checked = schema.safeParse(reading.object)
+      if (checked.success) {
+        value = checked.data
+        return { class: 'content', analysis: role, answer: reading.object }
+      }
+      const problem = z.prettifyError(checked.error)
+      return repair ? broken(problem) : { class: 'format_failure', reason: 'bad_value' }
+    }
+    const instructions = [prompt, controlInstructions, ...(brief === undefined ? [] : [briefInstructions])]
+    const node = {
+      ...({ role, executor: role, part: 'control', tools: noTools } as const),
+      system: namedText(instructions.join('\n\n')),
+      brief: this.#told({ reply, brief }),
+      read,
+    }
+    const { packet, place } = await this.#run(node, hears, marks)
+    return packet.status === 'ok' ? { value, packet, place } : { packet, place }
+  }
+
+  async summarize(hears: readonly Said[]): Promise<Said> {
+    const { packet, place } = await this.#run(outerNode('finalizer', this.library), hears, {})
+    return { packet, place, also: {} }
+  }
+
+  accepts(answer: JsonValue): boolean {
+    const { types, check } = this.contract
+    return answer !== null && types.includes(jsonTypeOf(answer)) && check(answer).verdict === 'fits'
+  }
+
+  async program(source: string): Promise<ProgramOutcome> {
+    const { toolContext, signal } = this.#place.around
+    const seen = await useTool(pythonExec, { source }, { sandbox: toolContext.sandbox }, signal)
+    if (seen.status === 'error') return { ran: false, reason: seen.message }
+    const { ended, exit_status: code, stdout, stderr } = seen.result
+    const how = ended === 'exited' ? `exited with ${code}` : String(ended)
+    return { ran: true, ended: how, stdout: String(stdout), stderr: String(stderr) }
+  }
+
+  note(name: string, value: JsonValue): void {
+    this.#notes[name] = value
+  }
+
+  /** Resolves once nobody is at work any more, also those that an organisation did not wait for. */
+  async ended(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+  }
+
+  worked(answer: JsonValue | undefined) {
+    const { around } = this.#place
+    const isAnswer = answer !== undefined && !around.signal.aborted && this.accepts(answer)
+    const result = isAnswer ? ({ status: 'ok', answer } as const) : ({ status: 'null_answer' } as const)
+    const node = { ...outcome, remaining: 1, twins: false } as const
+    const graph = AgentGraph.of(this.#units)
+    const notes = Object.keys(this.#notes).length === 0 ? undefined : this.#notes
+    return { graph, runs: [...this.#runs, uncalledRun(node, around, result)], notes }
+  }
+
+  async #run(
+    node: Omit<PlannedNode, 'id' | 'name' | 'head' | 'granularity' | 'twins' | 'remaining'>,
+    hears: readonly Said[],
+    { agent, temperature, model }: UnitMarks,
+  ): Promise<{ packet: Packet; place: number }> {
+    const place = this.#units.length
+    const { role, executor, part } = node
+    this.#units.push({
+      ...{ role, realization: 'atomic', predecessors: [...new Set(hears.map((one) => one.place))] },
+      ...marksOf({ agent, temperature, model }),
+    })
+    const planned: PlannedNode = {
+      ...node,
+      ...{ id: `u${place}`, name: `${role}-${agent ?? place + 1}`, granularity: 'atomic', twins: false },
+      ...{ head: headText(executor, role, part, agent), remaining: 1, temperature, model },
+    }
+    const isOwn = (packet: Packet) => agent !== undefined && packet.name === planned.name
+    const texts = hears.map(({ packet, place: from }) => {
+      const text: Text = { key: `u${from}`, text: this.#handedOn(packet) }
+      return isOwn(packet) ? asOwn(text) : text
+    })
+    const running = this.#place.run(planned, texts)
+    this.#underWay.add(running)
+    const run = await running
+    this.#underWay.delete(running)
+    this.#runs[place] = run
+    return { packet: run.packet, place }
+  }
+
+  #handedOn(packet: Packet): string {
+    const { settings, interference } = this.#place.around
+    const said = interference === undefined ? packet : interference.handedOn(packet, this.task)
+    return projectPacket(said, settings.budgets)
+  }
+
+  /** Fields of a request beyond those of every node, within the budget of a task's texts. */
+  #told(fields: Readonly<Record<string, JsonObject | undefined>>): Text | undefined {
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    if (Object.keys(given).length === 0) return undefined
+    const json = boundedFields(given as JsonObject, this.#place.around.settings.budgets.task)
+    return namedText(`,${json.slice(1, -1)}`)
+  }
+}
+
+const noTools: ReadonlyMap<string, Tool> = new Map()
+
+/** What the organisation concluded; nobody is asked for it. */
+const outcome = {
+  id: 'finalizer',
+  part: 'finalizer',
+  role: 'finalizer',
+  executor: 'drive',
+  granularity: 'atomic',
+  name: 'finalizer',
+  system: namedText(''),
+  head: namedText(''),
+  tools: noTools,
+} as const
+
+function broken(problem: string): Response {
+  return { class: 'contract_violation', analysis: '', answer: null, problem }
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentGraph } from '../graph/agent-graph.ts'
+import type { JsonObject } from '../library/json-value.ts'
+import { canaryOf } from '../models/canary.ts'
+import type { ChatFailure, ModelIdentity } from '../models/chat-model.ts'
+import { type Clock, setAlarm, systemClock } from '../models/clock.ts'
+import { stopsRun } from '../models/failure.ts'
+import { addCosts, type Cost, costOf, type PriceTable, priceOf } from '../models/prices.ts'
+import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { defaultSettings } from '../settings/execution.ts'
+import type { Execution, ExecutionOptions } from './execution.ts'
+import { brokenRun, type NodeRun, type NodeSurroundings, runNode, uncalledRun } from './node.ts'
+import { isFailure } from './packet.ts'
+import type { PlannedNode } from './plan.ts'
+import { wrapFinal } from './protocol/final-answer.ts'
+import type { Text } from './text.ts'
+import { emptyToolbox } from './toolbox.ts'
+import { announcer, type EventBody } from './trace/events.ts'
+import { OpenSpan } from './trace/telemetry.ts'
+import { idWithoutText, traceOf } from './trace/trace.ts'
+
+/** What was run: the last run is the one whose packet has the answer. */
+export interface Worked {
+  readonly graph: AgentGraph
+  readonly runs: readonly NodeRun[]
+  readonly notes?: JsonObject
+}
+
+/** What those who run nodes have to work with. */
+export interface Workplace {
+  readonly around: NodeSurroundings
+  /** Runs a node with what its predecessors said. Failures of the model are in its packet. */
+  run(node: PlannedNode, predecessors: readonly Text[] | undefined): Promise<NodeRun>
+}
+
+export type Means = Omit<ExecutionOptions, 'graph'>
+
+/**
+ * The frame of every execution: deadlines, the caller's signal, spans, events, usage, cost and trace around whatever runs its
+ * nodes. Rejects only for mistakes in code.
+ */
+export async function execute(
+  options: Means,
+  announced: () => Extract<EventBody, { type: 'execution-start' }>['nodes'],
+  work: (place: Workplace) => Promise<Worked>,
+): Promise<Execution> {
+  const { task, profile, contract, model, onEvent, tools = emptyToolbox } = options
+  const { id = randomUUID(), clock = systemClock, settings = defaultSettings } = options
+  const startedAt = new Date(clock.now())
+  const start = performance.now()
+  const elapsed = () => performance.now() - start
+  const tell = announcer(id, onEvent)
+  const early = new EarlyEnd()
+  const about = { execution: id, workflow: profile.id, task: idWithoutText(task), model: model.identity }
+  const span = OpenSpan.start({ ...about, content: settings.telemetryContent })
+  // Field by field, so that tools see nothing else of a task.
+  const { tables, program, publicTests } = task
+  const toolContext = { tables, program, publicTests, sandbox: tools.sandbox }
+  const { signal } = early
+  const around = {
+    ...options,
+    settings,
+    clock,
+    signal,
+    canary: canaryOf(model),
+    toolContext,
+    tell,
+    elapsed,
+  }
+
+  if (onEvent !== undefined) tell({ type: 'execution-start', task: task.id, nodes: announced() })
+  const stopWatching = early.watch(options.signal, settings.executionSeconds, clock)
+  const place = { around, run: runner(around, early, span) }
+  const { graph, runs, notes } = await work(place).finally(stopWatching)
+
+  const packets = runs.map(({ packet }) => packet)
+  const { status: ending, answer } = packets.at(-1)!
+  const isAnswered = ending === 'ok'
+  const status = isAnswered ? 'answered' : (early.why ?? 'unanswered')
+  const { usage, reused, cost } = tallyOf(runs, model.identity, settings.prices)
+  span?.endAs(early.crash === undefined ? status : 'aborted', !isAnswered, usage)
+  if (early.crash !== undefined) throw early.crash.error
+  const durationMs = elapsed()
+  const result = {
+    id,
+    status,
+    graph,
+    ...(notes !== undefined && { notes }),
+    answer: isAnswered ? answer : undefined,
+    final: isAnswered ? wrapFinal(answer, contract) : undefined,
+    stop: early.stop,
+    packets,
+    failures: packets.filter((packet) => isFailure(packet.status)),
+    usage,
+    reused,
+    cost,
+    durationMs,
+  } as const
+  tell({ type: 'execution-end', status, answer: result.answer, usage, cost, durationMs })
+  return { ...result, trace: traceOf(result, options, runs, startedAt, settings.traceContent) }
+}
+
+function runner(around: NodeSurroundings, early: EarlyEnd, span: OpenSpan | undefined): Workplace['run'] {
+  const { tell, interference } = around
+  return async (node, predecessors) => {
+    const nodeSpan = span?.startNode(node)
+    tell({ type: 'node-start', node: node.id })
+    let run: NodeRun
+    try {
+      run = isMadeToFail(node, interference)
+        ? uncalledRun(node, around, { status: 'format_failure', reason: 'It was made to fail on purpose.' })
+        : await runNode({ node, predecessors, around, span: nodeSpan })
+    } catch (error) {
+      // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
+      early.crash ??= { error }
+      early.cut('aborted')
+      run = brokenRun(node, around)
+    }
+    const { status, reason } = run.packet
+    nodeSpan?.endAs(status, isFailure(status))
+    const last = run.calls.at(-1)?.call.reply
+    if (last !== undefined && !last.ok && stopsRun(last.kind)) {
+      early.stop ??= last
+      early.cut('stopped')
+    }
+    tell({ type: 'node-end', node: node.id, status, reason, durationMs: run.durationMs })
+    return run
+  }
+}
+
+/** Only those who answer the task: without the finalizer or the direct path there would be nothing to see. */
+function isMadeToFail(
+  { id: node, role, part }: PlannedNode,
+  interference: ExecutionOptions['interference'],
+): boolean {
+  if (interference === undefined || part === 'finalizer' || part === 'direct' || part === 'control')
+    return false
+  return interference.fails({ node, role, part })
+}
+
+/** Why an execution ended before its time, if it did. */
+class EarlyEnd {
+  why: 'stopped' | 'timed_out' | 'aborted' | undefined
+  stop: ChatFailure | undefined
+  crash: { readonly error: unknown } | undefined
+  readonly #abort = new AbortController()
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  cut(why: 'stopped' | 'timed_out' | 'aborted'): void {
+    this.why ??= why
+    this.#abort.abort()
+  }
+
+  /** Cuts the execution short with the caller's signal or when its time is over, until it is told to stop watching. */
+  watch(signal: AbortSignal | undefined, seconds: number | undefined, clock: Clock): () => void {
+    const cancel = () => this.cut('aborted')
+    const late = () => this.cut('timed_out')
+    const cancelAlarm = seconds === undefined ? undefined : setAlarm(clock, seconds * 1000, late)
+    if (signal?.aborted === true) cancel()
+    signal?.addEventListener('abort', cancel, { once: true })
+    return () => {
+      cancelAlarm?.()
+      signal?.removeEventListener('abort', cancel)
+    }
+  }
+}
+
+/** What an execution used and what that cost, summed over all attempts of all calls. */
+function tallyOf(
+  runs: readonly NodeRun[],
+  identity: ModelIdentity,
+  prices: PriceTable | undefined,
+): { usage: Usage; reused: Usage; cost: Cost } {
+  const usual = priceOf(identity, prices)
+  let usage = noUsage
+  let reused = noUsage
+  let cost: Cost = usual === undefined ? 'unpriced' : { amount: 0, currency: usual.currency }
+  for (const { calls, model } of runs) {
+    const price = model === undefined ? usual : priceOf(model, prices)
+    for (const { call, reused: isReused } of calls) {
+      const { reply, attempts } = call
+      // A shared rejection counts as one call in each execution, so that usage does not depend on which came first.
+      if (isReused && (reply.ok || reply.kind === 'rejected'))
+        reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
+      usage = addUsage(usage, call.usage)
+      if (price === undefined) {
+        cost = 'unpriced'
+        continue
+      }
+      // By the attempt, since a price may depend on the hour.
+      for (const { reply: said, startedAt } of attempts)
+        if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
+    }
+  }
+  return { usage, reused, cost }
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { digamma, logGamma } from './gamma.ts'
+import { nuclearNorm } from './nuclear-norm.ts'
+import {
+  add,
+  affine,
+  bernoulliLogs,
+  beside,
+  dots,
+  exp,
+  logGammaOf,
+  logSoftmax,
+  minMax,
+  mixRows,
+  multiply,
+  probabilityLogs,
+  relu,
+  rowProducts,
+  rowsAt,
+  sigmoid,
+  square,
+  total,
+  unitRows,
+} from './operations.ts'
+import { deriveRandom } from './random.ts'
+import { Tape } from './tape.ts'
+import { type Tensor, Workspace } from './workspace.ts'
+
+type Operation = (tape: Tape, a: Tensor, b: Tensor) => Tensor
+
+const operations: Readonly<Record<string, Operation>> = {
+  sigmoid: (tape, a) => sigmoid(tape, a),
+  relu: (tape, a) => relu(tape, a),
+  exp: (tape, a) => exp(tape, a),
+  square: (tape, a) => square(tape, a),
+  affine: (tape, a) => affine(tape, a, -2.5, 0.5),
+  'log gamma': (tape, a) => logGammaOf(tape, affine(tape, square(tape, a), 1, 0.3)),
+  bernoulli: (tape, a) => bernoulliLogs(tape, a, [1, 0, 1, 1, 0, 0]),
+  probability: (tape, a) => probabilityLogs(tape, sigmoid(tape, a), [1, 0, 1, 1, 0, 0]),
+  add,
+  'add one entry': (tape, a, b) => add(tape, a, total(tape, [b, 0.7])),
+  multiply,
+  'multiply by one entry': (tape, a, b) => multiply(tape, total(tape, [b, 0.7]), a),
+  'multiply by itself': (tape, a) => multiply(tape, a, a),
+  beside,
+  'rows at': (tape, a) => rowsAt(tape, a, [1, 1, 0]),
+  'mix rows': (tape, a) =>
+    mixRows(
+      tape,
+      [
+        [0.5, 2],
+        [0, -1],
+        [1, 0],
+      ],
+      a,
+    ),
+  dots: (tape, a, b) => dots(tape, a, [0, 1, 1], b, [1, 1, 0]),
+  'dots with itself': (tape, a) => dots(tape, a, [0, 1, 0], a, [1, 1, 0]),
+  'row products': rowProducts,
+  'unit rows': unitRows,
+  'log softmax': logSoftmax,
+  'min max': minMax,
+  'nuclear norm': nuclearNorm,
+  total: (tape, a, b) => total(tape, [a, 0.5], [b, -3]),
+}
+
+test.each(Object.entries(operations))('%s: the gradient is what small changes show', (name, operation) => {
+  const random = deriveRandom(1, name)
+  const start = Array.from({ length: 12 }, () => random.normal())
+  const weights = Array.from({ length: 12 }, () => random.normal())
+  /** Σ weight · result, and its gradient by the operands. */
+  const run = (values: readonly number[]) => {
+    const workspace = new Workspace()
+    const place = (from: number): Tensor => ({
+      ...workspace.constant(values.slice(from, from + 6), 2, 3),
+      gradient: workspace.zeros(6),
+    })
+    const [a, b] = [place(0), place(6)]
+    const tape = new Tape(workspace, { recording: true })
+    const result = operation(tape, a, b)
+    const size = result.rows * result.columns
+    workspace.gradients(result).set(weights.slice(0, size))
+    let sum = 0
+    for (const [at, value] of workspace.values(result).entries()) sum += weights[at]! * value
+    tape.backward()
+    return { sum, gradient: [...workspace.gradients(a), ...workspace.gradients(b)] }
+  }
+  const { gradient } = run(start)
+  const step = 1e-2
+  for (const [at, value] of start.entries()) {
+    const shifted = (by: number) => run(start.with(at, value + by)).sum
+    const slope = (shifted(step) - shifted(-step)) / (2 * step)
+    expect(gradient[at], `entry ${at}`).toBeCloseTo(slope, 2)
+  }
+})
+
+test('values', () => {
+  const workspace = new Workspace()
+  const tape = new Tape(workspace, { recording: false })
+  const x = workspace.constant([1, 2, 3, -4, 0, 5], 2, 3)
+  const shown = (tensor: Tensor) => Array.from(workspace.values(tensor), (value) => Number(value.toFixed(4)))
+  expect(shown(minMax(tape, x))).toEqual([0.1111, 0.3333, 0.5556, -1, -0.1111, 1])
+  expect(shown(unitRows(tape, x))).toEqual([0.2673, 0.5345, 0.8018, -0.6247, 0, 0.7809])
+  expect(shown(logSoftmax(tape, x))).toEqual([-2.4076, -1.4076, -0.4076, -9.0068, -5.0068, -0.0068])
+  expect(shown(beside(tape, x, x))).toEqual([1, 2, 3, 1, 2, 3, -4, 0, 5, -4, 0, 5])
+  expect(shown(bernoulliLogs(tape, x, [1, 1, 1, 0, 0, 0]))).toEqual([
+    -0.3133, -0.1269, -0.0486, -0.0181, -0.6931, -5.0067,
+  ])
+})
+
+test('ln Γ and its derivative', () => {
+  for (const [x, factorial] of [1, 1, 2, 6, 24, 120].entries())
+    expect(logGamma(x + 1)).toBeCloseTo(Math.log(factorial), 12)
+  expect(logGamma(0.5)).toBeCloseTo(Math.log(Math.PI) / 2, 12)
+  expect(digamma(1)).toBeCloseTo(-0.5772156649015329, 12)
+  expect(digamma(0.5)).toBeCloseTo(-1.9635100260214235, 12)
+})

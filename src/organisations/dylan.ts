@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { answersOf, majorityOf, voteKey } from '../execution/conclusion.ts'
+import type { DriveContext, Said } from '../execution/drive.ts'
+import type { JsonValue } from '../library/json-value.ts'
+import { prompt } from '../library/prompt.ts'
+import { deriveRandom } from '../numerics/random.ts'
+import { shuffled } from '../numerics/shuffled.ts'
+import { diversity, type Member, membersOf } from './agents.ts'
+import { defineOrganisation } from './organisation.ts'
+
+/** Replies that stay after the ranking. */
+const kept = 2
+
+export const dylan = defineOrganisation({
+  name: 'dylan',
+  category: 'adaptive',
+  description:
+    'Agents answer in layers and rate each other; a ranking keeps the two best, and agreement ends it early.',
+  fidelity: 'released code',
+  source: 'Liu et al. (arXiv 2310.02170); SALT-NLP/DyLAN, code/demo/LLMLP.py.',
+  differences: [
+    'The ranking keeps agents by their index; the released code compares it with the position in the loop.',
+    'A ranking that cannot be read is noted and keeps the first two; the released code takes two at random without a word.',
+    'Programs agree as text, not by BLEU.',
+    "The team is given: selecting it on a trial set is in the paper, not in the code. `team` takes the roles that a trial's `importance` notes recommend.",
+  ],
+  options: z.object({
+    agents: z.int().min(2).max(16).optional().describe('agents: 4, for MMLU 7'),
+    rounds: z.int().min(1).max(6).default(3).describe('layers at most'),
+    diversity: diversity.default('roles'),
+    teamSelection: z
+      .enum(['off', 'paper'])
+      .default('off')
+      .describe('whether only the `kept` agents of highest importance on trial questions take part'),
+    team: z.array(z.string()).optional().describe('the roles of the team, for teamSelection paper'),
+  }),
+  drive({ library, profile, seed }, options) {
+    const count = options.agents ?? (profile.id === 'mmlu_pro' ? 7 : 4)
+    const members =
+      options.teamSelection === 'paper' && options.team !== undefined
+        ? options.team.map((role, place) => ({ role, agent: place + 1 }))
+        : membersOf(library, count, options.diversity)
+    return (context) => run(context, members, options.rounds, seed)
+  },
+})
+
+/** A reply, by the index of its agent. */
+type Layer = ReadonlyMap<number, Said>
+
+async function run(context: DriveContext, members: readonly Member[], rounds: number, seed: number) {
+  const layers: Layer[] = []
+  let active = [...members.keys()]
+  for (let round = 0; round < rounds; round += 1) {
+    if (round === 2 && members.length > 3) active = await ranked(context, layers[1]!, seed)
+    const order = shuffled(active, deriveRandom(seed, 'dylan', context.task.id, round))
+    const { layer, agreed } = await askLayer(context, members, order, layers.at(-1))
+    layers.push(layer)
+    if (agreed !== undefined) return concluded(context, layers, agreed)
+  }
+  const answers = answersOf([...layers.at(-1)!.values()].map(({ packet }) => packet))
+  return concluded(context, layers, majorityOf(answers, context.task) ?? answers[0])
+}
+
+/**
+ * Agents in their order. Agreement is looked for once more than two thirds have answered, so those up to there are asked at
+ * the same time and the others one by one.
+ */
+async function askLayer(
+  context: DriveContext,
+  members: readonly Member[],
+  order: readonly number[],
+  before: Layer | undefined,
+) {
+  const needed = Math.floor((2 / 3) * order.length)
+  const hears = [...(before ?? [])].sort(([a], [b]) => a - b).map(([, said]) => said)
+  const ask = async (index: number) =>
+    [index, await context.agent({ ...members[index]!, hears, ...rates(hears) })] as const
+  const layer = new Map(await Promise.all(order.slice(0, needed + 1).map(ask)))
+  for (let next = needed + 1; ; next += 1) {
+    const agreed = agreement(context, layer, needed)
+    if (agreed !== undefined || next >= order.length) return { layer, agreed }
+    const [index, said] = await ask(order[next]!)
+    layer.set(index, said)
+  }
+}
+
+function rates(hears: readonly Said[]) {
+  if (hears.length === 0) return {}
+  return {
+    also: {
+      ratings: `a list of ${hears.length} whole numbers from 1 to 5: how good each predecessor's reply is, in their order`,
+    },
+  }
+}
+
+/** The answer that more than so many share. */
+function agreement({ task }: DriveContext, layer: Layer, needed: number): JsonValue | undefined {
+  const answers = answersOf([...layer.values()].map(({ packet }) => packet))
+  const votes = Map.groupBy(answers, (answer) => voteKey(answer, task))
+  return [...votes.values()].find((same) => same.length > needed)?.[0]
+}
+
+/** One call picks the best replies; their agents stay. */
+async function ranked(context: DriveContext, layer: Layer, seed: number): Promise<number[]> {
+  const order = shuffled(
+    [...layer.keys()].sort((a, b) => a - b),
+    deriveRandom(seed, 'dylan', context.task.id, 'ranker'),
+  )
+  const { value } = await context.consult({
+    role: 'ranker',
+    prompt: prompt(`You compare replies to a question and pick the ${kept} best.`),
+    hears: order.map((index) => layer.get(index)!),
+    reply: {
+      ranking: `a list with the numbers of the ${kept} best predecessors, the best first, counted from 1 in the order of the message`,
+    },
+    schema: z.object({ ranking: z.array(z.int().min(1).max(order.length)).min(kept) }),
+    repair: false,
+  })
+  const chosen = [...new Set(value?.ranking.slice(0, kept) ?? [])]
+  if (chosen.length === kept) return chosen.map((place) => order[place - 1]!)
+  context.note('unreadable ranking', true)
+  return order.slice(0, kept)
+}
+
+/** Notes what each agent has contributed: in the last layer a share for agreeing, before that what those who heard it gave it. */
+function concluded(context: DriveContext, layers: readonly Layer[], answer: JsonValue | undefined) {
+  const { task } = context
+  const agrees = ({ packet }: Said) =>
+    answer !== undefined && packet.status === 'ok' && voteKey(packet.answer, task) === voteKey(answer, task)
+  const last = [...layers.at(-1)!]
+  const agreeing = last.filter(([, said]) => agrees(said)).length
+  let current = new Map(last.map(([index, said]) => [index, agrees(said) ? 1 / agreeing : 0]))
+  const total = new Map(current)
+  for (let round = layers.length - 1; round > 0; round -= 1) {
+    const heard = [...layers[round - 1]!.keys()].sort((a, b) => a - b)
+    const earlier = new Map(heard.map((index) => [index, 0]))
+    for (const [index, said] of layers[round]!) {
+      const weights = weightsOf(said, heard.length)
+      for (const [place, from] of heard.entries())
+        earlier.set(from, earlier.get(from)! + weights[place]! * current.get(index)!)
+    }
+    current = earlier
+    for (const [index, importance] of earlier) total.set(index, (total.get(index) ?? 0) + importance)
+  }
+  context.note('layers', layers.length)
+  context.note(
+    'importance',
+    Object.fromEntries([...total].sort(([a], [b]) => a - b).map(([index, one]) => [String(index + 1), one])),
+  )
+  return answer
+}
+
+/** Ratings that cannot be read weigh all alike. */
+function weightsOf({ also }: Said, count: number): number[] {
+  const ratings = z.array(z.number().min(1).max(5)).length(count).safeParse(also['ratings'])
+  if (!ratings.success) return new Array<number>(count).fill(1 / count)
+  const sum = ratings.data.reduce((a, b) => a + b, 0)
+  return ratings.data.map((rating) => rating / sum)
+}

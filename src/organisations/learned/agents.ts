@@ -1,0 +1,120 @@
+import { taskEmbedding } from '../../encoder/query-embedding.ts'
+import type { FrozenTextEncoder } from '../../encoder/text-encoder.ts'
+import { AgentGraph, type Finalizer, type Unit } from '../../graph/agent-graph.ts'
+import type { Library } from '../../library/library.ts'
+import type { Realization } from '../../library/role-space.ts'
+import type { Task } from '../../library/task.ts'
+
+/** One of a fixed list of agents: a role of the library. */
+export interface Agent {
+  /** By its position in the library. */
+  readonly role: number
+  readonly id: string
+  readonly realization: Realization
+}
+
+/** So many agents: the library's roles in their order, from the first again where it has fewer. */
+export function agentsOf({ roles }: Library, count: number): Agent[] {
+  return Array.from({ length: count }, (_, place) => agentOf(roles, place % roles.length))
+}
+
+export function agentOf(roles: Library['roles'], role: number): Agent {
+  const { id, atomic } = roles[role]!
+  return { role, id, realization: atomic === undefined ? 'group' : 'atomic' }
+}
+
+/** The vectors of the library's roles, by what each says that it is for. */
+export function roleVectors({ texts }: Library, encoder: FrozenTextEncoder): Promise<Float32Array[]> {
+  return encoder.encode(texts.map(({ role, atomic, group }) => [role, atomic ?? group ?? ''].join('\n')))
+}
+
+/** The vector of a question with its options and public context. */
+export function questionVector(task: Task, encoder: FrozenTextEncoder): Promise<Float32Array> {
+  return taskEmbedding(questionFields(task), encoder)
+}
+
+export function questionFields({ question, options, context = [], tables = [] }: Task) {
+  const cells = tables.map(({ name, header = [], rows }) =>
+    [name, header.join(' '), ...rows.map((row) => row.join(' '))].join('\n'),
+  )
+  return {
+    question,
+    options: options?.map(({ label, text }) => `${label}. ${text}`),
+    context: [...context, ...cells].join('\n\n'),
+  }
+}
+
+/** An edge between agents, by their places in the list. */
+export type Edge = readonly [from: number, to: number]
+
+/** All ordered pairs whose types fit, row by row. */
+export function legalPairs(agents: readonly Agent[], { space }: Library): Edge[] {
+  return agents.flatMap((from, i) =>
+    agents.flatMap((to, j): Edge[] => (i !== j && space.compatible(from.role, to.role) ? [[i, j]] : [])),
+  )
+}
+
+/** Which of the pairs were decided on, and how. */
+export interface DrawnEdges {
+  readonly tried: readonly number[]
+  readonly chosen: readonly boolean[]
+  readonly edges: readonly Edge[]
+}
+
+/** Walks the pairs in their order. One that would close a cycle is passed over; the others are decided by `take`. */
+export function drawEdges(pairs: readonly Edge[], take: (pair: number) => boolean): DrawnEdges {
+  const tried: number[] = []
+  const chosen: boolean[] = []
+  const edges: Edge[] = []
+  for (const [pair, edge] of pairs.entries()) {
+    if (reaches(edges, edge[1], edge[0])) continue
+    tried.push(pair)
+    chosen.push(take(pair))
+    if (chosen.at(-1)!) edges.push(edge)
+  }
+  return { tried, chosen, edges }
+}
+
+function reaches(edges: readonly Edge[], from: number, to: number): boolean {
+  const seen = new Set([from])
+  for (const place of seen) for (const [a, b] of edges) if (a === place) seen.add(b)
+  return seen.has(to)
+}
+
+/**
+ * The graph of agents that hear each other along these edges, in one round or in several: in a later one each also hears what
+ * it said itself in the round before.
+ */
+export function graphOf(
+  agents: readonly Agent[],
+  edges: readonly Edge[],
+  finalizer: Finalizer,
+  rounds = 1,
+): AgentGraph {
+  const order = topological(agents.length, edges)
+  const isMarked = rounds > 1 || new Set(agents.map(({ id }) => id)).size < agents.length
+  const units: Unit[] = []
+  const placeOf = new Map<string, number>()
+  for (let round = 0; round < rounds; round += 1)
+    for (const agent of order) {
+      const { id: role, realization } = agents[agent]!
+      const heard = edges.filter(([, to]) => to === agent).map(([from]) => placeOf.get(`${from} ${round}`)!)
+      const own = placeOf.get(`${agent} ${round - 1}`)
+      const predecessors = own === undefined ? heard : [own, ...heard]
+      placeOf.set(`${agent} ${round}`, units.length)
+      units.push({ role, realization, predecessors, ...(isMarked && { agent }) })
+    }
+  return AgentGraph.of(units, finalizer)
+}
+
+/** Those that hear nobody left come first; among equals the smallest number. */
+function topological(count: number, edges: readonly Edge[]): number[] {
+  const left = new Set(Array.from({ length: count }, (_, place) => place))
+  const order: number[] = []
+  while (left.size > 0) {
+    const next = [...left].find((place) => !edges.some(([from, to]) => to === place && left.has(from)))!
+    left.delete(next)
+    order.push(next)
+  }
+  return order
+}

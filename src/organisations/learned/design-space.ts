@@ -1,0 +1,26 @@
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import type { LearnerMeans } from '../organisation.ts'
+import { agentsOf, type DrawnEdges, drawEdges, graphOf, legalPairs, roleVectors } from './agents.ts'
+
+export interface DrawnDesign extends DrawnEdges {
+  readonly graph: AgentGraph
+}
+
+/** What both variants of G-Designer share: agents with features, pairs, and the graph of a decision about them. */
+export async function designSpace({ library, encoder }: LearnerMeans, count: number) {
+  const agents = agentsOf(library, count)
+  const roles = await roleVectors(library, encoder)
+  const pairs = legalPairs(agents, library)
+  return {
+    agents,
+    pairs,
+    /** Features of the agents for a question: role ‖ question. */
+    features: (question: ArrayLike<number>) =>
+      agents.map(({ role }) => [...roles[role]!, ...Array.from(question)]),
+    /** Walks the pairs, with these probabilities. */
+    decide(probabilities: ArrayLike<number>, uniform: () => number): DrawnDesign {
+      const drawn = drawEdges(pairs, (pair) => uniform() < probabilities[pair]!)
+      return { ...drawn, graph: graphOf(agents, drawn.edges, 'summarizer-of-all') }
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { taskEmbedding } from '../../encoder/query-embedding.ts'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import {
+  add,
+  affine,
+  dots,
+  exp,
+  logSoftmax,
+  mixRows,
+  multiply,
+  probabilityLogs,
+  relu,
+  rowsAt,
+  sigmoid,
+  total,
+} from '../../numerics/operations.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import type { LearnerMeans } from '../organisation.ts'
+import {
+  agentsOf,
+  type DrawnEdges,
+  drawEdges,
+  type Edge,
+  graphOf,
+  legalPairs,
+  questionFields,
+  questionVector,
+} from './agents.ts'
+import { defineLearner } from './define-learner.ts'
+import { type Layers, linearShapes, Network } from './network.ts'
+import { type GraphSampler, policyGradient } from './policy-gradient.ts'
+import { neighbourWeights, pathEdges } from './propagation.ts'
+
+const options = z.object({
+  agents: z.int().min(2).max(16).default(4).describe('Agents, their roles cycling.'),
+  rounds: z.int().min(1).max(8).default(3).describe('Rounds of communication.'),
+  hidden: z.int().min(1).default(64).describe('Width of the two graph networks.'),
+  iterations: z.int().min(1).default(10).describe('Updates of a training.'),
+  batch: z.int().min(1).default(4).describe('Questions in an update.'),
+  learningRate: z.number().positive().default(0.01).describe('Learning rate of Adam.'),
+})
+
+interface EibQuestion {
+  readonly question: Float32Array
+  /** One vector per agent: its role and the question as one text. */
+  readonly agents: readonly Float32Array[]
+}
+
+interface DrawnMask extends DrawnEdges {
+  readonly graph: AgentGraph
+}
+
+/** Two views of the agents, joined all with all and as a chain; a gate by the question mixes their masks of edges. */
+export function eibSampler(
+  { library, encoder, seed }: LearnerMeans,
+  { agents: count, rounds, hidden, learningRate }: z.output<typeof options>,
+): GraphSampler<EibQuestion, DrawnMask> {
+  const agents = agentsOf(library, count)
+  const pairs = legalPairs(agents, library)
+  const everyPair = agents.flatMap((_, i) => agents.map((__, j): Edge => [i, j]))
+  const views = {
+    full: neighbourWeights(count, everyPair),
+    chain: neighbourWeights(count, pathEdges(count)),
+  }
+  const network = new Network(
+    {
+      ...linearShapes('full.0', encoder.dims, hidden),
+      ...linearShapes('full.1', hidden, hidden),
+      ...linearShapes('chain.0', encoder.dims, hidden),
+      ...linearShapes('chain.1', hidden, hidden),
+      ...linearShapes('gate.0', encoder.dims, hidden),
+      ...linearShapes('gate.1', hidden, 2),
+    },
+    { seed, learningRate },
+  )
+  const mask = (layers: Layers, view: keyof typeof views, x: Tensor): Tensor => {
+    const { tape } = layers
+    const layer = (name: string, from: Tensor) => mixRows(tape, views[view], layers.linear(name, from))
+    const latent = layer(`${view}.1`, relu(tape, layer(`${view}.0`, x)))
+    const ends = (end: 0 | 1) => pairs.map((pair) => pair[end])
+    return sigmoid(tape, dots(tape, latent, ends(0), latent, ends(1)))
+  }
+  /** αM_d + (1 − α)M_s of the pairs. */
+  const probabilities = (layers: Layers, read: EibQuestion): Tensor => {
+    const { tape } = layers
+    const x = layers.constant(read.agents)
+    const scores = layers.linear(
+      'gate.1',
+      relu(tape, layers.linear('gate.0', layers.constant([read.question]))),
+    )
+    const gate = exp(tape, logSoftmax(tape, scores))
+    const alpha = rowsAt(tape, { ...gate, rows: 2, columns: 1, stride: 1 }, [0])
+    return add(
+      tape,
+      multiply(tape, alpha, mask(layers, 'full', x)),
+      multiply(tape, affine(tape, alpha, -1, 1), mask(layers, 'chain', x)),
+    )
+  }
+  return {
+    network,
+    async read(task) {
+      const fields = questionFields(task)
+      const texts = agents.map(({ role }) => `${library.texts[role]!.role}\n${fields.question}`)
+      return {
+        question: await questionVector(task, encoder),
+        agents: await Promise.all(texts.map((question) => taskEmbedding({ ...fields, question }, encoder))),
+      }
+    },
+    draw(question, random) {
+      const values = network.run((layers) => layers.values(probabilities(layers, question)))
+      const drawn = drawEdges(pairs, (pair) => random.uniform() < values[pair]!)
+      return { ...drawn, graph: graphOf(agents, drawn.edges, 'summarizer', rounds) }
+    },
+    loss(layers, batch) {
+      const { tape } = layers
+      return total(
+        tape,
+        ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
+          const decided = rowsAt(tape, probabilities(layers, question), tried)
+          return [probabilityLogs(tape, decided, chosen), -utility / batch.length] as const
+        }),
+      )
+    },
+  }
+}
+
+export const eibLearner = defineLearner({
+  name: 'eib-learner',
+  category: 'adaptive',
+  description: 'Two views of a fixed list of agents, dense and sparse, mixed for each question into edges.',
+  fidelity: 'paper',
+  source: 'EIB-Learner, method section; its code (se7esx/EIB) could not be read',
+  differences: [
+    'Masks are σ(ZᵀZ), and a layer mixes each agent with the mean of its neighbours: neither is stated.',
+    'A symmetric mask becomes a DAG by role order and a check for cycles; pairs whose types do not fit are no choice.',
+    'Widths, learning rate, batch and number of updates are ours; the summarizer hears the sinks of the last round.',
+  ],
+  options,
+  learner: (means, given) =>
+    policyGradient(eibSampler(means, given), {
+      seed: means.seed,
+      batch: given.batch,
+      updates: () => given.iterations,
+    }),
+})

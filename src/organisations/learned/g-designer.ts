@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import {
+  bernoulliLogs,
+  logSoftmax,
+  minMax,
+  mixRows,
+  relu,
+  rowProducts,
+  rowsAt,
+  total,
+} from '../../numerics/operations.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import type { LearnerMeans } from '../organisation.ts'
+import { questionVector } from './agents.ts'
+import { defineLearner } from './define-learner.ts'
+import { type DrawnDesign, designSpace } from './design-space.ts'
+import { variationalDesigner } from './g-designer-paper.ts'
+import { type Layers, linearShapes, Network } from './network.ts'
+import { type GraphSampler, policyGradient } from './policy-gradient.ts'
+import { convolutionWeights, pathEdges } from './propagation.ts'
+
+const options = z.object({
+  variant: z
+    .enum(['released', 'paper'])
+    .default('released')
+    .describe('The released code’s network, or the paper’s variational one.'),
+  agents: z.int().min(2).max(16).default(4).describe('Agents, their roles cycling.'),
+  iterations: z.int().min(1).default(10).describe('Updates of a training.'),
+  batch: z.int().min(1).default(4).describe('Questions in an update.'),
+  learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
+})
+
+/** The released code's network. Only the convolution is in its optimizer. */
+export async function releasedDesigner(
+  means: LearnerMeans,
+  { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
+): Promise<GraphSampler<Float32Array, DrawnDesign>> {
+  const { encoder, seed } = means
+  const space = await designSpace(means, count)
+  const weights = convolutionWeights(count, pathEdges(count))
+  const network = new Network(
+    {
+      ...linearShapes('gcn.0', 2 * encoder.dims, 16),
+      ...linearShapes('gcn.1', 16, encoder.dims),
+      ...linearShapes('mlp.0', encoder.dims, 16),
+      ...linearShapes('mlp.1', 16, 16),
+    },
+    { seed, learningRate, frozen: (name) => name.startsWith('mlp.') },
+  )
+  /** Logits of the pairs, in [−1, 1]. */
+  const logits = (layers: Layers, question: ArrayLike<number>): Tensor => {
+    const { tape } = layers
+    const convolution = (name: string, x: Tensor) =>
+      tape.bias(
+        layers.weight(`${name}.bias`),
+        mixRows(tape, weights, tape.linear(x, layers.weight(`${name}.weight`))),
+      )
+    const hidden = relu(tape, convolution('gcn.0', layers.constant(space.features(question))))
+    const encoded = logSoftmax(tape, convolution('gcn.1', hidden))
+    const z = layers.linear('mlp.1', relu(tape, layers.linear('mlp.0', encoded)))
+    const scores = { ...minMax(tape, rowProducts(tape, z, z)), rows: count * count, columns: 1, stride: 1 }
+    return rowsAt(
+      tape,
+      scores,
+      space.pairs.map(([from, to]) => from * count + to),
+    )
+  }
+  return {
+    network,
+    read: (task) => questionVector(task, encoder),
+    draw(question, random) {
+      const values = network.run((layers) => layers.values(logits(layers, question)))
+      const probabilities = values.map((value) => 1 / (1 + Math.exp(-value)))
+      return space.decide(probabilities, () => random.uniform())
+    },
+    loss(layers, batch) {
+      const { tape } = layers
+      return total(
+        tape,
+        ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
+          const decided = rowsAt(tape, logits(layers, question), tried)
+          return [bernoulliLogs(tape, decided, chosen), -utility / batch.length] as const
+        }),
+      )
+    },
+  }
+}
+
+export const gDesigner = defineLearner({
+  name: 'g-designer',
+  category: 'adaptive',
+  description: 'A fixed list of agents, whose edges a graph network draws for each question.',
+  fidelity: 'released code',
+  source:
+    'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
+  differences: [
+    'The hand-written role graph is a path in the library’s order: in a complete one the convolution makes all agents alike.',
+    'Pairs whose types do not fit are no choice; dropout is left out.',
+    'Vectors have the width of the run’s encoder (384 with MiniLM).',
+    '`variant: paper` draws edges from σ of the decoder, without the Gumbel noise; terms that the paper leaves open have weights of our own.',
+  ],
+  options,
+  async learner(means, given) {
+    const { batch, iterations, variant } = given
+    const sampler = await (variant === 'released' ? releasedDesigner : variationalDesigner)(means, given)
+    return policyGradient(sampler, { seed: means.seed, batch, updates: () => iterations })
+  },
+})

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import type { Library } from '../../library/library.ts'
+import { bernoulliLogs, rowsAt, total } from '../../numerics/operations.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import { type Agent, agentsOf, type DrawnEdges, drawEdges, type Edge, graphOf, legalPairs } from './agents.ts'
+import { defineLearner } from './define-learner.ts'
+import { type Layers, Network } from './network.ts'
+import { type GraphSampler, policyGradient } from './policy-gradient.ts'
+
+const options = z.object({
+  agents: z.int().min(1).max(16).default(4).describe('Agents: the library’s first roles, each atomic.'),
+  iterations: z.int().min(1).default(200).describe('Updates of a training.'),
+  batch: z.int().min(1).default(4).describe('Questions in an update, each with one graph.'),
+  learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
+})
+
+export interface DrawnSwarm extends DrawnEdges {
+  readonly graph: AgentGraph
+}
+
+/** One logit for each ordered pair of agents and for each agent's edge to the final node: one graph for all questions. */
+export function swarmSampler(
+  library: Library,
+  { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
+  seed: number,
+): GraphSampler<null, DrawnSwarm> {
+  const agents = agentsOf(library, count)
+  const final = agents.length
+  const pairs: Edge[] = [...legalPairs(agents, library), ...agents.map((_, agent): Edge => [agent, final])]
+  const network = new Network(
+    { edge_logits: [pairs.length, 1] },
+    // p = 0.5
+    { seed, learningRate, initial: () => 0 },
+  )
+  const logits = () => network.run((layers) => layers.values(layers.weight('edge_logits')))
+  const drawn = (take: (pair: number) => boolean): DrawnSwarm => {
+    const edges = drawEdges(pairs, take)
+    return { ...edges, graph: swarmGraph(agents, edges.edges) }
+  }
+  return {
+    network,
+    read: async () => null,
+    draw(_, random) {
+      const values = logits()
+      return drawn((pair) => random.uniform() < 1 / (1 + Math.exp(-values[pair]!)))
+    },
+    loss: swarmLoss,
+    use() {
+      const values = logits()
+      return drawn((pair) => values[pair]! > 0).graph
+    },
+  }
+}
+
+/** −log p · utility, averaged over the batch, without a baseline. */
+function swarmLoss(
+  layers: Layers,
+  batch: readonly { readonly drawn: DrawnEdges; readonly utility: number }[],
+): Tensor {
+  const { tape } = layers
+  return total(
+    tape,
+    ...batch.map(({ drawn: { tried, chosen }, utility }) => {
+      const logits = rowsAt(tape, layers.weight('edge_logits'), tried)
+      return [bernoulliLogs(tape, logits, chosen), -utility / batch.length] as const
+    }),
+  )
+}
+
+/** The final node is a solver that hears those with an edge to it. What cannot reach it is not run. */
+function swarmGraph(agents: readonly Agent[], edges: readonly Edge[]): AgentGraph {
+  const nodes = [...agents, { role: -1, id: 'solver', realization: 'atomic' as const }]
+  const heard = new Set([agents.length])
+  for (const place of heard) for (const [from, to] of edges) if (to === place) heard.add(from)
+  const kept = [...nodes.keys()].filter((node) => heard.has(node))
+  const between = edges
+    .filter(([, to]) => heard.has(to))
+    .map(([from, to]): Edge => [kept.indexOf(from), kept.indexOf(to)])
+  return graphOf(
+    kept.map((node) => nodes[node]!),
+    between,
+    'last',
+  )
+}
+
+export const gptswarm = defineLearner({
+  name: 'gptswarm',
+  category: 'adaptive',
+  description: 'Agents whose edges are learned on accuracy, one graph for all questions.',
+  fidelity: 'released code',
+  source: 'GPTSwarm (metauto-ai/GPTSwarm, MIT), edge_optimizer and evaluator.optimize_swarm',
+  differences: [
+    'A node is an atomic role of the library, not an operation of an IO, CoT or ToT graph.',
+    'Pairs whose types do not fit are no choice.',
+    'The final node is one call that hears its nodes; nodes that cannot reach it are not run.',
+    'Prompts are not optimized.',
+  ],
+  options,
+  learner: ({ library, seed }, given) =>
+    policyGradient(swarmSampler(library, given, seed), {
+      seed,
+      batch: given.batch,
+      updates: () => given.iterations,
+    }),
+})

@@ -1,0 +1,79 @@
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import { type GraphLearner, lookAt } from '../../learning/graph-learner.ts'
+import type { GraphScore } from '../../learning/update.ts'
+import type { Task } from '../../library/task.ts'
+import { deriveRandom, type Random } from '../../numerics/random.ts'
+import { shuffled } from '../../numerics/shuffled.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import type { Layers, Network } from './network.ts'
+
+/** A sampled graph with its utility: what an update learns from. */
+export interface Rollout<Question, Drawn> {
+  readonly question: Question
+  readonly drawn: Drawn
+  readonly utility: number
+}
+
+/** A distribution over graphs, as a system defines it. */
+export interface GraphSampler<Question, Drawn extends { readonly graph: AgentGraph }> {
+  readonly network: Network
+  /** What it reads of a task. */
+  read(task: Task): Promise<Question>
+  draw(question: Question, random: Random): Drawn
+  /** The loss of a batch, whose gradient an update follows. */
+  loss(layers: Layers, batch: readonly Rollout<Question, Drawn>[]): Tensor
+  /** What counts of an executed graph; its score, unless given. */
+  utility?(look: GraphScore): number
+  /** The graph in use; one that is drawn, unless given. */
+  use?(question: Question): AgentGraph
+}
+
+export interface PolicyGradientOptions {
+  readonly seed: number
+  /** Questions in an update, each with one graph. */
+  readonly batch: number
+  /** For so many training questions. */
+  readonly updates: (questions: number) => number
+  readonly needsPrice?: boolean
+}
+
+/**
+ * Policy gradient over executed graphs, as GPTSwarm, G-Designer, MasRouter and EIB-Learner have it: an update samples one graph
+ * for each of a few questions, runs them all, and takes one step on the loss. The reward comes at the end only.
+ */
+export function policyGradient<Question, Drawn extends { readonly graph: AgentGraph }>(
+  sampler: GraphSampler<Question, Drawn>,
+  { seed, batch, updates, needsPrice }: PolicyGradientOptions,
+): GraphLearner {
+  const { network, utility = ({ score }) => score } = sampler
+  return {
+    parameters: network.parameters,
+    adam: network.adam,
+    needsPrice,
+    updatesFor: updates,
+    async update({ update, tasks, evaluate }) {
+      // One order for the whole training, gone through in a circle.
+      const order = shuffled(tasks, deriveRandom(seed, 'order'))
+      const chosen = Array.from(
+        { length: batch },
+        (_, place) => order[(update * batch + place) % order.length]!,
+      )
+      const drawn = await Promise.all(
+        chosen.map(async (task, place) => {
+          const question = await sampler.read(task)
+          return { question, drawn: sampler.draw(question, deriveRandom(seed, 'draw', update, place)) }
+        }),
+      )
+      const looks = await lookAt(
+        drawn.map(({ drawn: { graph } }, place) => ({ graph, task: chosen[place]!.id })),
+        evaluate,
+      )
+      const rollouts = drawn.map((one, place) => ({ ...one, utility: utility(looks[place]!) }))
+      return { looks, loss: network.learn((layers) => sampler.loss(layers, rollouts)) }
+    },
+    async graphFor(task, by = seed) {
+      const question = await sampler.read(task)
+      return sampler.use?.(question) ?? sampler.draw(question, deriveRandom(by, 'use', task.id)).graph
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import type { AgentGraph } from '../../graph/agent-graph.ts'
+import {
+  add,
+  bernoulliLogs,
+  dots,
+  exp,
+  logSoftmax,
+  mixRows,
+  multiply,
+  relu,
+  rowsAt,
+  total,
+} from '../../numerics/operations.ts'
+import type { Random } from '../../numerics/random.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import type { LearnerMeans } from '../organisation.ts'
+import {
+  type Agent,
+  agentOf,
+  drawEdges,
+  type Edge,
+  graphOf,
+  legalPairs,
+  questionVector,
+  roleVectors,
+} from './agents.ts'
+import { defineLearner } from './define-learner.ts'
+import { type GraphImitator, imitation } from './imitation.ts'
+import { type Layers, linearShapes, Network } from './network.ts'
+import { convolutionWeights } from './propagation.ts'
+
+const options = z.object({
+  questions: z.int().min(1).default(40).describe('Training questions.'),
+  candidates: z.int().min(1).default(8).describe('Subgraphs that are scored for a question.'),
+  hops: z.int().min(1).max(3).default(2).describe('Steps round the best-matching role.'),
+  maxAgents: z.int().min(1).max(8).default(4).describe('Agents at most.'),
+  experts: z.int().min(1).max(8).default(3).describe('Encoders that the gate mixes.'),
+  hidden: z.int().min(1).default(64).describe('Width of the encoders.'),
+  epochs: z.int().min(1).default(50).describe('Epochs.'),
+  batch: z.int().min(1).default(16).describe('Graphs in an optimizer step.'),
+  learningRate: z.number().positive().default(1e-3).describe('Learning rate of Adam.'),
+})
+
+type RgfmOptions = z.output<typeof options>
+
+/** Scores subgraphs of the library's compatibility graph against a question; the best is run. */
+export async function rgfmImitator(
+  { library, encoder, seed }: LearnerMeans,
+  { hidden, experts, hops, maxAgents, candidates, learningRate }: RgfmOptions,
+): Promise<
+  GraphImitator<Float32Array> & {
+    subgraphs(question: Float32Array, random: Random): AgentGraph[]
+    scores(question: Float32Array, graphs: readonly AgentGraph[]): number[]
+  }
+> {
+  const agents = library.roles.map((_, role) => agentOf(library.roles, role))
+  const roles = await roleVectors(library, encoder)
+  const neighbours = legalPairs(agents, library)
+  const network = new Network(
+    {
+      ...Object.assign(
+        {},
+        ...Array.from({ length: experts }, (_, expert) => ({
+          ...linearShapes(`expert.${expert}.0`, encoder.dims, hidden),
+          ...linearShapes(`expert.${expert}.1`, hidden, hidden),
+        })),
+      ),
+      ...linearShapes('gate', encoder.dims, experts),
+      ...linearShapes('question', encoder.dims, hidden),
+    },
+    { seed, learningRate },
+  )
+  /** A graph's logit: its mixed encoding times the question's. */
+  const logit = (layers: Layers, question: Float32Array, graph: AgentGraph): Tensor => {
+    const { tape } = layers
+    const places = graph.units.map(({ role }) => library.space.indexOf(role))
+    const edges = graph.units.flatMap(({ predecessors }, to) => predecessors.map((from): Edge => [from, to]))
+    const weights = convolutionWeights(graph.size, edges)
+    const x = layers.constant(places.map((role) => roles[role]!))
+    const query = layers.constant([question])
+    const gate = exp(tape, logSoftmax(tape, layers.linear('gate', query)))
+    const mean = [new Array<number>(graph.size).fill(1 / graph.size)]
+    const encodings = Array.from({ length: experts }, (_, expert) => {
+      const first = relu(tape, mixRows(tape, weights, layers.linear(`expert.${expert}.0`, x)))
+      const pooled = mixRows(tape, mean, mixRows(tape, weights, layers.linear(`expert.${expert}.1`, first)))
+      return multiply(tape, rowsAt(tape, { ...gate, rows: experts, columns: 1, stride: 1 }, [expert]), pooled)
+    })
+    const mixed = encodings.reduce((sum, one) => add(tape, sum, one))
+    return dots(tape, mixed, [0], layers.linear('question', query), [0])
+  }
+  const scores = (question: Float32Array, graphs: readonly AgentGraph[]) =>
+    graphs.map((graph) => network.run((layers) => layers.values(logit(layers, question, graph))[0]!))
+  /** The role that matches best, with some of those 1 to k steps round it. */
+  const subgraphs = (question: Float32Array, random: Random): AgentGraph[] => {
+    const match = roles.map((role) => role.reduce((sum, entry, at) => sum + entry * question[at]!, 0))
+    const centre = match.indexOf(Math.max(...match))
+    return Array.from({ length: candidates }, (_, number) =>
+      subgraphRound(centre, 1 + (number % hops), { agents, neighbours, maxAgents }, random),
+    )
+  }
+  return {
+    network,
+    subgraphs,
+    scores,
+    read: (task) => questionVector(task, encoder),
+    teaches: () => true,
+    loss(layers, batch) {
+      return total(
+        layers.tape,
+        // Cross-entropy with the score: a share of right and of wrong.
+        ...batch.flatMap(({ question, graph, score }) => {
+          const value = logit(layers, question, graph)
+          return [
+            [bernoulliLogs(layers.tape, value, [true]), -score / batch.length],
+            [bernoulliLogs(layers.tape, value, [false]), (score - 1) / batch.length],
+          ] as const
+        }),
+      )
+    },
+    build(question, random) {
+      const graphs = subgraphs(question, random)
+      const values = scores(question, graphs)
+      return graphs[values.indexOf(Math.max(...values))]!
+    },
+  }
+}
+
+function subgraphRound(
+  centre: number,
+  hops: number,
+  given: {
+    readonly agents: readonly Agent[]
+    readonly neighbours: readonly Edge[]
+    readonly maxAgents: number
+  },
+  random: Random,
+): AgentGraph {
+  const kept = [centre]
+  let rim = [centre]
+  for (let hop = 0; hop < hops; hop += 1) {
+    const next = given.neighbours
+      .filter(([from, to]) => rim.includes(from) !== rim.includes(to))
+      .map(([from, to]) => (rim.includes(from) ? to : from))
+      .filter((place, at, all) => !kept.includes(place) && all.indexOf(place) === at)
+    rim = next.filter(() => random.uniform() < 0.5).slice(0, given.maxAgents - kept.length)
+    kept.push(...rim)
+  }
+  const edges = given.neighbours
+    .map(([from, to]): Edge => [kept.indexOf(from), kept.indexOf(to)])
+    .filter(([from, to]) => from >= 0 && to >= 0)
+  // Both ways fit for most roles: which one is drawn.
+  const drawn = drawEdges(edges, () => random.uniform() < 0.5)
+  return graphOf(
+    kept.map((place) => given.agents[place]!),
+    drawn.edges,
+    'summarizer',
+  )
+}
+
+export const rGfm = defineLearner({
+  name: 'r-gfm',
+  category: 'adaptive',
+  description:
+    'Scores small subgraphs of the library’s compatibility graph for each question, and runs the best.',
+  fidelity: 'adaptation',
+  source: 'R-GFM (USTC-DataDarknessLab/R-GFM, MIT) is no organizer: this is our own use of its idea',
+  differences: [
+    'The graph is the library’s: roles, joined where an output fits an input; features are the roles’ vectors.',
+    'Experts are plain graph convolutions: the Riemannian part and the contrastive pretraining are left out.',
+    'The scorer is trained on executed subgraphs; all sizes are ours.',
+  ],
+  options,
+  async learner(means, given) {
+    const imitator = await rgfmImitator(means, given)
+    const { questions, batch, epochs, learningRate } = given
+    return imitation(imitator, {
+      ...{ seed: means.seed, questions, batch },
+      stages: [{ share: 1, candidates: imitator.subgraphs, epochs, learningRate }],
+    })
+  },
+})

@@ -1,0 +1,52 @@
+import { add, affine, exp, multiply, relu, square, total } from '../../numerics/operations.ts'
+import type { Random } from '../../numerics/random.ts'
+import type { Tensor } from '../../numerics/workspace.ts'
+import { type Layers, linearShapes } from './network.ts'
+
+/** Deviation of the prior, and what a latent's own is scaled by. */
+const deviation = 0.1
+const variance = deviation ** 2
+
+/** The shapes of MasRouter's variational autoencoder. */
+export function autoencoderShapes(name: string, inputs: number, hidden: number) {
+  return {
+    ...linearShapes(`${name}.fc1`, inputs, hidden),
+    ...linearShapes(`${name}.fc21`, hidden, hidden),
+    ...linearShapes(`${name}.fc22`, hidden, hidden),
+    ...linearShapes(`${name}.fc3`, hidden, hidden),
+    ...linearShapes(`${name}.fc4`, hidden, inputs),
+  }
+}
+
+/** Latents z = μ + 0.1·σ·ε of each row, and the loss: mean squared error of the decoded rows, and KL to N(0, 0.1²). */
+export function autoencode(
+  layers: Layers,
+  name: string,
+  x: Tensor,
+  noise: readonly ArrayLike<number>[],
+): { readonly z: Tensor; readonly loss: Tensor } {
+  const { tape } = layers
+  const hidden = relu(tape, layers.linear(`${name}.fc1`, x))
+  const mean = layers.linear(`${name}.fc21`, hidden)
+  const logVariance = layers.linear(`${name}.fc22`, hidden)
+  const spread = affine(tape, exp(tape, affine(tape, logVariance, 0.5)), deviation)
+  const z = add(tape, mean, multiply(tape, spread, layers.constant(noise)))
+  const decoded = layers.linear(`${name}.fc4`, relu(tape, layers.linear(`${name}.fc3`, z)))
+  const off = add(tape, decoded, affine(tape, x, -1))
+  const [entries, latents] = [x.rows * x.columns, mean.rows * mean.columns]
+  // −½ · mean(1 − ln v₂ + ln v − (μ² + v)/v₂)
+  const fixed = -0.5 * (1 - Math.log(variance))
+  const loss = total(
+    tape,
+    [square(tape, off), 1 / entries],
+    [logVariance, -0.5 / latents],
+    [square(tape, mean), 0.5 / variance / latents],
+    [exp(tape, logVariance), 0.5 / variance / latents],
+    [layers.constant([[1]]), fixed],
+  )
+  return { z, loss }
+}
+
+export function drawNoise(rows: number, columns: number, random: Random): number[][] {
+  return Array.from({ length: rows }, () => Array.from({ length: columns }, () => random.normal()))
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { fiveRoles, runOrganisation, sum } from '../../test/organisation-run.ts'
+import { topologies, topology } from './topologies.ts'
+
+const called = (name: string) => topologies.find((one) => one.name === name)!
+const edges = (name: Parameters<typeof topology>[0], units: number, id = 'sum') => {
+  const graph = topology(name, fiveRoles, units, 1).graphFor({ ...sum, id })
+  return Promise.resolve(graph).then(({ units: all }) =>
+    all.map(({ role, predecessors }) => [role, ...predecessors]),
+  )
+}
+
+test('chain: each hears the one before, the finalizer the last', async () => {
+  const { calls, answer } = await runOrganisation(called('chain-topology'), {}, ({ who }) => who.length)
+  expect(calls.map(({ who, hears }) => [who, ...hears])).toEqual([
+    ['alpha'],
+    ['beta', 'alpha: 5'],
+    ['gamma', 'beta: 4'],
+    ['delta', 'gamma: 5'],
+    ['finalizer', 'delta: 5'],
+  ])
+  expect(answer).toBe('9')
+})
+
+test('complete: each hears all before; the finalizer hears the sink, or all', async () => {
+  const sinks = await runOrganisation(called('complete-topology'), {}, ({ who }) => who.length)
+  expect(sinks.calls.map(({ who, hears }) => [who, hears.length])).toEqual([
+    ['alpha', 0],
+    ['beta', 1],
+    ['gamma', 2],
+    ['delta', 3],
+    ['finalizer', 1],
+  ])
+  const all = await runOrganisation(called('complete-topology'), { finalizer: 'summarizer-of-all' }, () => 1)
+  expect(all.calls.at(-1)).toMatchObject({ who: 'finalizer' })
+  expect(all.calls.at(-1)!.hears).toHaveLength(4)
+})
+
+test('tree: heap order, roles from a leaf to the root', async () => {
+  // Heap: 0 hears 1 and 2, 1 hears 3 and 4, 2 hears 5. Unit k is heap 5 - k.
+  expect(await edges('Tree', 6)).toEqual([
+    ['alpha'],
+    ['beta'],
+    ['gamma'],
+    ['delta', 0],
+    // omega may be heard by nobody, yet may hear beta and gamma.
+    ['omega', 1, 2],
+    ['alpha', 3],
+  ])
+})
+
+test('random: drawn by seed and question, the same again', async () => {
+  expect(await edges('Random', 5)).toEqual(await edges('Random', 5))
+  const drawn = await Promise.all(Array.from({ length: 200 }, (_, id) => edges('Random', 4, `q${id}`)))
+  const heard = drawn.flat().reduce((count, [, ...predecessors]) => count + predecessors.length, 0)
+  // Six possible edges each.
+  expect(Math.abs(heard / (200 * 6) - 0.5)).toBeLessThan(0.05)
+})
+
+test('edges that types forbid are left out and told, roles cycle, and sizes depend on the questions', async () => {
+  const { about, calls, execution } = await runOrganisation(
+    called('complete-topology'),
+    { units: 7 },
+    () => 1,
+  )
+  // omega, the fifth, would be heard by the sixth and seventh.
+  expect(about).toEqual({ seed: 1, units: 7, leftOut: 2 })
+  const roles = ['alpha', 'beta', 'gamma', 'delta', 'omega', 'alpha', 'beta']
+  expect(execution.graph.units.map(({ role }) => role)).toEqual(roles)
+  expect(calls).toHaveLength(8)
+  const program = { ...sum, program: { mode: 'stdin', starterCode: '' } as const }
+  const code = await runOrganisation(called('chain-topology'), {}, () => 1, { task: program })
+  expect(code.execution.graph.size).toBe(5)
+})
