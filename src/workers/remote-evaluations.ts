@@ -172,7 +172,7 @@ export class RemoteEvaluations {
   }
 
   /** A job's key is its evaluation, so that submitting it again, also from elsewhere, makes no second one. */
-  async #add(batch: readonly EvaluationWork[]): Promise<void[]> {
+  async #add(batch: readonly EvaluationWork[]): Promise<undefined[]> {
     const jobs = batch.map(({ key, graph, task, requestReuse, isFresh }) => {
       const payload: EvaluationJob = {
         ...{ ledger: this.#namespace, split: this.#split, task: task.id, graph: graph.toJSON() },

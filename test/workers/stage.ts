@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -150,8 +150,9 @@ export class Stage {
     trainer.kill('SIGKILL')
     await ended
     const at = `${folder}-moved`
-    cpSync(folder, at, { recursive: true })
-    rmSync(folder, { recursive: true })
+    // Killed early enough, it has not begun yet.
+    if (existsSync(folder)) cpSync(folder, at, { recursive: true })
+    rmSync(folder, { recursive: true, force: true })
     return { ...(await trainByWorkers(at, this.#address, this.#server.url)), at }
   }
 
