@@ -1,5 +1,5 @@
 // What `--json` prints, per command: npm run docs:schemas writes docs/schemas/*.json from here. Fields may be added; those
-// that are named here stay. test/output-schemas.test.ts holds them to what the commands print.
+// that are named here stay. test/cli/output-schemas.test.ts holds them to what the commands print.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -29,9 +29,23 @@ const steps = z
     }),
   )
   .describe('How the graph came about, with the probabilities of every choice.')
+const matched = z
+  .array(
+    object({
+      organisation: z.string(),
+      tokens: z.number(),
+      within: object({ answers: count, tokens: z.number(), score: z.number() }).optional(),
+      above: object({ answers: count, tokens: z.number(), score: z.number() }).optional(),
+    }),
+  )
+  .describe('Self-consistency at the tokens per question of each organisation, where it was evaluated.')
 const evaluation = object({
   organisation: z.string(),
   description: z.string(),
+  fidelity: z
+    .string()
+    .optional()
+    .describe('Of a system of the literature: paper, released code or adaptation.'),
   split: z.string(),
   n: count,
   complete: z.boolean(),
@@ -85,6 +99,7 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     metric: z.string(),
     data: z.string(),
     base: z.string(),
+    matched,
     evaluations: z.array(
       evaluation.extend({
         label: z.string(),
@@ -138,6 +153,7 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     metric: z.string(),
     simulated: z.boolean(),
     ended: z.string(),
+    matched,
     evaluations: z.array(evaluation.extend({ total: count, model: z.string() })),
   }),
   experiment: object({
@@ -195,6 +211,21 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
     steps,
     mermaid: z.string(),
     dot: z.string(),
+  }),
+  organisations: object({
+    organisations: z.array(
+      object({
+        name: z.string(),
+        category: z.string(),
+        kind: z.string().describe('organises or drives, and whether it learns.'),
+        description: z.string(),
+        fidelity: z.string(),
+        source: z.string(),
+        differences: z.array(z.string()),
+        options: z.array(object({ name: z.string(), value: z.string(), description: z.string().optional() })),
+      }),
+    ),
+    ofRuns: z.array(object({ name: z.string(), description: z.string() })),
   }),
   init: object({
     folder: z.string(),

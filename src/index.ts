@@ -10,6 +10,7 @@ export { type TaskFields, taskEmbedding } from './encoder/query-embedding.ts'
 export type { FrozenTextEncoder } from './encoder/text-encoder.ts'
 export { compareOrganisations } from './evaluation/compare-organisations.ts'
 export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './evaluation/evaluate.ts'
+export { disturbed, type Interventions } from './evaluation/interventions.ts'
 export {
   chainOrganisation,
   directOrganisation,
@@ -41,7 +42,7 @@ export { openToolbox, type Toolbox } from './execution/toolbox.ts'
 export type { Tool } from './execution/tools/tool.ts'
 export type { ExecutionEvent } from './execution/trace/events.ts'
 export { type Trace, tracedRequest } from './execution/trace/trace.ts'
-export { AgentGraph, InvalidGraphError, type Unit } from './graph/agent-graph.ts'
+export { AgentGraph, type Finalizer, InvalidGraphError, type Unit } from './graph/agent-graph.ts'
 export { canonicalOrder } from './graph/canonical-order.ts'
 export { type ExpandedGraph, type ExpandedNode, expand, expandedCounts } from './graph/expansion.ts'
 export { graphKey } from './graph/graph-key.ts'
@@ -116,6 +117,7 @@ export type { Usage } from './models/usage.ts'
 export { type AdamSettings, paperAdam } from './numerics/adam.ts'
 export { type Arithmetic, arithmetic } from './numerics/kernels/kernels.ts'
 export { deriveRandom, type Random } from './numerics/random.ts'
+export { type NamedOrganisation, openOrganisation } from './organisations/open-organisation.ts'
 export {
   type Driver,
   defineOrganisation,

@@ -32,7 +32,7 @@ export interface SeedResult {
 export const budgetShares = [0.05, 0.2] as const
 
 /** Prices of a token, as multiples of the usual one, to see with how few of them the searched graph's score is reached. */
-export const tokenWorths = [2, 3] as const
+export const tokenWorths = [2, 4] as const
 
 export const partOf = {
   share: (share: number) => `ours, ${share} of the evaluations`,

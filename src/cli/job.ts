@@ -31,7 +31,8 @@ import { explain, UsageError } from './problem.ts'
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
 
 /** What a command works on: tasks, a model, and all that is needed to run one with the other. */
-export interface Job extends Required<Omit<EngineOptions, 'tools' | 'budget' | 'clock' | 'signal'>> {
+export interface Job
+  extends Required<Omit<EngineOptions, 'tools' | 'models' | 'budget' | 'clock' | 'signal'>> {
   readonly tools: readonly Tool[]
   readonly isSimulated: boolean
   readonly runs: string

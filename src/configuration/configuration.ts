@@ -34,11 +34,11 @@ export async function loadConfiguration(given = '.'): Promise<Configuration> {
  */
 export async function ownTasksOf(
   configuration: Configuration,
-  besides: Pick<OwnTaskOptions, 'answer' | 'seed'> = {},
+  besides: Pick<OwnTaskOptions, 'answer' | 'scorer' | 'seed'> = {},
 ): Promise<OwnTaskSet | undefined> {
-  const { tasks, name, tolerance, contract, scorer, library, profile, file } = configuration
+  const { tasks, name, tolerance, contract, library, profile, file } = configuration
   if (tasks === undefined || isBuiltInTaskSet(tasks)) return undefined
-  const { answer = configuration.answer, seed } = besides
+  const { answer = configuration.answer, scorer = configuration.scorer, seed } = besides
   const options = { name, answer, seed, tolerance, contract, scorer, library, profile }
   if (typeof tasks === 'string' || !('load' in tasks)) return ownTaskSet({ ...options, files: tasks })
   return settled(file, tasks.load(options), 'tasks: its `load` gave a promise that never settles.')

@@ -17,7 +17,7 @@ export async function loadLearner(
 ): Promise<TrainedPolicy> {
   const source = learnerOfRun(run)!
   const { seed } = run.training
-  const learner = await source.open({ library, encoder: rememberRecent(encoder), seed })
+  const learner = await source.open({ library, profile: run.profile, encoder: rememberRecent(encoder), seed })
   const update = wanted === 0 ? 0 : useWeights(learner, folder, source.name, wanted)
   const organisation = ({ name, seed: by, restriction, temperature }: OrganisationOptions = {}) => {
     if (restriction !== undefined || temperature !== undefined)

@@ -69,6 +69,8 @@ export interface DriveContext {
   summarize(hears: readonly Said[]): Promise<Said>
   /** Whether an answer keeps the contract. */
   accepts(answer: JsonValue): boolean
+  /** Whether there is a sandbox. */
+  readonly runsPrograms: boolean
   /** Runs a Python program that a model wrote, in the sandbox and nowhere else. */
   program(source: string): Promise<ProgramOutcome>
   /** Keeps a fact about this run with its record, such as a ranking that could not be read. */

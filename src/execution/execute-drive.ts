@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentGraph, marksOf, type Unit, type UnitMarks } from '../graph/agent-graph.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../library/json-value.ts'
-import { roleOf } from '../library/plain-roles.ts'
+import { roleCalled } from '../library/plain-roles.ts'
 import type {
   AgentOrder,
   Consulted,
@@ -54,6 +54,7 @@ class Driving implements DriveContext {
   readonly library: DriveContext['library']
   readonly profile: DriveContext['profile']
   readonly signal: AbortSignal
+  readonly runsPrograms: boolean
   readonly #place: Workplace
   readonly #units: Unit[] = []
   readonly #runs: NodeRun[] = []
@@ -67,11 +68,12 @@ class Driving implements DriveContext {
     this.library = library
     this.profile = profile
     this.signal = signal
+    this.runsPrograms = place.around.toolContext.sandbox !== undefined
     this.#place = place
   }
 
   async agent({ role: id, hears = [], brief, also, ...marks }: AgentOrder): Promise<Said> {
-    const role = roleOf(this.library, id)
+    const role = roleCalled(this.library, id)
     const executor = executorOf(role, { part: 'atomic', worker: 0 })
     const tools = toolsOf(executor, this.profile, this.#place.around.tools ?? emptyToolbox)
     const more = [brief && briefInstructions, also && alsoInstructions].filter((one) => one !== undefined)

@@ -23,13 +23,14 @@ const requestFormat = 'request-1'
  */
 export function executorFingerprint(options: {
   readonly model: Pick<ChatModel, 'identity'>
+  readonly models?: Readonly<Record<string, Pick<ChatModel, 'identity'>>>
   readonly settings: Pick<ExecutionSettings, 'decoding' | 'budgets'>
   readonly library: Pick<Library, 'fingerprint'>
   readonly profile: Pick<DatasetProfile, 'tools'>
   readonly contract: AnswerContract
   readonly tools?: Toolbox
 }): string {
-  const { model, settings, library, profile, contract, tools = emptyToolbox } = options
+  const { model, models, settings, library, profile, contract, tools = emptyToolbox } = options
   const { provider, model: name, options: extra } = model.identity
   const usable = [...new Set(profile.tools)].sort().flatMap((tool) => {
     const description = tools.tools.get(tool)?.description
@@ -47,6 +48,17 @@ export function executorFingerprint(options: {
     // The same program may print another thing in another interpreter.
     usable.length === 0 ? null : (tools.sandbox?.kind ?? null),
     contract.description,
+    // Where there are none, fingerprints are what they always were.
+    ...(models === undefined ? [] : [furtherModels(models)]),
   ]
   return hash('sha256', canonicalJson(parts), 'hex')
+}
+
+function furtherModels(models: Readonly<Record<string, Pick<ChatModel, 'identity'>>>): JsonValue {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, { identity }]) => [
+      name,
+      [identity.provider, identity.model, identity.options],
+    ]),
+  )
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type AgentGraph, type Finalizer, marksText, type Unit } from '../graph/agent-graph.ts'
 import { type ExpandedGraph, type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
-import { directRole, roleOf } from '../library/plain-roles.ts'
+import { directRole, roleCalled } from '../library/plain-roles.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import {
   bestInstructions,
@@ -83,7 +83,7 @@ export function planOf(graph: AgentGraph, { library, profile, tools }: Means): P
 function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Means): Plan {
   const expanded = expand(graph)
   const count = expanded.nodes.length
-  const roles = graph.units.map(({ role }) => roleOf(library, role))
+  const roles = graph.units.map(({ role }) => roleCalled(library, role))
   const executors = expanded.nodes.map((node) => executorOf(roles[node.unit]!, node))
   const names = nodeNames(graph, expanded, (index) => executors[index]!.id)
   const byName = (nodes: readonly number[]) =>

@@ -80,7 +80,7 @@ export async function conductOne(
   const { seed } = training
   const { encoder } = lab.options
   const { id, fidelity } = condition
-  const runName = `${set.name}-${seed}-${id.toLowerCase()}`
+  const runName = runNameOf(set, seed, condition)
   const isTrained = 'training' in condition
   const folder = isTrained
     ? await lab.train(
@@ -99,6 +99,11 @@ export async function conductOne(
   const runs = [...(isTrained ? [folder.path] : []), records].map((path) => lab.place(path))
   const about = { set: set.name, title: set.title, metric: set.metric, seed }
   return { ...about, condition: id, fidelity, report, runs }
+}
+
+/** Of the run or the records of a condition. */
+export function runNameOf(set: TaskSet, seed: number, { id }: Condition): string {
+  return `${set.name}-${seed}-${id.toLowerCase()}`
 }
 
 /** What a policy is trained with means nothing to other systems that learn. */

@@ -66,8 +66,8 @@ export interface DemoComparison {
 
 /**
  * The whole job on the synthetic questions: trains a policy, then examines it on questions that it never saw, beside the
- * untrained policy, fixed organisations, the best fixed graph that a search of the same size finds, and itself: held to single
- * agents or to groups, and with its graphs shuffled between the questions.
+ * untrained policy, fixed organisations, the best fixed graph that a search of the same size finds, and itself with its graphs
+ * shuffled between the questions.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
@@ -105,11 +105,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     { organisation: chainOrganisation(set.library, trained.run.training), about: {} },
     { organisation: untrainedOrganisation(untrained, seed), about: { seed, update: 0 } },
     { ...searched, search },
-    {
-      organisation: trained.organisation({ name: 'atomic-at-use', restriction: 'all-atomic' }),
-      about: after,
-    },
-    { organisation: trained.organisation({ name: 'group-at-use', restriction: 'all-group' }), about: after },
     {
       organisation: { ...shuffledOrganisation(trained.organisation(), tasks, seed), name: 'shuffled' },
       about: after,

@@ -11,10 +11,11 @@ import type { Cost } from '../models/prices.ts'
 import type { Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem } from '../problem.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
-import type { GivenTrainingSettings } from '../settings/training.ts'
+import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
+import { changesBetween } from '../store/differing-settings.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import type { Study } from '../tasks/studies/study.ts'
-import { splitOf, type TaskSet } from '../tasks/task-set.ts'
+import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { lastUpdate } from '../training/carry-over-spending.ts'
 import type { TransportRule } from '../training/evaluate-graph.ts'
 import { train } from '../training/train.ts'
@@ -125,7 +126,8 @@ export class Laboratory {
     const { encoder, engine, onTraining } = this.options
     const signals = [this.options.signal, until].filter((one) => one !== undefined)
     const folder = this.run(name)
-    if (folder.exists && (folder.checkpoints().at(-1) ?? -1) >= folder.readRecord().updates) {
+    if (isTrained(folder)) {
+      this.#assertSameTraining(folder, set, settings)
       const spent = lastUpdate(folder)?.spent
       if (spent !== undefined) this.#used.push({ ...spent, tokens: spent.input + spent.output })
       return folder
@@ -149,6 +151,19 @@ export class Laboratory {
     throw new ExperimentStopped(result.status === 'interrupted' ? 'interrupted' : 'cap')
   }
 
+  /** What another experiment has trained is taken over only if it is what this one would have trained. */
+  #assertSameTraining(folder: RunFolder, set: TaskSet, settings: GivenTrainingSettings): void {
+    const { training, tasks, name } = folder.readRecord()
+    const wanted = JSON.parse(JSON.stringify(trainingSettings.parse(settings))) as JsonObject
+    const changes = changesBetween(JSON.parse(JSON.stringify(training)) as JsonObject, wanted)
+    if (tasks.splits['train']!.version !== splitVersion(set, 'train'))
+      changes.push('it learned from other questions')
+    if (changes.length > 0)
+      throw new Problem(
+        `The run ${name} of ${folder.path} was trained otherwise:\n${changes.map((line) => `  ${line}\n`).join('')}Ask for the same, or leave --from out.`,
+      )
+  }
+
   /** A complete evaluation on the held-out questions, with the folder of its records. */
   async evaluate(
     folder: RunFolder,
@@ -164,6 +179,10 @@ export class Laboratory {
         header.split === 'test' &&
         isDeepStrictEqual(header.about, about),
     )
+    if (stored !== undefined && stored.header.data !== splitVersion(set, 'test'))
+      throw new Problem(
+        `${stored.folder} is an evaluation on other questions. Ask for as many as it was made with, or leave --from out.`,
+      )
     const label = `${set.name}: ${organisation.name}`
     const book = (report: OrganisationReport, minutes: number) =>
       this.book({
@@ -225,4 +244,9 @@ export class Laboratory {
   #stopped(): ExperimentStopped {
     return new ExperimentStopped(this.options.signal?.aborted === true ? 'interrupted' : 'cap')
   }
+}
+
+/** Whether a run has made all its updates. */
+export function isTrained(folder: RunFolder): boolean {
+  return folder.exists && (folder.checkpoints().at(-1) ?? -1) >= folder.readRecord().updates
 }

@@ -1,3 +1,4 @@
+import { storedEvaluations } from '../evaluation/evaluate.ts'
 import { evaluateOrganisation } from '../evaluation/evaluate-organisation.ts'
 import type { TokenUsage } from '../models/usage.ts'
 import { deriveRandom } from '../numerics/random.ts'
@@ -5,10 +6,12 @@ import type { Organisation } from '../organisations/organisation.ts'
 import { randomGraph } from '../policy/random-graph.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { type GivenTrainingSettings, trainingSettings, updatesOf } from '../settings/training.ts'
+import type { RunFolder } from '../store/run-folder.ts'
 import { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { estimate, simulatedParts } from '../training/estimate.ts'
-import type { Laboratory, OpenedSet } from './laboratory.ts'
+import { type Condition, runNameOf } from './conditions.ts'
+import { isTrained, type Laboratory, type OpenedSet } from './laboratory.ts'
 import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'
 
 /** What one step of an experiment will take, from lengths on the simulated model. */
@@ -26,7 +29,7 @@ const sampledQuestions = 20
 /** Seconds that a call is taken to last. */
 const secondsPerCall = 3
 
-/** Plan, calls and tokens of an experiment. Asks no model but the simulated one. */
+/** What is left of an experiment: steps, calls and tokens. Asks no model but the simulated one. */
 export async function planExperiment(
   definition: ExperimentDefinition,
   lab: Laboratory,
@@ -41,19 +44,27 @@ export async function planExperiment(
     const opened = await lab.open(name, study)
     for (const condition of conditions) {
       const label = `${opened.set.name}, ${condition.id}`
+      const runs = seeds.map((seed) => ({ seed, run: lab.run(runNameOf(opened.set, seed, condition)) }))
+      const toTrain = runs.filter(({ run }) => !isTrained(run)).length
+      const toEvaluate = runs.filter(({ run, seed }) => !isEvaluated(run, condition, seed)).length
       if ('training' in condition && condition.learner !== undefined) {
         // What such a training asks depends on what it has learned.
         const unknown = { calls: 0, input: 0, output: 0 }
-        steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
-        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, training), seeds.length))
+        if (toTrain > 0)
+          steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
+        steps.push(
+          ...(await evaluationSteps(lab, opened, label, policyLike(opened.set, training), toEvaluate)),
+        )
       } else if ('training' in condition) {
         const settings = { ...training, ...condition.training }
-        steps.push(...(await trainingSteps(lab, opened, label, settings, seeds.length)))
-        steps.push(await evaluationStep(lab, opened, label, policyLike(opened.set, settings), seeds.length))
+        steps.push(...(await trainingSteps(lab, opened, label, settings, toTrain)))
+        steps.push(
+          ...(await evaluationSteps(lab, opened, label, policyLike(opened.set, settings), toEvaluate)),
+        )
       } else {
         const means = { seed: seeds[0]!, encoder: lab.options.encoder }
         const organisation = await condition.organisation(opened.set, means)
-        steps.push(await evaluationStep(lab, opened, label, organisation, seeds.length))
+        steps.push(...(await evaluationSteps(lab, opened, label, organisation, toEvaluate)))
       }
     }
   }
@@ -66,6 +77,13 @@ export async function planExperiment(
   return [...steps, ...matched]
 }
 
+function isEvaluated(run: RunFolder, { id }: Condition, seed: number): boolean {
+  return storedEvaluations(run).some(
+    ({ header, records }) =>
+      header.organisation === id && header.about['seed'] === seed && records.length === header.tasks,
+  )
+}
+
 /** So many trainings with these settings; none where nothing is trained. */
 export async function trainingSteps(
   lab: Laboratory,
@@ -76,7 +94,7 @@ export async function trainingSteps(
 ): Promise<PlannedStep[]> {
   const { encoder, engine } = lab.options
   const updates = updatesOf(trainingSettings.parse(settings), splitOf(set, 'train').tasks.length)
-  if (updates === 0) return []
+  if (updates === 0 || times === 0) return []
   const { calls, inputTokens, outputTokens } = await estimate({
     set,
     settings,
@@ -88,18 +106,19 @@ export async function trainingSteps(
 }
 
 /** So many evaluations on the held-out questions. */
-export async function evaluationStep(
+export async function evaluationSteps(
   lab: Laboratory,
   { set }: OpenedSet,
   label: string,
   organisation: Organisation,
   times: number,
-): Promise<PlannedStep> {
+): Promise<PlannedStep[]> {
+  if (times === 0) return []
   const executor = new TaskExecutor(simulatedParts(set, 'test', lab.options.engine.execution))
   const sample = { executor, split: 'test', organisation, tasks: sampledQuestions }
   const { usage, n } = await evaluateOrganisation(sample)
   const share = (splitOf(set, 'test').tasks.length * times) / n
-  return step(lab, `${label}: evaluation`, usage, { executions: n }, share)
+  return [step(lab, `${label}: evaluation`, usage, { executions: n }, share)]
 }
 
 /** Graphs as an untrained policy builds them: every legal choice about as likely as any other. */

@@ -149,6 +149,22 @@ test('a snapshot that knows every pair costs a route nothing', async () => {
   expect(first('q3-known').made).toMatchObject({ calls: 0 })
 })
 
+test('a model with a price spends money, in fifths of the budget', async () => {
+  const price = { currency: 'CNY', asOf: '2026-11', input: 10, cachedInput: 1, output: 40 }
+  const execution = { prices: { [`${tinyModel.identity.provider}/${tinyModel.identity.model}`]: price } }
+  const result = await run('q3', 'q3-money', { engine: { sandbox: null, execution }, routeBudget: 1.2 })
+  const [table] = result.tables
+  expect(table!.title).toContain('by budget in CNY')
+  expect(table!.rows.map(([stage]) => stage!.text)).toEqual([
+    ...['0.0000', '0.2400', '0.4800', '0.7200', '0.9600', '1.2000'],
+  ])
+  const spent = table!.rows.map((cells) => cells[table!.columns.indexOf('RL: spent')]!.value as number)
+  expect(spent.at(-1)).toBeGreaterThanOrEqual(1.2)
+  expect(result.facts.find(([name]) => name === 'price')![1]).toContain('CNY, as of 2026-11')
+  // A price is no deviation.
+  expect(result.deviations.join()).not.toContain('prices')
+})
+
 test('D3 counts what a training recorded, and the same from its file', async () => {
   const result = await run('d3', 'd3')
   const file = join(work, 'd3/runs/tiny-23-credit/trajectories.jsonl')
@@ -160,15 +176,23 @@ test('D3 counts what a training recorded, and the same from its file', async () 
 })
 
 test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
-  await expect(run('q4', 'q4', { budget: { calls: 30 } })).rejects.toThrow('A cap was reached')
-  const result = await run('q4', 'q4')
+  const more = { ...study, organisations: ['g-designer'] }
+  const capped = laboratory('q4', { budget: { calls: 30 } })
+  await expect(runExperiment('q4', capped, more)).rejects.toThrow('A cap was reached')
+  const { result } = await runExperiment('q4', laboratory('q4'), more)
   const rows = result.tables[0]!.rows.map(([name, fidelity]) => [name!.text, fidelity!.text])
   expect(rows).toEqual([
     ['direct', 'paper'],
     ['MAGIC', '–'],
     ...['chain', 'complete', 'random', 'tree'].map((name) => [`${name}-topology`, 'adaptation']),
     ['llm-debate', 'released code'],
+    ['g-designer', 'released code'],
   ])
+  // One that learns is trained first, and the report says what it was written from.
+  expect(new RunFolder(join(work, 'q4/runs/tiny-23-g-designer')).readRecord().organisation?.name).toBe(
+    'g-designer',
+  )
+  expect(result.decisions.join()).toContain('g-designer (released code)')
   expect(readFileSync(join(work, 'q4/q4-tiny.svg'), 'utf8')).toContain('(simulated)')
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
 })
@@ -238,6 +262,18 @@ test('a sweep has a point per penalty and what matches its budget; transfer has 
   }
   const moved = await run('transfer', 'transfer')
   expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
+})
+
+test('what another experiment trained or evaluated otherwise is not taken over', async () => {
+  const earlier = join(work, 'q1')
+  expect(await planExperiment(experiments.q4, laboratory('q4-from', { earlier }), study)).toHaveLength(5)
+  const otherwise = { ...study, training: { ...training, probes: 0 } }
+  const trained = runExperiment('q4', laboratory('q4-other', { earlier }), otherwise)
+  await expect(trained).rejects.toThrow(/was trained otherwise:\n {2}probes was 1 and is 0/)
+  const tasks = splitOf(small, 'test').tasks.slice(0, 2)
+  const set = { ...small, splits: { ...small.splits, test: { ...splitOf(small, 'test'), tasks } } }
+  const fewer = laboratory('q4-fewer', { earlier, open: async () => ({ set, source: {} }) })
+  await expect(runExperiment('q4', fewer, study)).rejects.toThrow('is an evaluation on other questions')
 })
 
 test('a plan names every training and evaluation without asking the model', async () => {

@@ -11,12 +11,13 @@ import { trainingSettings } from '../settings/training.ts'
 import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
 import { changesBetween } from '../store/differing-settings.ts'
 import { digestOf, writeWhole } from '../store/durable-file.ts'
+import type { Study } from '../tasks/studies/study.ts'
 import { membership, splitVersion } from '../tasks/task-set.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
 import { modelDeviation } from './paper-model.ts'
 import type { ExperimentResult } from './report/tables.ts'
 import { writeReport } from './report/write-report.ts'
-import { type ExperimentSettings, notInPaper } from './settings.ts'
+import { notInPaper } from './settings.ts'
 import { d1 } from './studies/d1.ts'
 import { d2 } from './studies/d2.ts'
 import { d3 } from './studies/d3.ts'
@@ -44,7 +45,7 @@ export async function runExperiment(
   const about =
     study === undefined || options.from !== undefined
       ? undefined
-      : await describe(name, { ...definition.settings, study }, lab, options)
+      : await describe(name, definition, study, lab, options)
   const outcome = await definition.conduct(lab, options)
   const result: ExperimentResult = {
     format: 'magic-experiment-1',
@@ -64,13 +65,15 @@ export async function runExperiment(
 /** Writes `experiment.json` and the memberships, or checks that they are those that the experiment was begun with. */
 async function describe(
   name: ExperimentName,
-  settings: ExperimentDefinition['settings'] & Pick<ExperimentSettings, 'study'>,
+  definition: ExperimentDefinition,
+  study: Study,
   lab: Laboratory,
   options: StudyOptions,
 ) {
+  const { settings } = definition
   const { encoder, engine, transportFailures, folder, routeBudget, ledger } = lab.options
   const opened: OpenedSet[] = []
-  for (const tasks of options.tasks) opened.push(await lab.open(tasks, settings.study))
+  for (const tasks of options.tasks) opened.push(await lab.open(tasks, study))
   const names = opened.map(({ set }) => set.name)
   const twice = names.find((one, index) => names.indexOf(one) !== index)
   if (twice !== undefined)
@@ -79,7 +82,7 @@ async function describe(
   const price = priceOf(identity, executionSettings.parse(engine.execution ?? {}).prices)
   const model = `${identity.provider}/${identity.model}`
   const isSimulated = isSimulatedModel(model)
-  const memberships = opened.map(({ set }) => writeMembership(folder, set))
+  const memberships = opened.map(({ set }) => membershipFile(set))
   const record = {
     format: 'magic-experiment-1',
     experiment: name,
@@ -87,26 +90,31 @@ async function describe(
     given: JSON.parse(
       JSON.stringify({ ...options, routeBudget, ledger, execution: engine.execution }),
     ) as JsonObject,
-    model,
+    model: JSON.parse(JSON.stringify(identity)) as JsonObject,
     price: price === undefined ? null : (JSON.parse(JSON.stringify(price)) as JsonObject),
     encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     transportFailures,
     sets: opened.map(({ set }, index) => ({
       name: set.name,
-      membership: memberships[index]!,
+      membership: memberships[index]!.sha256,
       seed: options.seeds[0]!,
       library: set.library.fingerprint,
       versions: Object.fromEntries(Object.keys(set.splits).map((split) => [split, splitVersion(set, split)])),
     })),
   }
   writeOrCompare(join(folder, 'experiment.json'), record)
+  mkdirSync(join(folder, 'memberships'), { recursive: true })
+  for (const { file, text } of memberships) writeWhole(join(folder, file), text)
 
-  const compared = experiments[name as 'q2'].comparison?.(options)
+  const compared = definition.comparison?.(options)
   const trains = compared === undefined || compared.conditions.some((one) => 'training' in one)
   const { requestReuse } = trainingSettings.parse({ ...settings.training, ...options.training })
   const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel ?? notInPaper)
   const deviations = [
     ...(otherModel === undefined ? [] : [otherModel]),
+    ...(settings.seed === undefined || settings.seed === options.seeds[0]
+      ? []
+      : [`The first seed is ${options.seeds[0]}, not ${settings.seed}.`]),
     ...(trains && encoder.name === lexicalEncoder.name
       ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
       : []),
@@ -155,12 +163,9 @@ async function describe(
   return { isSimulated, deviations, facts }
 }
 
-function writeMembership(folder: string, set: OpenedSet['set']): { file: string; sha256: string } {
+function membershipFile(set: OpenedSet['set']) {
   const text = `${JSON.stringify(membership(set), null, 2)}\n`
-  mkdirSync(join(folder, 'memberships'), { recursive: true })
-  const file = join('memberships', `${set.name}.json`)
-  writeWhole(join(folder, file), text)
-  return { file, sha256: digestOf(text).sha256 }
+  return { file: join('memberships', `${set.name}.json`), text, sha256: digestOf(text).sha256 }
 }
 
 function writeOrCompare(path: string, record: JsonObject): void {

@@ -2,6 +2,7 @@ import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { Library } from '../library/library.ts'
+import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
 import type { Adam } from '../numerics/adam.ts'
 import type { Parameters } from '../numerics/parameters.ts'
@@ -53,6 +54,7 @@ export interface LearnerSource {
   readonly options: JsonObject
   open(means: {
     readonly library: Library
+    readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
     readonly encoder: FrozenTextEncoder
     readonly seed: number
   }): GraphLearner | Promise<GraphLearner>

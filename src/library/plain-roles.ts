@@ -51,7 +51,7 @@ const plainRoles: readonly Role[] = [
 const byId = new Map(plainRoles.map((role) => [role.id, role]))
 
 /** A role of the library, or a plain one. A library's own role of the same name comes first. Throws for an unknown one. */
-export function roleOf(library: Library, id: string): Role {
+export function roleCalled(library: Library, id: string): Role {
   const plain = byId.get(id)
   if (plain !== undefined && library.roles.every((role) => role.id !== id)) return plain
   return library.roles[library.space.indexOf(id)]!

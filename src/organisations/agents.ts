@@ -66,3 +66,5 @@ export function usualAgents({ profile }: Pick<OrganisationMeans, 'profile'>, tas
 
 /** A whole number of agents, or as many as are usual for the questions. */
 export const agentCount = z.union([z.literal('usual'), z.int().min(1).max(64)])
+
+export type AgentCount = z.output<typeof agentCount>

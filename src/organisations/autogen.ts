@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { answersOf } from '../execution/conclusion.ts'
 import type { Drive, DriveContext, Said } from '../execution/drive.ts'
-import { roleOf } from '../library/plain-roles.ts'
+import { roleCalled } from '../library/plain-roles.ts'
 import { prompt } from '../library/prompt.ts'
 import { atomicRoles } from './agents.ts'
 import { defineOrganisation } from './organisation.ts'
@@ -76,7 +76,10 @@ async function nextSpeaker(
   said: readonly Said[],
   inTurn: string,
 ): Promise<string> {
-  const candidates = roles.map((role) => ({ role, description: roleOf(context.library, role).description }))
+  const candidates = roles.map((role) => ({
+    role,
+    description: roleCalled(context.library, role).description,
+  }))
   const { value } = await context.consult({
     role: 'selector',
     prompt: prompt(

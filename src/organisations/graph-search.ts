@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { answersOf } from '../execution/conclusion.ts'
 import type { DriveContext, Said } from '../execution/drive.ts'
 import type { JsonObject } from '../library/json-value.ts'
-import { roleOf } from '../library/plain-roles.ts'
+import { roleCalled } from '../library/plain-roles.ts'
 import { prompt } from '../library/prompt.ts'
 import { atomicRoles } from './agents.ts'
 import { defineOrganisation } from './organisation.ts'
@@ -89,7 +89,7 @@ async function scored(
 ): Promise<Readonly<Record<string, number>>> {
   const candidates = children.map((role) => ({
     role,
-    description: roleOf(context.library, role).description,
+    description: roleCalled(context.library, role).description,
   }))
   const brief: JsonObject = { steps: [...steps], path: [...path], step: steps[path.length]!, candidates }
   const { value } = await context.consult({

@@ -1,4 +1,4 @@
-// Every system that can be evaluated without a run of its own. To add one, write its file and its test, and add a line here.
+// Every system; those that learn are in a list of their own, too. To add one, write its file and its test, and add a line here.
 import { autogen } from './autogen.ts'
 import { bigmas } from './bigmas.ts'
 import { direct } from './direct.ts'

@@ -59,7 +59,7 @@ export interface OrganisationMeans {
 }
 
 /** What a learner is made for. */
-export interface LearnerMeans extends Pick<OrganisationMeans, 'library' | 'seed'> {
+export interface LearnerMeans extends Pick<OrganisationMeans, 'library' | 'profile' | 'seed'> {
   readonly encoder: FrozenTextEncoder
 }
 

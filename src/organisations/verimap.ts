@@ -28,7 +28,7 @@ export const verimap = defineOrganisation({
   drive: (_, settings) => async (context) => {
     const traces: JsonValue[] = []
     let last: JsonValue | undefined
-    const python = settings.python && (await context.program('pass')).ran
+    const python = settings.python && context.runsPrograms
     for (let number = 1; number <= settings.plans && !context.signal.aborted; number += 1) {
       if (number > 1) context.note('plans', number)
       const plan = await planned(context, traces, python, settings)

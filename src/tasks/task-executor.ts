@@ -23,6 +23,7 @@ import { type TaskSet, TaskSetError } from './task-set.ts'
 export interface ExecutorParts {
   readonly set: TaskSet
   readonly model: ChatModel
+  readonly models?: Readonly<Record<string, ChatModel>>
   readonly tools: Toolbox
   readonly settings: ExecutionSettings
   readonly limit: CallLimit
@@ -56,23 +57,23 @@ export class TaskExecutor {
 
   /** Digest of all but graph and task that decides an answer. */
   fingerprint(task: Task): string {
-    const { set, model, settings, tools } = this.parts
+    const { set, model, models, settings, tools } = this.parts
     const contract = set.contractOf(task)
     const known = this.#fingerprints.get(contract)
     if (known !== undefined) return known
     const { library, profile } = set
-    const made = executorFingerprint({ model, settings, library, profile, contract, tools })
+    const made = executorFingerprint({ model, models, settings, library, profile, contract, tools })
     this.#fingerprints.set(contract, made)
     return made
   }
 
   /** What `executeGraph` takes besides a graph. */
   optionsFor(task: Task): Omit<ExecutionOptions, 'graph'> {
-    const { set, model, settings, limit, clock, meter, allowance } = this.parts
+    const { set, model, models, settings, limit, clock, meter, allowance } = this.parts
     const { library, profile } = set
     const contract = set.contractOf(task)
     const others = { [Symbol.iterator]: () => this.#others(task) }
-    const means = { model, tools: this.#tools, settings, limit, clock, meter, allowance, others }
+    const means = { model, models, tools: this.#tools, settings, limit, clock, meter, allowance, others }
     return { task, library, profile, contract, ...means }
   }
 

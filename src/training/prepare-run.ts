@@ -34,8 +34,8 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const parts = await openParts({ ...options, execution }, begun?.tools)
   const encoder = options.encoder ?? (await chosenEncoder(options))
   const training = validated(trainingSettings, options.settings ?? {}, 'training')
-  const { library } = parts.set
-  const learner = await options.organisation?.open({ library, encoder, seed: training.seed })
+  const { library, profile } = parts.set
+  const learner = await options.organisation?.open({ library, profile, encoder, seed: training.seed })
   const described = describeRun(basename(folder.path), parts, encoder, training, options)
   const questions = splitOf(parts.set, 'train').tasks.length
   const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
@@ -49,11 +49,11 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
 
 /** `begun`: the tools that the run was begun with, if there is one. */
 export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
-  const { set, model, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
+  const { set, model, models, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
   const tools = openToolbox(sandbox, options.tools)
   const allowance = await allowanceOf(settings, clock)
-  return { set, model, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
+  return { set, model, models, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
 }
 
 /** Calls wait for a provider's limits where they are known. */

@@ -1,4 +1,5 @@
 import { baseOf, compareEvaluations, evaluationLabels } from '../evaluation/compare-evaluations.ts'
+import { matchedRows } from '../experiments/measures/matched-tokens.ts'
 import { differingSettings } from '../store/differing-settings.ts'
 import { evaluationRows } from './evaluation-rows.ts'
 import type { FollowedRun } from './followed-run.ts'
@@ -20,6 +21,7 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
       metric: '',
       base: '',
       rows: [],
+      matched: [],
       tasks: [],
       questions: [],
       scores: [],
@@ -48,6 +50,8 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
       against: compared[position]!.against,
       isOnFrontier: frontier.includes(position),
     })),
+    /** What the tokens of each organisation buy without one, where self-consistency was evaluated. */
+    matched: matchedRows(evaluations.map(({ report }, position) => ({ label: labels[position]!, report }))),
     /** `scores[evaluation][task]`, null where it was not asked. */
     tasks,
     questions: tasks.map((task) => questions.get(task) ?? null),

@@ -9,6 +9,7 @@ import {
   latestEvaluations,
   listings,
 } from '../../evaluation/compare-evaluations.ts'
+import { matchedRows } from '../../experiments/measures/matched-tokens.ts'
 import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { type DifferingSetting, differingSettings } from '../../store/differing-settings.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
@@ -20,6 +21,7 @@ import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { evaluationTable, simulatedNote } from '../views/evaluation-table.ts'
 import { listedQuestions, listLines } from '../views/listed-questions.ts'
+import { matchedTable } from '../views/matched-table.ts'
 
 interface CompareOptions {
   readonly split: string
@@ -83,6 +85,10 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
   const { metric } = runs[0]!.record.tasks
   if (options.transcript && options.list === undefined) throw new UsageError('--transcript goes with --list.')
   const listed = options.list && (await listedQuestions(rows, base, options.list, options.transcript))
+  const labelled = rows.map(({ label, evaluation: { report, header } }) => {
+    return { label, report, isSimulated: isSimulatedModel(header.model) }
+  })
+  const matched = matchedRows(labelled)
   printResult(
     options,
     () => ({
@@ -91,6 +97,7 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
         const { about, model } = header
         return { ...row, run, folder, about, model, simulated: isSimulatedModel(model) }
       }),
+      matched,
       listed,
       settings: settings.map(({ name, values }) => ({
         name,
@@ -103,14 +110,12 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
         ...tableLines(table, screen),
         '',
       ]
-      const labelled = rows.map(({ label, evaluation: { report, header } }) => {
-        return { label, report, isSimulated: isSimulatedModel(header.model) }
-      })
       const scores = { ...evaluationTable(labelled, metric), emphasised: base }
       const title = `Difference to ${rows[base]!.label}, in percentage points`
       return [
         section(`Scores on ${split} questions`, scores),
         rows.length > 1 && section(title, differenceTable(rows, base)),
+        matched.length > 0 && section('At matched tokens', matchedTable(matched)),
         settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
         runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
         listed?.map((one) => [listLines(one, screen), '']),

@@ -107,8 +107,6 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   const room = { columns: Math.min(screen.columns, 100) }
   const { difference: mean, low, high } = rows.at(-1)!.against!
   const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
-  const allGroup = reports.find(({ organisation }) => organisation === 'group-at-use')!
-  const share = Math.round((100 * reports.at(-1)!.tokens.total) / allGroup.tokens.total)
   const answer = typeof example.answer === 'string' ? example.answer : JSON.stringify(example.answer)
   const quoted = (text: string) =>
     printable(text)
@@ -129,7 +127,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
     tableLines(table, screen),
     '',
     wrapText(
-      `The trained policy ${word} the untrained one: ${differenceWithInterval({ mean, low, high })} points [95 %, paired bootstrap], with ${share} % of group-at-use's tokens.`,
+      `The trained policy ${word} the untrained one: ${differenceWithInterval({ mean, low, high })} points [95 %, paired bootstrap].`,
       room,
     ),
     wrapText(worthSentence(worth), room),

@@ -17,6 +17,7 @@ import { addModelOptions, type ModelOptions, modelSource } from '../options/mode
 import {
   addTaskOptions,
   openTasks,
+  type TaskOptions,
   type TaskSource,
   taskSource,
   usualMethod,
@@ -52,7 +53,7 @@ A few updates run on the simulated model, whose replies are about as long as a r
 Known prices: ${Object.keys(publishedPrices).join(', ')}; model.prices in magic.config.ts adds others.
 ${exitCodeHelp}`,
     )
-    .action((tasks: string | undefined, options: TaskSource & EstimateOptions) =>
+    .action((tasks: string | undefined, options: TaskOptions & EstimateOptions) =>
       tellEstimate(taskSource(tasks, options), options),
     )
 }

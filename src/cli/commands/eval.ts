@@ -9,6 +9,7 @@ import { disturbed } from '../../evaluation/interventions.ts'
 import { organisationsOf } from '../../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
+import { matchedRows, votedAnswers } from '../../experiments/measures/matched-tokens.ts'
 import { addCosts } from '../../models/prices.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { exitCode } from '../../problem.ts'
@@ -22,6 +23,7 @@ import { beginUntrained } from '../../training/begin-untrained.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
+import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -48,7 +50,7 @@ import {
   parseOrganisation,
 } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskSourceOptions, type TaskSource, taskSource } from '../options/task-options.ts'
+import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
 import { afreshByWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { printAside, printResult } from '../print.ts'
@@ -56,8 +58,9 @@ import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
+import { matchedTable } from '../views/matched-table.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSource, InterventionOptions {
+interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
   readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]
@@ -68,6 +71,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskSour
   readonly junit?: string
   readonly githubSummary: boolean
   readonly workers?: boolean
+  readonly matched: boolean
   readonly transportFailures: TransportRule
 }
 
@@ -79,6 +83,11 @@ export function evalCommand(): Command {
     .option('--split <name>', 'questions to ask', 'test')
     .addOption(organisationOption())
     .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
+    .option(
+      '--matched',
+      "also self-consistency, with as many answers as the organisations' tokens buy",
+      false,
+    )
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
     .option('--junit <file>', 'also write the questions as JUnit XML: one below the full score has failed')
@@ -183,7 +192,9 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
       ? { ...searchedOrganisation(found.search), search: found.search }
       : undefined
   }
-  for (const { name, options: wanted } of given) {
+  const queue = [...given]
+  for (let place = 0; place < queue.length; place += 1) {
+    const { name, options: wanted } = queue[place]!
     const named: (NamedOrganisation & { readonly search?: GraphSearch }) | undefined = isGraphFile(name)
       ? fromFiles.get(name)
       : name === 'searched'
@@ -220,10 +231,11 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     )
     if (report !== undefined) evaluated.push(report)
     if (report?.complete !== true) break
+    if (options.matched && place === queue.length - 1) queue.push(...nextMatched(evaluated, queue))
   }
-  const isComplete = evaluated.length === given.length && evaluated.at(-1)!.complete
+  const isComplete = evaluated.length === queue.length && evaluated.at(-1)!.complete
   const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
-  const missing = given.slice(evaluated.length).map(({ text }) => text)
+  const missing = queue.slice(evaluated.length).map(({ text }) => text)
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
@@ -239,6 +251,22 @@ function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions)
   if (organisation.some(({ name }) => name === 'searched'))
     throw new UsageError("'searched' looks for its graph in this process: evaluate it without --workers.")
 }
+
+/** Self-consistency with two answers more, until it has passed the tokens of the dearest organisation. */
+function nextMatched(
+  evaluated: readonly EvaluatedOrganisation[],
+  queue: readonly GivenOrganisation[],
+): GivenOrganisation[] {
+  const tokensOf = (isMatched: boolean) =>
+    evaluated.filter((one) => (votedAnswers(one) !== undefined) === isMatched).map((one) => one.tokens.total)
+  if (Math.max(0, ...tokensOf(true)) > Math.max(0, ...tokensOf(false))) return []
+  const asked = evaluated.map((one) => votedAnswers(one) ?? -1)
+  const answers = Math.max(...asked) + 2
+  const next = parseOrganisation(`self-consistency:answers=${answers}`)
+  return answers > mostAnswers || queue.some(({ text }) => text === next.text) ? [] : [next]
+}
+
+const mostAnswers = 99
 
 /** Whether tasks are meant and not a run: those of a file, or built-in ones where no run has their name. */
 function findTasks(name: string, { runsDir }: EvalOptions): boolean {
@@ -258,7 +286,7 @@ async function folderFor(
     const { set, configuration, runs } = job
     const folder = findRun(options.name ?? `${set.name}-organisations`.toLowerCase(), runs)
     if (folder.exists) {
-      if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], source)) return folder
+      if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], job.source['tasks'])) return folder
       throw new UsageError(
         `${folder.path} keeps evaluations on other tasks, or another selection of them: give another --name.`,
       )
@@ -301,11 +329,18 @@ function report(
       ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
       ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
       detectable: evaluated.length === 0 ? null : detectableAmong(evaluated),
+      matched: matchedRows(evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))),
       evaluations: evaluated.map(({ records: _, ...summary }) => summary),
     }),
     (screen) => {
       const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
-      return rows.length > 0 && ['', evaluationLines(rows, set.metric, screen)]
+      const matched = matchedRows(rows)
+      return (
+        rows.length > 0 && [
+          ['', evaluationLines(rows, set.metric, screen)],
+          matched.length > 0 && ['', 'At matched tokens:', tableLines(matchedTable(matched), screen)],
+        ]
+      )
     },
   )
   const kept = evaluated.map((one) => basename(one.folder!)).join(', ')

@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { z } from 'zod'
 import { ExperimentStopped, Laboratory } from '../../experiments/laboratory.ts'
 import { listedNames } from '../../experiments/listed-condition.ts'
 import { type PlannedStep, planExperiment } from '../../experiments/plan.ts'
 import { type ExperimentName, experiments, runExperiment } from '../../experiments/run-experiment.ts'
 import { sweepSettings } from '../../experiments/settings.ts'
 import type { ExperimentDefinition, StudyOptions } from '../../experiments/studies/definition.ts'
-import { costOf, priceOf } from '../../models/prices.ts'
+import { costOf, type PriceTable, priceOf, priceTableSchema } from '../../models/prices.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { knownTasks } from '../../simulator/model/known-task.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
@@ -45,6 +47,7 @@ interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, 
   readonly concurrency?: number
   readonly transportFailures: TransportRule
   readonly routeBudget?: number
+  readonly prices?: string
   readonly ledger?: string
   readonly organisations?: readonly string[]
   readonly matchedBudget?: boolean
@@ -79,6 +82,7 @@ export function experimentCommand(): Command {
       'q3: what a route may spend, in money or, without a price, tokens',
       positiveNumber,
     )
+    .option('--prices <file>', 'what models cost, as JSON: see docs/models.md', (path) => resolve(path))
     .option('--ledger <file>', 'q3: a ledger.sqlite that both routes begin from', (path) => resolve(path))
     .option(
       '--organisations <names...>',
@@ -144,6 +148,19 @@ function organisationList(text: string, earlier: readonly string[] = []): string
 
 function weights(text: string): number[] {
   return text.split(',').map(positiveNumber)
+}
+
+function pricesIn(file: string | undefined): { readonly prices?: PriceTable } {
+  if (file === undefined) return {}
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`)
+  }
+  const { data, error } = priceTableSchema.safeParse(content)
+  if (error !== undefined) throw new UsageError(`${file} is no table of prices.\n${z.prettifyError(error)}`)
+  return { prices: data }
 }
 
 function penaltiesOf({ penalise, penalties }: ExperimentOptions): StudyOptions['penalties'] {
@@ -212,7 +229,11 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
       openExperimentTasks(tasks, study, options, { model: source, encoder: options.encoder }, say),
     model,
     encoder: await openEncoder(options.encoder, say),
-    engine: { execution, sandbox: await machineSandbox(), concurrency: options.concurrency },
+    engine: {
+      execution: { ...execution, ...pricesIn(options.prices) },
+      sandbox: await machineSandbox(),
+      concurrency: options.concurrency,
+    },
     transportFailures: options.transportFailures,
     budget,
     signal,

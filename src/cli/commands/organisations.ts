@@ -73,7 +73,7 @@ function indented(text: string, screen: Screen): string {
   return [wrapText(text, screen)].flat().join('\n').replace(/^/gm, '    ')
 }
 
-export function kindOf({ drive, learner }: OrganisationDefinition): string {
+function kindOf({ drive, learner }: OrganisationDefinition): string {
   return `${drive === undefined ? 'organises' : 'drives'}${learner === undefined ? '' : ', learns'}`
 }
 

@@ -19,7 +19,13 @@ import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
-import { addTaskOptions, type TaskSource, taskSource, usualMethod } from '../options/task-options.ts'
+import {
+  addTaskOptions,
+  type TaskOptions,
+  type TaskSource,
+  taskSource,
+  usualMethod,
+} from '../options/task-options.ts'
 import {
   addBudgetOptions,
   addTrainingOptions,
@@ -36,7 +42,7 @@ import { tellEstimate } from './estimate.ts'
 
 const studies = { q1: q1Settings, q2: q2Settings, q3: q3Settings, d1: d1Settings, d3: d3Settings }
 
-interface TrainCommandOptions extends TaskSource, TrainingOptions, BudgetOptions, JobOptions, ReportOptions {
+interface TrainCommandOptions extends TaskOptions, TrainingOptions, BudgetOptions, JobOptions, ReportOptions {
   readonly name?: string
   readonly encoder?: EncoderSource
   readonly dryRun: boolean

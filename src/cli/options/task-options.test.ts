@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openTasks } from './task-options.ts'
+import { openTasks, taskSource } from './task-options.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'task-options-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -45,4 +45,29 @@ test('flags about answers and the draw count before the configuration', async ()
   expect(count(set.splits)).toBe(10)
   expect(set.selection).toMatchObject({ answer: 'text', split: { seed: 7 } })
   expect((await openTasks({ config })).set.selection).toMatchObject({ answer: 'number', split: { seed: 42 } })
+})
+
+test('a scorer is named by a flag, which overrides the configuration, and is kept for a resume', async () => {
+  const texts = join(folder, 'texts.jsonl')
+  const rows = ['Rome', 'Oslo', 'Bonn'].map((answer) => ({ question: `Where is ${answer}?`, answer }))
+  writeFileSync(texts, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const source = taskSource(texts, { config, scorer: 'contains' })
+  expect(source).toMatchObject({ tasks: texts, scorer: 'contains' })
+  expect((await openTasks(source)).set.scorer.version).toMatch(/^given contains-1/)
+  const judged = taskSource(texts, { judge: 'Right if it names the town.' })
+  expect(judged.scorer).toEqual({ judge: 'Right if it names the town.' })
+  expect(taskSource(texts, { scorer: 'judge', judge: 'Right if it names the town.' })).toEqual(judged)
+  expect((await openTasks(judged)).set.scorer.judge).toContain('Right if it names the town.')
+  // The answers are numbers, which no text contains.
+  await expect(openTasks(taskSource(own, { scorer: 'contains' }))).rejects.toThrow('must be a text')
+})
+
+test('what a scorer lacks is said', async () => {
+  expect(() => taskSource(own, { scorer: 'judge' })).toThrow('--judge')
+  expect(() => taskSource(own, { scorer: 'regex', judge: 'Right if short.' })).toThrow(
+    "--scorer says 'regex'",
+  )
+  await expect(openTasks(taskSource('synthetic', { scorer: 'regex' }))).rejects.toThrow(
+    '--scorer is for your own questions; synthetic has a scorer of its own.',
+  )
 })

@@ -10,6 +10,8 @@ import { SandboxUnavailable } from '../../sandbox/unavailable.ts'
 import type { SyntheticFamily } from '../../simulator/questions/synthetic-task-set.ts'
 import { type BenchmarkName, benchmarkNames } from '../../tasks/benchmarks/list.ts'
 import { answerKinds } from '../../tasks/own/answer-kind.ts'
+import type { JudgeScorer } from '../../tasks/own/judge-scorer.ts'
+import { type ScorerName, scorerNames } from '../../tasks/own/named-scorer.ts'
 import { ownTaskSet } from '../../tasks/own/own-task-set.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { benchmarkTaskSet } from '../../tasks/studies/benchmark-task-set.ts'
@@ -28,9 +30,18 @@ export interface TaskSource {
   readonly study?: Study
   readonly data?: string
   readonly answer?: (typeof answerKinds)[number]
+  /** Of a question file, instead of the kind's comparison or the configuration's scorer. */
+  readonly scorer?: ScorerName | JudgeScorer
   readonly taskSeed?: number
   /** Of the synthetic questions; all that this machine can score by default. */
   readonly families?: readonly SyntheticFamily[]
+}
+
+/** The same as flags. */
+export interface TaskOptions extends Omit<TaskSource, 'scorer'> {
+  readonly scorer?: ScorerName | 'judge'
+  /** What makes an answer right, for the judge. */
+  readonly judge?: string
 }
 
 export interface OpenedTasks {
@@ -63,12 +74,19 @@ export function addTaskSourceOptions(command: Command): Command {
     )
     .option('--data <folder>', 'where the benchmarks are; see `magic data`')
     .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))
+    .addOption(
+      new Option('--scorer <name>', 'how a question file is scored, instead of by equality').choices([
+        ...scorerNames,
+        'judge',
+      ]),
+    )
+    .option('--judge <text>', 'what makes an answer right, for the model as judge')
     .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
     .optionsGroup('')
 }
 
 /** A command's options as a source. Paths become absolute: a resume may start in another folder. */
-export function taskSource(tasks: string | undefined, options: TaskSource): TaskSource {
+export function taskSource(tasks: string | undefined, options: TaskOptions): TaskSource {
   const { trainSize, testSize, study, data, answer, taskSeed } = options
   const isNamed = tasks !== undefined || options.config !== undefined
   if (!isNamed && !readdirSync('.').some((name) => name.startsWith('magic.config.')))
@@ -78,9 +96,21 @@ export function taskSource(tasks: string | undefined, options: TaskSource): Task
     tasks: tasks && !isBuiltInTaskSet(tasks) ? resolve(tasks) : tasks,
     config: config && resolve(config),
     ...{ trainSize, testSize, study, data: data && resolve(data), answer, taskSeed },
+    scorer: scorerOf(options),
   }
   // A run's record keeps the source: what was not given leaves no field there.
   return JSON.parse(JSON.stringify(source))
+}
+
+function scorerOf({ scorer, judge }: TaskOptions): TaskSource['scorer'] {
+  if (judge === undefined && scorer !== 'judge') return scorer
+  if (!judge?.trim())
+    throw new UsageError(
+      "A judge must know what makes an answer right: --judge 'Right if the reply names the refund period.'",
+    )
+  if (scorer !== undefined && scorer !== 'judge')
+    throw new UsageError(`--judge is for the scorer 'judge', and --scorer says '${scorer}'. Leave one out.`)
+  return { judge }
 }
 
 const nothingToLearn =
@@ -89,6 +119,8 @@ const nothingToLearn =
 export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
   const configuration = source.config === undefined ? undefined : await loadConfiguration(source.config)
   const named = source.tasks ?? configuration?.tasks
+  if (source.scorer !== undefined && isBuiltInTaskSet(named))
+    throw new UsageError(`--scorer is for your own questions; ${named} has a scorer of its own.`)
   const opened = await (named === 'synthetic'
     ? openSynthetic(source)
     : isBuiltInTaskSet(named)
@@ -128,15 +160,15 @@ async function openSynthetic(source: TaskSource): Promise<Opened> {
 }
 
 async function openOwn(source: TaskSource, configuration: Configuration | undefined): Promise<Opened> {
-  const { tasks, answer, taskSeed: seed } = source
+  const { tasks, answer, scorer, taskSeed: seed } = source
   if (tasks !== undefined && !isQuestionFile(tasks))
     throw new UsageError(
       `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
     )
   // A named file replaces only the configuration's questions: roles and scoring stay.
   const set = configuration
-    ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, { answer, seed })
-    : tasks && (await ownTaskSet({ files: tasks, answer, seed }))
+    ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, { answer, scorer, seed })
+    : tasks && (await ownTaskSet({ files: tasks, answer, scorer, seed }))
   if (!set) throw new UsageError(nothingToLearn)
   return { set, notes: set.notes }
 }

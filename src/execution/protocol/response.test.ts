@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { fuzzProtocol } from '../../../test/faults/fuzz-protocol.ts'
 import {
@@ -87,41 +87,6 @@ describe('what is handed on', () => {
     const any = schemaContract({ name: 'any', requirement: 'Any JSON.', example: 1, schema: z.any() })
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
     expect(parseFinalResponse(`{"analysis":"x","answer":${deep}}`, any).class).toBe('contract_violation')
-  })
-})
-
-describe('keys that name the prototype', () => {
-  const { prototype } = Object
-  const before = Object.getOwnPropertyNames(prototype)
-  beforeAll(() => void Object.freeze(Object.prototype))
-  afterAll(() => expect(Object.getOwnPropertyNames(prototype)).toEqual(before))
-
-  test('fields are never inherited', () => {
-    expect(parseFinalResponse('{"__proto__":{"analysis":"x","answer":"A"}}', optionLabel)).toMatchObject({
-      reason: 'missing_field',
-    })
-    expect(parseNodeResponse('{"kind":"constructor","constructor":{}}', optionLabel)).toMatchObject({
-      reason: 'bad_value',
-    })
-  })
-
-  test('an extra key in a TAT-QA answer, whatever it is called', () => {
-    for (const key of ['__proto__', 'constructor', 'toString', 'length'])
-      expect(
-        parseFinalResponse(
-          `{"analysis":"x","answer":{"values":["1"],"scale":"","${key}":1}}`,
-          valuesAndScale,
-        ),
-      ).toMatchObject({ reason: 'extra_field' })
-  })
-
-  test('a payload keeps the key as data', () => {
-    const response = parseNodeResponse(
-      '{"kind":"tool_request","tool_request":{"tool":"t","payload":{"__proto__":{"polluted":true}}}}',
-      optionLabel,
-    )
-    expect(JSON.stringify(response)).toContain('"__proto__":{"polluted":true}')
-    expect((response as { payload: { polluted?: boolean } }).payload.polluted).toBeUndefined()
   })
 })
 

@@ -101,7 +101,7 @@ export function latex(result: ExperimentResult): string {
       return [
         ...about.map((line) => `% ${line.replace(/\s+/g, ' ')}`),
         '\\begin{table}\\centering',
-        `\\caption{${latexText([title, ...about].join(' '))}}`,
+        `\\caption{${latexText(`${title}. ${about.join(' ')}`)}}`,
         `\\begin{tabular}{l${'r'.repeat(table.columns.length - 1)}}`,
         '\\hline',
         row(table.columns.map(latexText)),
@@ -128,6 +128,8 @@ function latexText(text: string): string {
     )
     .replaceAll('↑', '$\\uparrow$')
     .replaceAll('↓', '$\\downarrow$')
-    .replaceAll('×10\\^{}', '$\\times$10\\^{}')
+    .replace(/×10\\\^\{\}(\d+)/g, '$\\times10^{$1}$')
+    .replaceAll('×', '$\\times$')
+    .replaceAll('→', '$\\to$')
     .replaceAll('−', '$-$')
 }

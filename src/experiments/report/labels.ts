@@ -1,7 +1,7 @@
 import type { Place } from './drawing.ts'
 
 /** About as wide as a letter of either format, and as high as a line. */
-const letter = { width: 6.5, height: 12 }
+const letter = { width: 6.2, height: 12 }
 const away = 7
 
 export interface Box {
@@ -27,7 +27,7 @@ export function placeLabels(
   ]
   return points.map(({ at: [x, y], text }) => {
     const width = text.length * letter.width
-    const choices = [1, 2, 3].flatMap((step): Place[] => [
+    const choices = [1, 2, 3, 4, 5].flatMap((step): Place[] => [
       [x + away, y - away * step],
       [x + away, y + away * step],
       [x - away - width, y - away * step],

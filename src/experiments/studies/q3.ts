@@ -7,7 +7,7 @@ import type { ConditionResult } from '../conditions.ts'
 import { weightsDigest } from '../initial-weights.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'
-import { evaluationStep, type PlannedStep, policyLike, step, trainingSteps } from '../plan.ts'
+import { evaluationSteps, type PlannedStep, policyLike, step, trainingSteps } from '../plan.ts'
 import { quoted } from '../report/quoted.ts'
 import { type Figure, figure, type ReportTable, textCell } from '../report/tables.ts'
 import { type RouteResult, rlRoute } from '../search/rl-route.ts'
@@ -46,7 +46,7 @@ export const q3: ExperimentDefinition = {
         steps.push(step(lab, `${set.name}, Search-then-SFT: search`, pass, {}, passes))
       }
       const evaluations = (1 + 2 * settings.stages) * seeds.length
-      steps.push(await evaluationStep(lab, opened, set.name, policyLike(set, given), evaluations))
+      steps.push(...(await evaluationSteps(lab, opened, set.name, policyLike(set, given), evaluations)))
     }
     return steps
   },
@@ -98,7 +98,8 @@ async function compare(
   const { unit, routeBudget } = await budgetOf(lab, set)
   const stages = Array.from(
     { length: settings.stages },
-    (_, index) => ((index + 1) * routeBudget) / settings.stages,
+    // Of 1.2, a fifth and two more are 0.72, not 0.7200000000000001.
+    (_, index) => Number((((index + 1) * routeBudget) / settings.stages).toPrecision(12)),
   )
   const given = { ...settings.training, passes: settings.passes, ...training, seed }
   const budget = { stages, unit, ledger: await routeSnapshot(lab) }

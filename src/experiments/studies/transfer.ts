@@ -4,7 +4,7 @@ import type { TaskSet } from '../../tasks/task-set.ts'
 import type { ConditionResult } from '../conditions.ts'
 import type { Laboratory } from '../laboratory.ts'
 import { twoDecimals } from '../measures/displayed.ts'
-import { evaluationStep, type PlannedStep, policyLike, trainingSteps } from '../plan.ts'
+import { evaluationSteps, type PlannedStep, policyLike, trainingSteps } from '../plan.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { transferSettings as settings } from '../settings.ts'
 import type { ExperimentDefinition, StudyOptions } from './definition.ts'
@@ -21,7 +21,7 @@ export const transfer: ExperimentDefinition = {
       steps.push(...(await trainingSteps(lab, opened, opened.set.name, given, 1)))
       // The policies of all sets, and the untrained one.
       const graphs = policyLike(opened.set, given)
-      steps.push(await evaluationStep(lab, opened, opened.set.name, graphs, tasks.length + 1))
+      steps.push(...(await evaluationSteps(lab, opened, opened.set.name, graphs, tasks.length + 1)))
     }
     return steps
   },

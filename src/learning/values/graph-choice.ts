@@ -3,7 +3,8 @@ import { graphKey } from '../../graph/graph-key.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
 import { bestOf, isConfirmed, type RatedGraph, rateGraphs, rateThese, worthOfTokens } from './rated-graphs.ts'
-import { type Look, ValueModel } from './value-model.ts'
+import { foretold } from './told-by-traits.ts'
+import { type Look, ValueModel, worthOn } from './value-model.ts'
 
 export interface GraphChoice {
   /** Per training question, the graph to build. */
@@ -13,7 +14,7 @@ export interface GraphChoice {
   /**
    * By how much choosing per question beats one graph for all on questions that are left out of the values in turn: score, less
    * what the tokens are worth. Somewhat too good, since the graphs to choose from were found with these questions. 0 where all
-   * get the same graph, `undefined` before graphs were confirmed.
+   * get the same graph, `undefined` before that was found out.
    */
   readonly gain?: number
 }
@@ -22,8 +23,10 @@ export interface ChoiceOptions {
   readonly tokenWorth: number
   /** Tokens per question at most, on average over the training questions. */
   readonly maxTokens?: number
-  /** Per question, its traits; from those by form alone to those that say more. The set that pays is taken. */
+  /** Per question, its traits; from those by form alone to those that say more. The set that tells most is taken. */
   readonly traits: readonly (readonly Float64Array[])[]
+  /** All get the best fixed graph. Whether to choose per question takes time to find out, and matters at the end. */
+  readonly fixedOnly?: boolean
 }
 
 /** A way to choose: one graph for all, or by one of the sets of traits, with tokens at this price. */
@@ -40,16 +43,18 @@ export interface ChoiceRule {
 /** Looks that a graph needs before it is chosen, while none was run on nearly all questions. */
 const wellSeen = 10
 const folds = 5
+/** Standard errors by which traits of the questions must make scores on left-out questions better foretold. */
+const margin = 2
 /** Prices of tokens that are tried, as shares of what they are worth: where saving costs too much score, less is saved. */
-const prices = [1, 0.5, 0.25] as const
+const prices = [1, 0.5, 0.25, 0] as const
+/** The most that saving tokens may cost in all: the score that so many tokens are worth. */
+const mostSaved = 1000
 /** The price of tokens among fixed graphs: the best of them is what nothing may score less than, so score counts more. */
 const fixedPrice = 0.25
-/** Standard errors by which choosing per question must score more than the best fixed graph. */
-const margin = 1
 
-/** Chooses a graph for each training question by what the looks, round by round, say it is worth there. */
-export function chooseGraphs(rounds: readonly (readonly Look[])[], options: ChoiceOptions): GraphChoice {
-  const { fixed, byQuestion, gain } = choiceRule(rounds, options)
+/** Chooses a graph for each training question by what the looks say it is worth there. */
+export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): GraphChoice {
+  const { fixed, byQuestion, gain } = choiceRule(looks, options)
   const graphs = options.traits[byQuestion?.set ?? 0]!.map((trait) =>
     byQuestion === undefined ? fixed : bestOf(byQuestion.rated, byQuestion.price, trait).graph.graph,
   )
@@ -57,29 +62,52 @@ export function chooseGraphs(rounds: readonly (readonly Look[])[], options: Choi
 }
 
 /**
- * The best fixed graph, and a choice per question only where that surely pays: on questions that are left out in turn it must score
- * more than the best fixed graph of the others by a standard error. What tokens are worth decides between the choices that do.
+ * The best fixed graph, and a choice per question only where that surely pays: traits of the questions must help to foretell
+ * scores on questions that are left out, and the choice must be expected to score more than the best fixed graph.
  */
-export function choiceRule(rounds: readonly (readonly Look[])[], options: ChoiceOptions): ChoiceRule {
-  const { traits, tokenWorth, maxTokens } = options
-  const looks = rounds.flat()
+export function choiceRule(looks: readonly Look[], options: ChoiceOptions): ChoiceRule {
+  const { traits, tokenWorth } = options
   const model = new ValueModel(traits[0]!, looks)
   const rated = rateGraphs(model, model.seen.values())
   const confirmed = rated.filter(({ graph }) => isConfirmed(graph, traits[0]!.length))
   if (confirmed.length < 2)
     return { fixed: bestFixed(oftenSeen(rated, traits[0]!.length), options).graph.graph }
-  const fixed = bestFixed(confirmed, options).graph.graph
   const graphs = confirmed.map(({ graph }) => graph.graph)
-  const [best] = traits
-    .flatMap((_, set) => leftOut(rounds, graphs, set, options))
-    .filter(({ score, error }) => score > 0 && score >= margin * error)
-    .map((rule) => ({ ...rule, gain: rule.score - tokenWorth * rule.tokens }))
-    .toSorted((a, b) => b.gain - a.gain)
-  if (best === undefined || best.gain <= 0) return { fixed, gain: 0 }
-  const byTraits = traits[best.set]!
-  const chosen = rateThese(graphs, byTraits, looks)
-  const price = worthOfTokens(chosen, byTraits, best.share * tokenWorth, maxTokens)
-  return { fixed, byQuestion: { set: best.set, rated: chosen, price }, gain: best.gain }
+  const fixed = bestFixed(confirmed, options)
+  if (options.fixedOnly) return { fixed: fixed.graph.graph }
+  const left = folded(traits[0]!.length)
+  const [telling] = traits
+    .map((own, set) => ({ set, ...foretold(looks, own, left) }))
+    .filter(({ better, error }) => better > 0 && better >= margin * error)
+    .toSorted((a, b) => b.better - a.better)
+  if (telling === undefined) return { fixed: fixed.graph.graph, gain: 0 }
+  const own = traits[telling.set]!
+  const choices = rateThese(graphs, own, looks)
+  const price = priceOf(choices, own, options)
+  const base = choices.find(({ graph }) => graph.key === fixed.graph.key)!
+  if (scoreAt(choices, own, price) <= scoreAt([base], own, 0)) return { fixed: fixed.graph.graph, gain: 0 }
+  const gain = gainOf(looks, graphs, own, left, price, options)
+  return { fixed: fixed.graph.graph, byQuestion: { set: telling.set, rated: choices, price }, gain }
+
+  /** The highest price at which saving tokens costs no more score than it may; higher where a limit on tokens asks for it. */
+  function priceOf(
+    choices: readonly RatedGraph[],
+    own: readonly Float64Array[],
+    { maxTokens }: ChoiceOptions,
+  ) {
+    const dearest = scoreAt(choices, own, 0)
+    const share = prices.find(
+      (share) => scoreAt(choices, own, share * tokenWorth) >= dearest - mostSaved * tokenWorth,
+    )!
+    return worthOfTokens(choices, own, share * tokenWorth, maxTokens)
+  }
+}
+
+/** What the best graphs of the questions are expected to score with tokens at this price. */
+function scoreAt(rated: readonly RatedGraph[], traits: readonly Float64Array[], price: number): number {
+  return (
+    traits.reduce((sum, trait) => sum + worthOn(bestOf(rated, price, trait).worth, trait), 0) / traits.length
+  )
 }
 
 /** The graph with the best score for all questions, out of those that keep to the tokens allowed; the cheapest if none does. */
@@ -99,61 +127,40 @@ function oftenSeen(rated: readonly RatedGraph[], questions: number): RatedGraph[
   return often.length > 0 ? often : rated.toSorted((a, b) => b.graph.looks - a.graph.looks).slice(0, 1)
 }
 
-interface Tried {
-  readonly set: number
-  readonly share: number
-  /** More than the best fixed graph, on average, with the standard error of that. */
-  readonly score: number
-  readonly error: number
-  readonly tokens: number
+/** The questions in random parts, each to be left out in turn. */
+function folded(questions: number): ReadonlySet<number>[] {
+  const order = shuffled(Array(questions).keys(), deriveRandom('folds'))
+  return Array.from(
+    { length: Math.min(folds, questions) },
+    (_, fold) => new Set(order.filter((_, place) => place % folds === fold)),
+  )
 }
 
-/**
- * How choosing by these traits does beside one graph for all, on questions that are left out in turn, for each price of tokens. Of a
- * chosen graph only the looks of its last round count: by the earlier ones it was found, so they are too good.
- */
-function leftOut(
-  rounds: readonly (readonly Look[])[],
+/** How much choosing by these traits gains over one graph for all, on questions that are left out in turn. */
+function gainOf(
+  looks: readonly Look[],
   graphs: readonly AgentGraph[],
-  set: number,
+  traits: readonly Float64Array[],
+  left: readonly ReadonlySet<number>[],
+  price: number,
   options: ChoiceOptions,
-): Tried[] {
-  const { tokenWorth, maxTokens } = options
-  const traits = options.traits[set]!
-  const looks = rounds.flat()
+): number {
   const seen = new Map(looks.map((look) => [`${graphKey(look.graph)} ${look.question}`, look]))
-  const lastRound = new Map(
-    rounds.flatMap((round, at) => round.map(({ graph }) => [graphKey(graph), at] as const)),
-  )
-  const fresh = new Set(
-    rounds.flatMap((round, at) => round.filter(({ graph }) => lastRound.get(graphKey(graph)) === at)),
-  )
-  const place = shuffled(traits.keys(), deriveRandom('folds'))
-  const differences: { score: number; tokens: number }[][] = prices.map(() => [])
-  for (let fold = 0; fold < folds; fold += 1) {
-    const inFold = new Set(place.filter((_, index) => index % folds === fold))
-    if (inFold.size === 0) continue
-    const others = looks.filter(({ question }) => !inFold.has(question))
-    const rated = rateThese(graphs, traits, others)
-    const fixed = bestFixed(rated, options).graph.key
-    for (const [index, share] of prices.entries()) {
-      const price = worthOfTokens(rated, traits, share * tokenWorth, maxTokens)
-      for (const question of inFold) {
-        const { key } = bestOf(rated, price, traits[question]!).graph
-        const chosen = seen.get(`${key} ${question}`)
-        const other = seen.get(`${fixed} ${question}`)
-        if (chosen === undefined || other === undefined || (key !== fixed && !fresh.has(chosen))) continue
-        differences[index]!.push({ score: chosen.score - other.score, tokens: chosen.tokens - other.tokens })
-      }
+  let gain = 0
+  for (const questions of left) {
+    const rated = rateThese(
+      graphs,
+      traits,
+      looks.filter(({ question }) => !questions.has(question)),
+    )
+    const fixed = bestFixed(rated, options)
+    for (const question of questions) {
+      const [own, other] = [bestOf(rated, price, traits[question]!), fixed].map(({ graph }) =>
+        seen.get(`${graph.key} ${question}`),
+      )
+      if (own === undefined || other === undefined) continue
+      gain += (own.score - other.score - options.tokenWorth * (own.tokens - other.tokens)) / traits.length
     }
   }
-  return prices.map((share, index) => {
-    const made = differences[index]!
-    const mean = (of: (one: (typeof made)[number]) => number) =>
-      made.reduce((sum, one) => sum + of(one), 0) / Math.max(1, made.length)
-    const score = mean((one) => one.score)
-    const variance = mean((one) => (one.score - score) ** 2)
-    const error = Math.sqrt(variance / Math.max(1, made.length - 1))
-    return { set, share, score, error, tokens: mean((one) => one.tokens) }
-  })
+  return gain
 }

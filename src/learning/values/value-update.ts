@@ -1,6 +1,12 @@
 import { deriveRandom } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
-import { evaluationsFor, rewardsOf, type TrainingSettings, updatesOf } from '../../settings/training.ts'
+import {
+  evaluationsFor,
+  rewardsOf,
+  type TrainingSettings,
+  updatesOf,
+  valueRounds,
+} from '../../settings/training.ts'
 import type { PolicyLearner } from '../policy-learner.ts'
 import { creditTrajectory } from '../trajectory.ts'
 import type { GraphScore, ScoreGraph, TrainedUpdate } from '../update.ts'
@@ -50,14 +56,14 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
 
   const looks = pairs.map((pair, index) => lookOf(pair, scores[index]!))
   const all = [...known, ...rounds.flat(), ...looks]
-  const choice = chooseGraphs([known, ...rounds, looks], {
-    tokenWorth,
+  const left = updatesOf(settings, queries.length) - 1 - update
+  const choice = chooseGraphs(all, {
+    ...{ tokenWorth, traits },
     maxTokens: maxTokens(all, settings),
-    traits,
+    fixedOnly: left >= valueRounds.confirm,
   })
   const random = deriveRandom(seed, 'imitation', update)
   const lessons = queries.map(({ embedding }, index) => ({ query: embedding, graph: choice.graphs[index]! }))
-  const left = updatesOf(settings, queries.length) - 1 - update
   const wanted = left === 0 ? lessonsAfter.last : left === 1 ? lessonsAfter.lastButOne : lessonsAfter.others
   const passes = Math.max(left === 0 ? leastPasses : 1, Math.ceil(wanted / lessons.length))
   const some = left > 1 ? shuffled(lessons, random).slice(0, wanted) : lessons

@@ -4,6 +4,8 @@ import { AgentGraph, type Finalizer, type Unit } from '../../graph/agent-graph.t
 import type { Library } from '../../library/library.ts'
 import type { Realization } from '../../library/role-space.ts'
 import type { Task } from '../../library/task.ts'
+import { type AgentCount, usualAgents } from '../agents.ts'
+import type { LearnerMeans } from '../organisation.ts'
 
 /** One of a fixed list of agents: a role of the library. */
 export interface Agent {
@@ -14,8 +16,12 @@ export interface Agent {
 }
 
 /** So many agents: the library's roles in their order, from the first again where it has fewer. */
-export function agentsOf({ roles }: Library, count: number): Agent[] {
-  return Array.from({ length: count }, (_, place) => agentOf(roles, place % roles.length))
+export function agentsOf(
+  { library: { roles }, profile }: Pick<LearnerMeans, 'library' | 'profile'>,
+  count: AgentCount,
+): Agent[] {
+  const length = count === 'usual' ? usualAgents({ profile }) : count
+  return Array.from({ length }, (_, place) => agentOf(roles, place % roles.length))
 }
 
 export function agentOf(roles: Library['roles'], role: number): Agent {

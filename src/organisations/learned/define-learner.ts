@@ -25,7 +25,7 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
     ...definition,
     options,
     learner: (means: LearnerMeans, given: unknown) => learner(means, definition.options.parse(given)),
-    async organise({ library, seed, encoder: open, trained }, given) {
+    async organise({ library, profile, seed, encoder: open, trained }, given) {
       const { run } = given as { readonly run?: string }
       const folder =
         run !== undefined ? findRun(run) : trained === undefined ? undefined : new RunFolder(trained)
@@ -39,7 +39,7 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
         throw new Problem(
           `The run ${record.name} has trained ${name} with other roles or another text encoder.`,
         )
-      const means = { library, encoder, seed: record.training.seed }
+      const means = { library, profile, encoder, seed: record.training.seed }
       const opened = await learner(means, definition.options.parse(record.organisation.options))
       const update = useWeights(opened, folder, name)
       return { graphFor: (task) => opened.graphFor(task, seed), facts: { update } }

@@ -1,4 +1,5 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
+import type { AgentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { agentsOf, type DrawnEdges, drawEdges, graphOf, legalPairs, roleVectors } from './agents.ts'
 
@@ -7,8 +8,9 @@ export interface DrawnDesign extends DrawnEdges {
 }
 
 /** What both variants of G-Designer share: agents with features, pairs, and the graph of a decision about them. */
-export async function designSpace({ library, encoder }: LearnerMeans, count: number) {
-  const agents = agentsOf(library, count)
+export async function designSpace(means: LearnerMeans, count: AgentCount) {
+  const { library, encoder } = means
+  const agents = agentsOf(means, count)
   const roles = await roleVectors(library, encoder)
   const pairs = legalPairs(agents, library)
   return {

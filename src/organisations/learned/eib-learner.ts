@@ -16,6 +16,7 @@ import {
   total,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
+import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import {
   agentsOf,
@@ -33,7 +34,9 @@ import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 import { neighbourWeights, pathEdges } from './propagation.ts'
 
 const options = z.object({
-  agents: z.int().min(2).max(16).default(4).describe('Agents, their roles cycling.'),
+  agents: agentCount
+    .default('usual')
+    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
   rounds: z.int().min(1).max(8).default(3).describe('Rounds of communication.'),
   hidden: z.int().min(1).default(64).describe('Width of the two graph networks.'),
   iterations: z.int().min(1).default(10).describe('Updates of a training.'),
@@ -53,10 +56,12 @@ interface DrawnMask extends DrawnEdges {
 
 /** Two views of the agents, joined all with all and as a chain; a gate by the question mixes their masks of edges. */
 export function eibSampler(
-  { library, encoder, seed }: LearnerMeans,
-  { agents: count, rounds, hidden, learningRate }: z.output<typeof options>,
+  means: LearnerMeans,
+  { agents: given, rounds, hidden, learningRate }: z.output<typeof options>,
 ): GraphSampler<EibQuestion, DrawnMask> {
-  const agents = agentsOf(library, count)
+  const { library, encoder, seed } = means
+  const agents = agentsOf(means, given)
+  const count = agents.length
   const pairs = legalPairs(agents, library)
   const everyPair = agents.flatMap((_, i) => agents.map((__, j): Edge => [i, j]))
   const views = {

@@ -15,6 +15,7 @@ import {
 } from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
+import type { AgentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { type Edge, questionVector } from './agents.ts'
 import { type DrawnDesign, designSpace } from './design-space.ts'
@@ -39,10 +40,11 @@ interface DrawnVariation extends DrawnDesign {
  */
 export async function variationalDesigner(
   means: LearnerMeans,
-  { agents: count, learningRate }: { readonly agents: number; readonly learningRate: number },
+  { agents, learningRate }: { readonly agents: AgentCount; readonly learningRate: number },
 ): Promise<GraphSampler<Float32Array, DrawnVariation>> {
   const { encoder, seed } = means
-  const space = await designSpace(means, count)
+  const space = await designSpace(means, agents)
+  const count = space.agents.length
   const joined = [...pathEdges(count), ...space.agents.map((_, agent): Edge => [agent, count])]
   const convolution = convolutionWeights(count + 1, joined)
   const network = new Network(

@@ -10,6 +10,7 @@ import {
   total,
 } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
+import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { questionVector } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
@@ -24,7 +25,9 @@ const options = z.object({
     .enum(['released', 'paper'])
     .default('released')
     .describe('The released code’s network, or the paper’s variational one.'),
-  agents: z.int().min(2).max(16).default(4).describe('Agents, their roles cycling.'),
+  agents: agentCount
+    .default('usual')
+    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
   iterations: z.int().min(1).default(10).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
@@ -33,10 +36,11 @@ const options = z.object({
 /** The released code's network. Only the convolution is in its optimizer. */
 export async function releasedDesigner(
   means: LearnerMeans,
-  { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
+  { agents, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
 ): Promise<GraphSampler<Float32Array, DrawnDesign>> {
   const { encoder, seed } = means
-  const space = await designSpace(means, count)
+  const space = await designSpace(means, agents)
+  const count = space.agents.length
   const weights = convolutionWeights(count, pathEdges(count))
   const network = new Network(
     {

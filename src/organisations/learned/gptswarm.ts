@@ -1,15 +1,20 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import type { Library } from '../../library/library.ts'
 import { bernoulliLogs, rowsAt, total } from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
+import { agentCount } from '../agents.ts'
+import type { LearnerMeans } from '../organisation.ts'
 import { type Agent, agentsOf, type DrawnEdges, drawEdges, type Edge, graphOf, legalPairs } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
 import { type Layers, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 
 const options = z.object({
-  agents: z.int().min(1).max(16).default(4).describe('Agents: the library’s first roles, each atomic.'),
+  agents: agentCount
+    .default('usual')
+    .describe(
+      'Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.',
+    ),
   iterations: z.int().min(1).default(200).describe('Updates of a training.'),
   batch: z.int().min(1).default(4).describe('Questions in an update, each with one graph.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
@@ -21,11 +26,11 @@ export interface DrawnSwarm extends DrawnEdges {
 
 /** One logit for each ordered pair of agents and for each agent's edge to the final node: one graph for all questions. */
 export function swarmSampler(
-  library: Library,
+  means: LearnerMeans,
   { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
-  seed: number,
 ): GraphSampler<null, DrawnSwarm> {
-  const agents = agentsOf(library, count)
+  const { library, seed } = means
+  const agents = agentsOf(means, count)
   const final = agents.length
   const pairs: Edge[] = [...legalPairs(agents, library), ...agents.map((_, agent): Edge => [agent, final])]
   const network = new Network(
@@ -97,9 +102,9 @@ export const gptswarm = defineLearner({
     'Prompts are not optimized.',
   ],
   options,
-  learner: ({ library, seed }, given) =>
-    policyGradient(swarmSampler(library, given, seed), {
-      seed,
+  learner: (means, given) =>
+    policyGradient(swarmSampler(means, given), {
+      seed: means.seed,
       batch: given.batch,
       updates: () => given.iterations,
     }),

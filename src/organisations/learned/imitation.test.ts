@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { narrowEncoder } from '../../../test/narrow-encoder.ts'
 import { expectWeights, log, minus, mixed, PlainNetwork, relu, total } from '../../../test/plain-network.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { GraphLook } from '../../learning/graph-learner.ts'
 import type { Task } from '../../library/task.ts'
@@ -26,7 +26,7 @@ import { rGfm, rgfmImitator } from './r-gfm.ts'
 
 const dims = 5
 const encoder = narrowEncoder(dims)
-const means = { library: tinyLibrary, encoder, seed: 6 }
+const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
 const tasks: Task[] = ['How many apples?', 'Which town is it?', 'What is the sum?', 'Who was it?'].map(
   (question, at) => ({ id: `task-${at}`, question, metadata: {} }),
 )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { narrowEncoder } from '../../../test/narrow-encoder.ts'
 import { entrywise, expectWeights, PlainNetwork, relu, total, unit } from '../../../test/plain-network.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
 import { digamma, logGamma } from '../../numerics/gamma.ts'
 import {
   add,
@@ -23,7 +23,7 @@ import { modeGraph, modes } from './collaboration-mode.ts'
 import { masRouter, masRouterSampler } from './mas-router.ts'
 
 const encoder = narrowEncoder(5)
-const means = { library: tinyLibrary, encoder, seed: 4 }
+const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 4 }
 const hidden = 3
 const pool = [
   { name: 'small', description: 'cheap' },

@@ -9,7 +9,7 @@ import {
   PlainNetwork,
   relu,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Task } from '../../library/task.ts'
 import {
@@ -34,7 +34,7 @@ import { masRouter } from './mas-router.ts'
 import type { GraphSampler, Rollout } from './policy-gradient.ts'
 
 const encoder = narrowEncoder(6)
-const means = { library: tinyLibrary, encoder, seed: 3 }
+const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 3 }
 const tasks: Task[] = ['How many apples?', 'Which town is it?', 'What is the sum?', 'Who was it?'].map(
   (question, at) => ({ id: `task-${at}`, question, metadata: {} }),
 )
@@ -70,7 +70,7 @@ function edgeLoss(
 }
 
 test('GPTSwarm: one update is what the recipe says', async () => {
-  const sampler = swarmSampler(tinyLibrary, { agents: 3, learningRate: 0.1 }, 3)
+  const sampler = swarmSampler(means, { agents: 3, learningRate: 0.1 })
   // p = 0.5 everywhere at first; six pairs of three agents, and three edges to the final node.
   expect([...sampler.network.parameters.read().get('edge_logits')!.data]).toEqual(new Array(9).fill(0))
   const batch = await rollouts(sampler)
@@ -87,7 +87,7 @@ test('GPTSwarm: one update is what the recipe says', async () => {
 })
 
 test('GPTSwarm: an edge that would close a cycle is not tried, and the final node hears whom it is joined to', () => {
-  const sampler = swarmSampler(tinyLibrary, { agents: 3, learningRate: 0.1 }, 3)
+  const sampler = swarmSampler(means, { agents: 3, learningRate: 0.1 })
   const drawn = sampler.draw(null, { uniform: () => 0, normal: () => 0 })
   // a→b, a→c, then b→a would close a cycle; b→c; c→a and c→b would; all three to the final node.
   expect(drawn.tried).toEqual([0, 1, 3, 6, 7, 8])

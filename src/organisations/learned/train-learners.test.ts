@@ -46,7 +46,7 @@ describe.each(learners.map((definition) => [definition.name, definition] as cons
       let status = ''
       for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
         const stop = new AbortController()
-        const limit = calls + 23
+        const limit = calls + 23 + 20 * attempt
         const model = modelAround(async (request, signal) => {
           calls += 1
           if (calls === limit) stop.abort(new Error('enough'))

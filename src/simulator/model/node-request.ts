@@ -22,16 +22,16 @@ export function readNodeRequest(user: string) {
   const { agent } = executor
   return {
     executor: {
-      ...{ id: text(executor.id), role: text(executor.role), part },
+      ...{ id: fieldText(executor.id), role: fieldText(executor.role), part },
       ...(typeof agent === 'number' && { agent }),
     },
     task,
-    answerRequirement: text(node.answer_requirement),
+    answerRequirement: fieldText(node.answer_requirement),
     /** Names of the tools that it may use now. */
-    tools: few(node.tools).map(({ name }) => text(name)),
+    tools: few(node.tools).map(({ name }) => fieldText(name)),
     predecessors: few(node.predecessors).map(heardMessage),
     /** The tool that it has used, and the result. */
-    tool: text(fieldsOf(plain(node.tool_request)).tool),
+    tool: fieldText(fieldsOf(plain(node.tool_request)).tool),
     toolObservation: plain(node.tool_observation),
     /** One more try after a response that broke the rules or the length. */
     again: node.repair !== undefined,
@@ -52,9 +52,9 @@ export function readControlRequest(user: string) {
   if (node.protocol !== protocolVersion || executor.part !== 'control' || task.question === '')
     return undefined
   return {
-    role: text(executor.role),
+    role: fieldText(executor.role),
     task,
-    answerRequirement: text(node.answer_requirement),
+    answerRequirement: fieldText(node.answer_requirement),
     predecessors: few(node.predecessors).map(heardMessage),
     brief: fieldsOf(plain(node.brief)),
     /** The names of the fields that it asks for. */
@@ -67,9 +67,9 @@ export function askedTask(view: unknown) {
   const { question, options, context, tables, program } = fieldsOf(view)
   const shown = plain(tables) ?? ''
   return {
-    question: text(question),
-    options: few(options).map((option) => ({ label: text(option.label), text: text(option.text) })),
-    context: list(context).map(text),
+    question: fieldText(question),
+    options: few(options).map((option) => ({ label: fieldText(option.label), text: fieldText(option.text) })),
+    context: list(context).map(fieldText),
     /** As text, a line per row. */
     tables: typeof shown === 'string' ? shown : JSON.stringify(shown),
     program: program === undefined || program === null ? undefined : interfaceOf(fieldsOf(program)),
@@ -79,11 +79,11 @@ export function askedTask(view: unknown) {
 /** What a predecessor handed on. */
 function heardMessage(message: Fields) {
   return {
-    id: text(message.id),
-    role: text(message.role),
-    granularity: text(message.granularity),
-    status: text(message.status),
-    analysis: text(message.analysis),
+    id: fieldText(message.id),
+    role: fieldText(message.role),
+    granularity: fieldText(message.granularity),
+    status: fieldText(message.status),
+    analysis: fieldText(message.analysis),
     answer: plain(message.answer) ?? null,
     toolObservation: plain(message.tool_observation),
   }
@@ -91,7 +91,7 @@ function heardMessage(message: Fields) {
 
 function interfaceOf({ mode, entryPoint, entry_point }: Fields): ProgramInterface {
   if (mode === 'stdin') return { mode, starterCode: '' }
-  const name = text(entryPoint) || text(entry_point)
+  const name = fieldText(entryPoint) || fieldText(entry_point)
   // It becomes part of a program.
   return { mode: 'function', starterCode: '', entryPoint: /^[A-Za-z_]\w{0,99}$/.test(name) ? name : 'solve' }
 }
@@ -110,7 +110,7 @@ export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
-export function text(value: unknown): string {
+export function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import { deriveRandom, type Random } from '../../numerics/random.ts'
 import { controlConstants } from './constants.ts'
 import type { KnownQuestion, KnownTasks } from './known-tasks.ts'
-import { type AskedControl, type Fields, fieldsOf, list, text } from './node-request.ts'
+import { type AskedControl, type Fields, fieldsOf, fieldText, list } from './node-request.ts'
 import { keyOf, respond } from './respond.ts'
 import { profileOf } from './role-profile.ts'
 
@@ -41,7 +41,7 @@ const fields: Readonly<Record<string, Field>> = {
     const paths = list(about.request.brief['paths'])
     if (paths.length === 0) return (rankingOf(about)[0] ?? 0) + 1
     const worth = (path: unknown) =>
-      list(path).reduce<number>((sum, role) => sum + suitOf(text(role), about), 0)
+      list(path).reduce<number>((sum, role) => sum + suitOf(fieldText(role), about), 0)
     return paths.indexOf(best(paths, worth)!) + 1
   },
   ranking: (about) => rankingOf(about).map((place) => place + 1),
@@ -82,17 +82,17 @@ const fields: Readonly<Record<string, Field>> = {
     check: { reads: ['work.plan', 'work.candidate'], writes: ['answer'] },
   }),
   // Work.
-  path: ({ request }) => text(list(request.brief['writes'])[0]),
+  path: ({ request }) => fieldText(list(request.brief['writes'])[0]),
   action: () => 'set',
   payload: (about) => {
-    const path = text(list(about.request.brief['writes'])[0])
+    const path = fieldText(list(about.request.brief['writes'])[0])
     return path === 'answer' || path.endsWith('.candidate') ? about.answer() : 'Take it step by step.'
   },
   outputs: (about) => {
     const { outputs, result } = about.request.brief
     return Object.fromEntries(
       list(outputs)
-        .map(text)
+        .map(fieldText)
         .map((name) => [name, name === result ? about.answer() : 'What the question gives.']),
     )
   },
@@ -100,7 +100,7 @@ const fields: Readonly<Record<string, Field>> = {
   passed: (about) => about.random.uniform() < passing(about),
   advice: () => 'Look again at each step.',
   next: ({ request }) => {
-    const choices = list(request.brief['successors']).map(text)
+    const choices = list(request.brief['successors']).map(fieldText)
     return choices.find((choice) => choice === 'END') ?? choices[0] ?? 'END'
   },
   // A conversation with a graph of facts: one query, then an answer.
@@ -125,7 +125,7 @@ function hasAsked({ request }: About): boolean {
 
 function candidatesOf({ request }: About): string[] {
   const spoken = new Set(request.predecessors.map(({ role }) => role))
-  const all = list(request.brief['candidates']).map((one) => text(fieldsOf(one)['role']))
+  const all = list(request.brief['candidates']).map((one) => fieldText(fieldsOf(one)['role']))
   const fresh = all.filter((role) => !spoken.has(role))
   return fresh.length > 0 ? fresh : all
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import { differenceWithInterval, tokens } from '../../../src/cli/display/numbers.ts'
+import { differenceWithInterval, percent, tokens } from '../../../src/cli/display/numbers.ts'
 import type { Comparison } from '../../../src/view/comparison.ts'
 import { differencePlot } from '../../../src/view/plots/difference-plot.ts'
 import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
@@ -135,6 +135,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
           </div>
         </Card>
       )}
+      {data.matched.length > 0 && <AtMatchedTokens rows={data.matched} />}
       <section className="card flush" aria-label="Evaluations">
         <EvaluationTable rows={data.rows} metric={data.metric} />
       </section>
@@ -142,6 +143,49 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
       {data.settings.length > 0 && <SettingsThatDiffer data={data} runs={runs.split(',')} />}
     </>
   )
+}
+
+/** Each organisation beside what its tokens buy without one. */
+function AtMatchedTokens({ rows }: { readonly rows: Comparison['matched'] }): ReactNode {
+  return (
+    <Card
+      title="At matched tokens"
+      note="self-consistency with the most answers whose tokens per question fit, and with the next number above"
+    >
+      <div className="scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th>Organisation</th>
+              <th className="number">Tokens / question</th>
+              <th className="number">Within</th>
+              <th className="number">Difference, points</th>
+              <th className="number">Above</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ organisation, tokens: used, within, above, against }) => (
+              <tr key={organisation}>
+                <th scope="row">{organisation}</th>
+                <td className="number">{tokens(used)}</td>
+                <td className="number">{settingText(within)}</td>
+                <td className="number">
+                  {against === undefined
+                    ? '–'
+                    : differenceWithInterval({ ...against, mean: against.difference })}
+                </td>
+                <td className="number">{settingText(above)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
+}
+
+function settingText(one: Comparison['matched'][number]['within']): string {
+  return one === undefined ? '–' : `${percent(one.score)}, k = ${one.answers}, ${tokens(one.tokens)} tokens`
 }
 
 interface Disagreement {

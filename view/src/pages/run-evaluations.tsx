@@ -57,9 +57,10 @@ export function EvaluationTable({
         header: 'Organisation',
         width: 'minmax(170px, 2fr)',
         value: ({ label }) => label,
-        cell: ({ label, description, simulated }) => (
+        cell: ({ label, description, fidelity, simulated }) => (
           <span title={description}>
-            {label} <Simulated when={simulated} />
+            {label} {fidelity !== undefined && <span className="note">{fidelity}</span>}{' '}
+            <Simulated when={simulated} />
           </span>
         ),
       },

@@ -73,7 +73,7 @@ export function RunsPage(): ReactNode {
             </span>
             <span className="note" role="status">
               {shown.length === runs.length
-                ? `${runs.length} runs`
+                ? `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}`
                 : `${shown.length} of ${runs.length} runs`}
             </span>
           </div>
@@ -218,8 +218,14 @@ function columnsFor(selected: ReadonlySet<string>): Column<RunRow>[] {
       isNumber: true,
       value: number(({ lastUpdateAt, createdAt }) => Date.parse(lastUpdateAt ?? createdAt)),
       cell: sound(({ lastUpdateAt, createdAt }) => (
-        <span className="soft">{`${duration(Date.now() - Date.parse(lastUpdateAt ?? createdAt))} ago`}</span>
+        <span className="soft">{agoOf(lastUpdateAt ?? createdAt)}</span>
       )),
     },
   ]
+}
+
+/** In its largest unit, so that a narrow column shows all of it. */
+function agoOf(time: string): string {
+  const [amount, unit] = duration(Date.now() - Date.parse(time)).split(' ')
+  return `${amount} ${unit} ago`
 }

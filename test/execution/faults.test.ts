@@ -1,0 +1,317 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { executeGraph } from '../../src/execution/execute-graph.ts'
+import type { Execution } from '../../src/execution/execution.ts'
+import type { ExecutionEvent } from '../../src/execution/trace/events.ts'
+import { AgentGraph } from '../../src/graph/agent-graph.ts'
+import { optionLabel } from '../../src/library/answer-contract.ts'
+import { CallLimit } from '../../src/models/call-limit.ts'
+import { OpenAICompatibleModel } from '../../src/models/http/openai-compatible.ts'
+import { ApiKey } from '../../src/models/secret.ts'
+import { addUsage } from '../../src/models/usage.ts'
+import { type Fault, FaultServer, type NamedFault } from '../faults/fault-server.ts'
+import { InstantClock } from '../faults/instant-clock.ts'
+import { tinyLibrary, tinyProfile } from '../tiny-library.ts'
+
+// The whole way from a graph to the wire, against a server that misbehaves.
+
+const canary = 'sk-canary/+7f3a"9c=='
+const canaryForms = [
+  canary,
+  Buffer.from(canary).toString('base64'),
+  Buffer.from(`user:${canary}`).toString('base64').slice(8, 28),
+  encodeURIComponent(canary),
+  JSON.stringify(canary).slice(1, -1),
+]
+
+const graph = AgentGraph.of([
+  { role: 'a', realization: 'atomic', predecessors: [] },
+  { role: 'b', realization: 'group', predecessors: [0] },
+  { role: 'c', realization: 'atomic', predecessors: [0, 1] },
+])
+const nodes = 7
+
+let server: FaultServer
+const rejections: unknown[] = []
+const onRejection = (reason: unknown) => rejections.push(reason)
+
+async function startServer(): Promise<FaultServer> {
+  const started = await FaultServer.start()
+  started.answer((body) => {
+    const isFinal = /\\"part\\":\\"(?:finalizer|direct)\\"/.test(body)
+    const said = { analysis: 'Seen.', answer: 'A' }
+    return {
+      content: JSON.stringify(isFinal ? said : { kind: 'content', content: said }),
+      promptTokens: 100,
+      completionTokens: 10,
+      cachedTokens: 40,
+    }
+  })
+  return started
+}
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  rejections.length = 0
+  process.on('unhandledRejection', onRejection)
+})
+afterEach(() => {
+  process.off('unhandledRejection', onRejection)
+  expect(rejections).toEqual([])
+})
+
+function openModel(deadlineMs: number, url = server.url): OpenAICompatibleModel {
+  const baseURL = new URL(url)
+  return new OpenAICompatibleModel({
+    provider: 'test',
+    model: 'm',
+    baseURL,
+    thinkingOff: {},
+    outputLimit: 'max_tokens',
+    deadlineMs,
+    apiKey: new ApiKey(canary, baseURL.origin),
+  })
+}
+
+const events: ExecutionEvent[] = []
+
+function execute(
+  model: OpenAICompatibleModel,
+  run: AgentGraph,
+  limit = new CallLimit(8),
+): Promise<Execution> {
+  return executeGraph({
+    graph: run,
+    task: { id: 't', question: 'Which?', options: [{ label: 'A', text: 'this' }], metadata: {} },
+    library: tinyLibrary,
+    profile: tinyProfile,
+    contract: optionLabel,
+    model,
+    limit,
+    clock: new InstantClock(Date.UTC(2026, 10, 16)),
+    onEvent: (event) => events.push(event),
+  })
+}
+
+function expectNoKey(...things: unknown[]): void {
+  const text = JSON.stringify(things)
+  for (const form of canaryForms) {
+    expect(text).not.toContain(form)
+    expect(text).not.toContain(JSON.stringify(form).slice(1, -1))
+  }
+}
+
+describe('faults at given rates', () => {
+  const rates: Partial<Record<NamedFault, number>> = {
+    '429': 0.06,
+    '500': 0.06,
+    hang: 0.01,
+    drip: 0.01,
+    truncate: 0.04,
+    truncate_chunked: 0.02,
+    wrong_type: 0.04,
+    html: 0.02,
+    broken_json: 0.04,
+    broken_gzip: 0.02,
+    reset: 0.03,
+    empty: 0.02,
+    no_choices: 0.02,
+    no_usage: 0.02,
+    '408': 0.01,
+    cut_off: 0.02,
+  }
+  /** The same faults in every run: a fraction from the number of the request. */
+  const plan = (number: number): Fault => {
+    let fraction = (Math.imul(number + 1, 0x9e3779b1) >>> 0) / 2 ** 32
+    for (const [fault, rate] of Object.entries(rates)) {
+      fraction -= rate
+      if (fraction < 0) return fault as Fault
+    }
+    return 'ok'
+  }
+
+  test('every execution ends, and the sums equal the log of the server', async () => {
+    server.plan(plan)
+    events.length = 0
+    const model = openModel(5000)
+    const limit = new CallLimit(16)
+    const executions = await Promise.all(
+      Array.from({ length: 150 }, (_, index) =>
+        execute(model, index % 10 === 0 ? AgentGraph.empty : graph, limit),
+      ),
+    )
+    await model.close()
+    const served = (...faults: Fault[]) =>
+      server.attempts.filter(({ fault }) => faults.includes(fault)).length
+    const total = addUsage(...executions.map(({ usage }) => usage))
+    const told = served('ok', 'no_choices', 'cut_off', 'wrong_type')
+    expect(total).toMatchObject({
+      attempts: server.attempts.length,
+      failedAttempts: server.attempts.length - served('ok', 'no_usage', 'cut_off', 'wrong_type'),
+      input: 100 * told,
+      cachedInput: 40 * told,
+      output: 10 * told,
+      unknown:
+        served('hang', 'drip', 'truncate', 'truncate_chunked', 'html') +
+        served('broken_json', 'broken_gzip', 'reset', 'empty', 'no_usage'),
+    })
+    // Each node of each graph made its one call, and has its packet.
+    expect(total.calls).toBe(15 + 135 * nodes)
+    expect(limit.inFlight + limit.waiting).toBe(0)
+    for (const { status, packets, failures, trace } of executions) {
+      const last = packets.at(-1)!
+      expect(status).toBe(last.status === 'ok' ? 'answered' : 'unanswered')
+      expect(failures.every((packet) => packet.status === 'model_failure')).toBe(true)
+      expect(trace.nodes.flatMap(({ calls }) => calls).every(({ attempts }) => attempts.length <= 4)).toBe(
+        true,
+      )
+    }
+    const ended = executions.filter(({ status }) => status === 'answered').length
+    expect(ended).toBeGreaterThan(100)
+    expect(events.filter(({ type }) => type === 'execution-end').length).toBe(150)
+    expectNoKey(executions, events)
+  })
+})
+
+describe('each fault at each part', () => {
+  const faults: Fault[] = [
+    '429',
+    '500',
+    '503',
+    'reset',
+    'hang',
+    'hang_body',
+    'drip',
+    'drip_headers',
+    'truncate',
+    'truncate_chunked',
+    'huge_body',
+    'gzip_bomb',
+    'broken_gzip',
+    '408',
+    'html',
+    'empty',
+    'no_content',
+    'error_in_200',
+    'error_in_choice',
+    'broken_json',
+    'not_utf8',
+    'no_choices',
+    'proto_body',
+  ]
+  const silent: readonly Fault[] = ['hang', 'hang_body', 'drip', 'drip_headers']
+  const single = AgentGraph.of([{ role: 'a', realization: 'atomic', predecessors: [] }])
+  const four = (fault: Fault) => Array<Fault>(4).fill(fault)
+  const cases: { run: AgentGraph; script: (fault: Fault) => Fault[]; outcome: object }[] = [
+    {
+      // a node
+      run: single,
+      script: (fault) => [...four(fault), 'ok'],
+      outcome: { status: 'answered', packets: [{ status: 'model_failure' }, { status: 'ok' }] },
+    },
+    {
+      // the finalizer
+      run: single,
+      script: (fault) => ['ok', ...four(fault)],
+      outcome: { status: 'unanswered', packets: [{ status: 'ok' }, { status: 'model_failure' }] },
+    },
+    {
+      // the direct path
+      run: AgentGraph.empty,
+      script: four,
+      outcome: { status: 'unanswered', packets: [{ status: 'model_failure' }] },
+    },
+  ]
+
+  test.each(faults)('%s', async (fault) => {
+    // At the same time, since some take their time.
+    await Promise.all(
+      cases.map(async ({ run, script, outcome }) => {
+        const faulty = await startServer()
+        faulty.script(...script(fault))
+        // Only those that never end need a deadline; the others must not meet one on a busy machine.
+        const hasty = openModel(silent.includes(fault) ? 1500 : 60_000, faulty.url)
+        const execution = await execute(hasty, run)
+        await hasty.close()
+        await faulty.close()
+        expect(execution).toMatchObject(outcome)
+        const calls = execution.packets.length
+        expect(execution.usage).toMatchObject({ calls, attempts: calls + 3, failedAttempts: 4 })
+        expect(faulty.attempts.length).toBe(calls + 3)
+        expectNoKey(execution)
+      }),
+    )
+  })
+
+  test.each<Fault>(['400', '413', '418', '422'])('%s once is no failure', async (fault) => {
+    server.script(fault)
+    const model = openModel(5000)
+    const execution = await execute(model, single)
+    await model.close()
+    expect(execution).toMatchObject({
+      status: 'answered',
+      failures: [],
+      usage: { calls: 2, attempts: 3, failedAttempts: 1 },
+    })
+  })
+
+  test.each<Fault>(['wrong_type', 'no_type'])('%s is an answer, paid for once', async (fault) => {
+    server.plan(() => fault)
+    const model = openModel(5000)
+    const execution = await execute(model, single)
+    await model.close()
+    expect(execution).toMatchObject({ status: 'answered', usage: { attempts: 2, failedAttempts: 0 } })
+  })
+})
+
+describe('what stops a run', () => {
+  test.each<Fault>(['401', '402', '403', '404', 'redirect', 'quota_429', 'echo_key_in_error'])(
+    '%s',
+    async (fault) => {
+      // A server of its own: calls that are cancelled may reach it late.
+      const refusing = await startServer()
+      // The first node answers; of the three workers at once, each is refused or cancelled.
+      refusing.plan((number) => (number === 0 ? 'ok' : fault))
+      events.length = 0
+      const model = openModel(5000, refusing.url)
+      const execution = await execute(model, graph)
+      await model.close()
+      await refusing.close()
+      expect(execution.status).toBe('stopped')
+      expect(execution.answer).toBeUndefined()
+      expect(execution.packets[0]!.status).toBe('ok')
+      expect(refusing.attempts.length).toBeLessThanOrEqual(4)
+      expect(execution.usage).toMatchObject({ attempts: 4, failedAttempts: 3 })
+      expectNoKey(execution, events, String(execution.stop!.message))
+      if (fault === 'echo_key_in_error') expect(execution.stop!.message).toContain('[redacted]')
+    },
+  )
+
+  test.each<Fault>(['400', '413', '418', '422'])('%s to everything', async (fault) => {
+    const gone = await startServer()
+    gone.plan((number) => (number === 0 ? 'ok' : fault))
+    const model = openModel(5000, gone.url)
+    const execution = await execute(model, graph)
+    await model.close()
+    await gone.close()
+    expect(execution).toMatchObject({ status: 'stopped', stop: { kind: 'rejects_all' } })
+    // The first node, three workers, and one control call.
+    expect(gone.attempts.length).toBeLessThanOrEqual(5)
+  })
+})
+
+test('the key goes to the server and nowhere else', async () => {
+  server.script()
+  events.length = 0
+  const model = openModel(5000)
+  const execution = await execute(model, graph)
+  await model.close()
+  expect(server.attempts.every(({ headers }) => headers.authorization === `Bearer ${canary}`)).toBe(true)
+  expectNoKey(
+    execution,
+    events,
+    server.attempts.map(({ body }) => body),
+  )
+})
