@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   training: async () => (await import('./training.ts')).trainingBench,
   serve: async () => (await import('./serve.ts')).serveBench,
   view: async () => (await import('./view.ts')).viewBench,
+  scale: async () => (await import('./scale.ts')).scaleBench,
 }
 
 function usage(problem: string): never {

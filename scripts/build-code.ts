@@ -61,6 +61,7 @@ export async function buildCode(out: string): Promise<void> {
       api: join(source, 'index.ts'),
       main: join(source, 'cli/main.ts'),
       'simulator/server/server-thread': join(source, 'simulator/server/server-thread.ts'),
+      'workers/heartbeat': join(source, 'workers/heartbeat.ts'),
     },
     platform: 'node',
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),

@@ -20,6 +20,7 @@ const order = [
   'simulator',
   'learning',
   'training',
+  'workers',
   'organisations',
   'evaluation',
   'configuration',

@@ -16,7 +16,7 @@ import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
 import { syntheticTaskSet } from '../../src/simulator/questions/synthetic-task-set.ts'
 import { TaskExecutor } from '../../src/tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../../src/tasks/task-set.ts'
-import { evaluateGraph } from '../../src/training/training-evaluator.ts'
+import { evaluateGraph } from '../../src/training/evaluate-graph.ts'
 
 /** What running a graph on a question gave. */
 export interface Outcome {

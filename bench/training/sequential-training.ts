@@ -13,7 +13,7 @@ import { memoryIn } from '../../src/store/ledger/ledger-memory.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { TaskExecutor } from '../../src/tasks/task-executor.ts'
 import { splitOf, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
-import { evaluateGraph } from '../../src/training/training-evaluator.ts'
+import { evaluateGraph } from '../../src/training/evaluate-graph.ts'
 import { LatencyModel } from './latency-model.ts'
 
 /** One update as Procedure A1 reads. */

@@ -7,12 +7,14 @@ import type { AskedIn } from '../evaluation/question-detail.ts'
 import type { Tool } from '../execution/tools/tool.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import { exitCode } from '../problem.ts'
+import { SandboxPool } from '../sandbox/pool.ts'
+import { ProgramSandbox } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import { defaultConcurrency } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
 import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-folder.ts'
-import { machineSandbox, sandboxOfRun } from '../store/run-tools.ts'
+import { machineSandbox, sandboxOfRun, unstartedSandbox } from '../store/run-tools.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import {
   type ModelOptions,
@@ -20,6 +22,7 @@ import {
   modelSource,
   openChosenModel,
   sourceOfRun,
+  unaskedModel,
 } from './options/model-options.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
@@ -42,6 +45,8 @@ export interface Job
 export interface JobOptions extends ModelOptions {
   readonly concurrency?: number
   readonly runsDir?: string
+  /** Workers run the graphs: neither key nor sandbox is needed here. */
+  readonly workers?: boolean
 }
 
 interface JobSource {
@@ -63,7 +68,12 @@ export async function openJob(
   const prices = typeof configuration?.model === 'object' ? configuration.model.prices : undefined
   const source = { tasks, model: modelSource(options, configuration?.model) } satisfies JobSource
   const job = await assemble({ set, configuration }, source.model, options, {
-    sandbox: options.sandbox === null ? null : await machineSandbox(),
+    sandbox:
+      options.sandbox === null
+        ? null
+        : options.workers
+          ? new ProgramSandbox(new SandboxPool())
+          : await machineSandbox(),
     tools: configuration?.tools ?? [],
     execution: { ...configuration?.execution, ...(prices === undefined ? {} : { prices }) },
     source: source as unknown as JsonObject,
@@ -129,7 +139,7 @@ async function reopen(
   options: JobOptions,
   say: Say,
 ): Promise<JobToAsk> {
-  const sandbox = await sandboxOfRun(run.tools)
+  const sandbox = options.workers && run.tools ? unstartedSandbox(run.tools) : await sandboxOfRun(run.tools)
   if (sandbox instanceof SandboxUnavailable) say(`Tools that run programs are off: ${sandbox.message}`)
   const own = opened.configuration?.tools ?? []
   return assemble(
@@ -152,7 +162,9 @@ async function assemble(
   parts: Pick<Job, 'sandbox' | 'tools' | 'execution' | 'source'>,
 ): Promise<JobToAsk> {
   const known = set === undefined ? [] : knownTasks(set)
-  const { model, close } = await openChosenModel(options, known, source)
+  const { model, close } = options.workers
+    ? await unaskedModel(source, known)
+    : await openChosenModel(options, known, source)
   const { provider, model: name } = model.identity
   return {
     ...parts,

@@ -19,6 +19,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     estimate: async () => (await import('./commands/estimate.ts')).estimateCommand(),
     train: async () => (await import('./commands/train.ts')).trainCommand(),
     resume: async () => (await import('./commands/resume.ts')).resumeCommand(),
+    worker: async () => (await import('./commands/worker.ts')).workerCommand(),
+    workers: async () => (await import('./commands/workers.ts')).workersCommand(),
   },
   'Look and prove:': {
     show: async () => (await import('./commands/show.ts')).showCommand(),

@@ -4,6 +4,7 @@ import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions, Interference } from '../execution/execution.ts'
 import { boundedText, boundedValue } from '../execution/length-budget.ts'
 import type { Trace } from '../execution/trace/trace.ts'
+import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
@@ -11,8 +12,9 @@ import { addUsage } from '../models/usage.ts'
 import { isDriver, type Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
-import { splitOf, type TaskSet } from '../tasks/task-set.ts'
-import { evaluateRun, type TransportRule } from '../training/training-evaluator.ts'
+import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
+import { evaluateRun, type TransportRule } from '../training/evaluate-graph.ts'
+import type { Elsewhere } from '../training/train-options.ts'
 import {
   type AskedQuestion,
   type OrganisationReport,
@@ -40,8 +42,16 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
   /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
   readonly transportFailures?: TransportRule
+  /** Has the graphs run elsewhere, and gives their traces. */
+  readonly elsewhere?: ElsewhereAfresh
   /** Disturbs the execution of a task on purpose. */
   readonly interference?: (task: Task) => Interference
+}
+
+export interface ElsewhereAfresh extends Elsewhere {
+  findTrace(execution: string): Promise<Trace | undefined>
+  /** Model calls that they may have in flight together. */
+  capacity(): Promise<number>
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -68,8 +78,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const mishap = new AbortController()
   const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const { transportFailures, interference } = options
-  const means = { signal, transportFailures, interference }
+  const { transportFailures, interference, elsewhere } = options
+  const means = { signal, transportFailures, interference, elsewhere }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
@@ -109,22 +119,36 @@ async function recordOf(
   reference: unknown,
   {
     signal,
+    elsewhere,
     interference,
     transportFailures,
-  }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference'> & { readonly signal: AbortSignal },
+  }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference' | 'elsewhere'> & {
+    readonly signal: AbortSignal
+  },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
   // Executions that came to nothing have cost something too.
-  const executions: Execution[] = []
+  const executions: (Pick<Execution, 'usage' | 'cost' | 'graph'> & Partial<Pick<Execution, 'notes'>>)[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
+  const { set } = executor.parts
+  const madeElsewhere = async (graph: AgentGraph, { make, findTrace }: ElsewhereAfresh) => {
+    const dataVersion = taskVersion(set, task, reference)
+    const key = { graph: graphKey(graph), task: task.id, dataVersion, executor: executor.fingerprint(task) }
+    const work = { key, graph, task, reference, requestReuse: false, isFresh: true }
+    const made = await make(work, signal)
+    executions.push(...made.executions.map((execution) => ({ ...execution, graph })))
+    return { evaluation: made.evaluation, trace: (await findTrace(made.evaluation.execution))! }
+  }
   try {
-    const run = await runOf(organisation, task)
     const means = { signal, transportFailures, interference: interference?.(task), onExecution }
-    const made = await evaluateRun(executor, run, task, reference, means)
+    const made =
+      elsewhere === undefined
+        ? await evaluateRun(executor, await runOf(organisation, task), task, reference, means)
+        : await madeElsewhere(await graphOf(organisation, task), elsewhere)
     const { reused: _, ...evaluation } = made.evaluation
     const { graph, notes } = executions.at(-1)!
     const record = {
       task: task.id,
-      ...(executor.parts.settings.traceContent && askedOf(executor.parts.set, task, reference)),
+      ...(executor.parts.settings.traceContent && askedOf(set, task, reference)),
       graph: graph.toJSON(),
       graphKey: graphKey(graph),
       ...(notes !== undefined && { notes }),
@@ -137,6 +161,14 @@ async function recordOf(
     if (signal.aborted && error === signal.reason) return undefined
     throw error
   }
+}
+
+/** The graph that others are to run. An organisation that decides as it goes cannot be handed on. */
+function graphOf(organisation: Organisation, task: Task): AgentGraph | Promise<AgentGraph> {
+  if (!isDriver(organisation)) return organisation.graphFor(task)
+  throw new Problem(
+    `${organisation.name} decides as it goes what to ask next, so it has no graph for workers: evaluate it without them.`,
+  )
 }
 
 /** How a task is executed: by its graph, or as the organisation decides. */

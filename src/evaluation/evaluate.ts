@@ -3,19 +3,23 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { priceOf } from '../models/prices.ts'
 import { validated } from '../problem.ts'
-import { budgetSettings } from '../settings/budget.ts'
+import { type BudgetSettings, budgetSettings } from '../settings/budget.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { LineFile, readLines, writeWhole } from '../store/durable-file.ts'
 import { sealEvaluation, unsealEvaluation } from '../store/evaluation-digests.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
-import { TaskExecutor } from '../tasks/task-executor.ts'
+import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
 import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
-import { evaluateOrganisation, type OrganisationEvaluation } from './evaluate-organisation.ts'
+import {
+  type ElsewhereAfresh,
+  evaluateOrganisation,
+  type OrganisationEvaluation,
+} from './evaluate-organisation.ts'
 import type { OrganisationReport, QuestionRecord, ReportedEvaluation } from './organisation-report.ts'
 import type { GraphSearch } from './search-graph.ts'
 
@@ -33,6 +37,12 @@ export interface EvaluateOptions
   readonly split?: string
   /** The run that keeps the records, so that an interrupted evaluation can continue; without it nothing is kept. */
   readonly folder?: string | RunFolder
+  /** Has the graphs run elsewhere: the model is asked by others, in a ledger of this evaluation's own. */
+  readonly elsewhere?: (evaluation: {
+    readonly parts: ExecutorParts
+    readonly caps: BudgetSettings
+    readonly split: string
+  }) => Promise<ElsewhereAfresh>
   /** Called first, with the records that an interrupted evaluation left and the number there will be. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
 }
@@ -71,7 +81,11 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   const parts = await openParts(options, folder?.exists === true ? folder.readRecord().tools : undefined)
   const caps = validated(budgetSettings, options.budget ?? {}, 'budget')
   checkPrice(parts, caps)
-  const budget = new Budget(caps, priceOf(parts.model.identity, parts.settings.prices))
+  await using closing = new AsyncDisposableStack()
+  const elsewhere = await options.elsewhere?.({ parts, caps, split })
+  closing.defer(async () => elsewhere?.close())
+  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const budget = new Budget(caps, price, undefined, elsewhere?.spent)
   const executor = new TaskExecutor({ ...parts, meter: budget })
   const header = headerOf(executor, options)
   const store = folder && (await openStore(folder, header))
@@ -85,6 +99,8 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
       tasks,
       signal,
       transportFailures: options.transportFailures,
+      elsewhere,
+      inFlight: elsewhere && 4 * Math.max(parts.limit.limit, await elsewhere.capacity()),
       interference: options.interference,
       done: store?.done,
       onTrace: (trace) => store?.traces.keepTrace(trace),
@@ -93,6 +109,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
         return onRecord?.(record, progress)
       },
     })
+    await elsewhere?.refresh()
     const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
     const { spent } = budget
     if (store === undefined) return { ...whole, spent }

@@ -1,8 +1,10 @@
 /** Where values stay, by key. The first one under a key stays. */
 export interface Shelf<Value, Key = string> {
-  find(key: Key): Promise<Value | undefined>
+  find(key: Key, signal: AbortSignal): Promise<Value | undefined>
   /** Gives what stays, which may be somebody else's. It is safe once this has resolved. */
   keep(key: Key, value: Value): Promise<Value>
+  /** What was looked for in vain will not be kept by this asker. */
+  forgo?(key: Key): Promise<void>
 }
 
 export interface Made<Value> {
@@ -86,10 +88,18 @@ export class Once<Value, Key = string> implements Memory<Value, Key> {
   }
 
   async #findOrMake(key: Key, make: Make<Value>, signal: AbortSignal) {
-    const known = await this.#shelf.find(key)
+    const known = await this.#shelf.find(key, signal)
     if (known !== undefined) return { value: known, isNew: false, isKept: true }
-    const { value, keep } = await make(signal)
-    return { value: keep ? await this.#shelf.keep(key, value) : value, isNew: true, isKept: keep }
+    let isKept = false
+    try {
+      const { value, keep } = await make(signal)
+      if (!keep) return { value, isNew: true, isKept }
+      const kept = await this.#shelf.keep(key, value)
+      isKept = true
+      return { value: kept, isNew: true, isKept }
+    } finally {
+      if (!isKept) await this.#shelf.forgo?.(key)
+    }
   }
 
   /** Another flight may have its name by now. */

@@ -17,9 +17,9 @@ import { RunFolder } from '../store/run-folder.ts'
 import type { Study } from '../tasks/studies/study.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 import { lastUpdate } from '../training/carry-over-spending.ts'
+import type { TransportRule } from '../training/evaluate-graph.ts'
 import { train } from '../training/train.ts'
 import type { EngineOptions, TrainingEvent, TrainOptions } from '../training/train-options.ts'
-import type { TransportRule } from '../training/training-evaluator.ts'
 
 /** A task set, and how a run finds it again. */
 export interface OpenedSet {

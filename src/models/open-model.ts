@@ -46,8 +46,15 @@ export const modelSettings = z.strictObject({
 
 export type ModelSettings = z.input<typeof modelSettings>
 
-/** The model that settings describe. Throws a `Problem` for wrong settings; makes no call yet. */
-export function openModel(settings: ModelSettings = {}, environment = process.env): OpenAICompatibleModel {
+/**
+ * The model that settings describe. Throws a `Problem` for wrong settings; makes no call yet. `keyless`: only its identity is
+ * of interest, since others ask it.
+ */
+export function openModel(
+  settings: ModelSettings = {},
+  environment = process.env,
+  keyless = false,
+): OpenAICompatibleModel {
   const chosen = validated(modelSettings, settings, 'model')
   const preset: Provider = providers[chosen.preset]
   const model = chosen.model ?? preset.model
@@ -56,7 +63,7 @@ export function openModel(settings: ModelSettings = {}, environment = process.en
       `The preset '${chosen.preset}' has no default model: name the one that your server has loaded.`,
     )
   const baseURL = checkBaseURL(chosen.baseURL ?? preset.baseURL, chosen.allowUnsafeBaseURL)
-  const key = findKey(chosen, preset, environment)
+  const key = keyless ? undefined : findKey(chosen, preset, environment)
   // A hosted provider's dialect at another address is another provider, with prices and answers of its own.
   const elsewhere = preset.needsKey && baseURL.origin !== new URL(preset.baseURL).origin
   return new OpenAICompatibleModel({

@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import type { WorkOverview } from '../workers/overview.ts'
 import { Admission } from './admission.ts'
 import { readChatRequest } from './chat-request.ts'
 import { type Answering, complete, type Offered } from './complete.ts'
 import { type GuardOptions, guard } from './guard.ts'
-import { Metrics } from './metrics.ts'
+import { gaugesText, Metrics, workGauges } from './metrics.ts'
 import { RateLimit } from './rate-limit.ts'
 import { internalError, Refusal } from './refusal.ts'
 
@@ -24,6 +25,8 @@ export interface AppOptions extends Pick<Answering, 'log' | 'logPrompts'> {
   readonly limits: ServeLimits
   /** When it is aborted, nothing new is taken. */
   readonly closing: AbortSignal
+  /** Of a shared PostgreSQL, where there is one; `/metrics` tells of it. */
+  readonly work?: () => Promise<WorkOverview>
 }
 
 type Env = {
@@ -90,9 +93,12 @@ export function serveApp(options: AppOptions): Hono<Env> {
 
   app.get('/healthz', (context) => context.text('ok'))
   app.get('/readyz', (context) => context.text('ok'))
-  app.get('/metrics', (context) =>
-    context.text(metrics.text, 200, { 'content-type': 'text/plain; version=0.0.4' }),
-  )
+  app.get('/metrics', async (context) => {
+    // A database that is away now takes nothing from the rest.
+    const work = await options.work?.().catch(() => undefined)
+    const text = metrics.text + (work === undefined ? '' : gaugesText(workGauges(work)))
+    return context.text(text, 200, { 'content-type': 'text/plain; version=0.0.4' })
+  })
   app.get('/v1/models', (context) => context.json({ object: 'list', data: policies.map(modelEntry) }))
   app.get('/v1/models/:model', (context) =>
     context.json(modelEntry(find(offered, context.req.param('model')))),

@@ -7,6 +7,14 @@ interface AskingNode {
   readonly asked: string[]
 }
 
+/** The calls of some executions as plain data, so that they can be told from one process to another. */
+export interface CallRecord {
+  /** Milliseconds by the request's digest. */
+  readonly made: Readonly<Record<string, number>>
+  /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
+  readonly executions: readonly (readonly AskingNode[])[]
+}
+
 /**
  * How short an update could have been: no shorter than the longest chain of calls that wait for each other, and no shorter
  * than all its calls divided by how many may be in flight. Tools, failed attempts and our own work do not count: it is a
@@ -15,12 +23,20 @@ interface AskingNode {
 export class CallPaths {
   /** Milliseconds of every call that was made. What was known before is not in it and takes no time. */
   readonly #made = new Map<string, number>()
-  /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
-  readonly #executions: AskingNode[][] = []
+  readonly #executions: (readonly AskingNode[])[] = []
 
   /** `digest` is the request's, with the scope in front of it that the execution's listener was given. */
   made(digest: string, durationMs: number): void {
     this.#made.set(digest, durationMs)
+  }
+
+  get record(): CallRecord {
+    return { made: Object.fromEntries(this.#made), executions: this.#executions }
+  }
+
+  add({ made, executions }: CallRecord): void {
+    for (const [digest, ms] of Object.entries(made)) this.#made.set(digest, ms)
+    this.#executions.push(...executions)
   }
 
   /** Listens to one execution. Requests of the same scope share their answers. */

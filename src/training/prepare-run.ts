@@ -72,25 +72,15 @@ async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncod
   return encoder
 }
 
-/** All that decides the numbers of a run, as `run.json` keeps it. */
-function describeRun(
-  runName: string,
-  parts: ExecutorParts,
-  encoder: FrozenTextEncoder,
-  training: TrainingSettings,
-  { source, organisation, budget = {} }: TrainOptions,
-): Omit<RunRecord, 'updates'> {
-  const { set, model, limit } = parts
+/** What decides the answers that tasks, model, tools and settings lead to. A worker that has all of it gets the same ones. */
+export function describeParts(parts: ExecutorParts) {
+  const { set, model } = parts
   const { name, title, metric, library, profile } = set
   const executor = new TaskExecutor(parts)
   const splits = Object.entries(set.splits)
   const tasks = splits.flatMap(([, split]) => split.tasks)
   return {
-    format: 'magic-run-1',
-    name: runName,
-    createdAt: new Date().toISOString(),
     version,
-    ...(source === undefined ? {} : { source: structuredClone(source) as RunRecord['source'] }),
     tasks: {
       name,
       title,
@@ -106,12 +96,32 @@ function describeRun(
     library: library.fingerprint,
     profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
     tools: describeTools(profile, parts.tools),
-    encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     model: structuredClone(model.identity) as RunRecord['model'],
     executors: Object.fromEntries(
       tasks.map((task) => [set.contractOf(task).name, executor.fingerprint(task)]),
     ),
     execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
+  }
+}
+
+/** All that decides the numbers of a run, as `run.json` keeps it. */
+function describeRun(
+  runName: string,
+  parts: ExecutorParts,
+  encoder: FrozenTextEncoder,
+  training: TrainingSettings,
+  { source, organisation, budget = {} }: TrainOptions,
+): Omit<RunRecord, 'updates'> {
+  const { version, tasks, library, profile, tools, ...rest } = describeParts(parts)
+  return {
+    format: 'magic-run-1',
+    name: runName,
+    createdAt: new Date().toISOString(),
+    version,
+    ...(source === undefined ? {} : { source: structuredClone(source) as RunRecord['source'] }),
+    ...{ tasks, library, profile, tools },
+    encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
+    ...rest,
     training,
     ...(organisation && {
       organisation: structuredClone({
@@ -120,11 +130,13 @@ function describeRun(
       }) as RunRecord['organisation'],
     }),
     budget: validated(budgetSettings, budget, 'budget'),
-    concurrency: limit.limit,
+    concurrency: parts.limit.limit,
     arithmetic,
   }
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+export const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as {
   version: string
 }

@@ -33,12 +33,14 @@ export async function* selfCheck(options: {
   readonly parts: ExecutorParts
   readonly budget: BudgetSettings
   readonly signal?: AbortSignal
+  /** Programs and model are the matter of whoever runs the graphs. */
+  readonly isElsewhere?: boolean
 }): AsyncGenerator<Check> {
-  const { parts, budget, signal } = options
+  const { parts, budget, signal, isElsewhere = false } = options
   const { set, tools } = parts
   yield { name: 'data', detail: checkData(set) }
-  const pool = tools.sandbox?.pool
-  const programs = countPrograms(set)
+  const pool = isElsewhere ? undefined : tools.sandbox?.pool
+  const programs = isElsewhere ? 0 : countPrograms(set)
   if (programs > 0 && pool === undefined)
     throw new TaskSetError(
       `${programs} answers of '${set.name}' are programs, and there is no sandbox to run them in. ${sandboxRemedy}`,
@@ -49,10 +51,13 @@ export async function* selfCheck(options: {
       detail: `${tools.sandbox!.kind}; ${programs} answers are programs that will be run`,
     }
   yield* checkTools(parts)
-  yield { name: 'scorer', detail: await checkScorer(set, { pool, signal }) }
+  yield {
+    name: 'scorer',
+    detail: await checkScorer(set, { pool, signal }, isElsewhere ? 0 : checkedPrograms),
+  }
   yield { name: 'price', detail: checkPrice(parts, budget) }
   // A budget of zero allows no call.
-  if (Object.values(budget).includes(0)) return
+  if (isElsewhere || Object.values(budget).includes(0)) return
   yield { name: 'model', detail: await checkModel(parts, signal) }
 }
 
@@ -93,7 +98,11 @@ function countPrograms({ splits, scorer }: TaskSet): number {
     .filter((reference) => scorer.needsSandbox?.(reference) === true).length
 }
 
-async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMeans): Promise<string> {
+async function checkScorer(
+  { name, splits, scorer }: TaskSet,
+  means: ScoringMeans,
+  mostPrograms: number,
+): Promise<string> {
   if (scorer.judge !== undefined) return 'the model judges, which costs something: not tried before the run'
   const expectScore = async (task: string, answer: JsonValue, reference: unknown, expected: 0 | 1) => {
     const { score } = await scorer.score(answer, reference, means)
@@ -112,7 +121,7 @@ async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMean
   for (const [task, reference] of examples) {
     if (scorer.needsSandbox?.(reference) === true) {
       programs += 1
-      if (programs > checkedPrograms) continue
+      if (programs > mostPrograms) continue
     }
     total += 1
     const solution = scorer.solution?.(reference)?.answer
@@ -123,8 +132,7 @@ async function checkScorer({ name, splits, scorer }: TaskSet, means: ScoringMean
     for (const answer of worthless) await expectScore(task, answer, reference, 0)
   }
   const rest = solved === total ? '' : `; ${total - solved} have no known answer to check with`
-  const left =
-    programs > checkedPrograms ? `; ${programs - checkedPrograms} programs were left to the run` : ''
+  const left = programs > mostPrograms ? `; ${programs - mostPrograms} programs were left to the run` : ''
   return `${solved} reference answers score 1, empty and unparseable ones 0${rest}${left}`
 }
 

@@ -8,9 +8,14 @@ import type { Clock } from '../models/clock.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { executionSettings } from '../settings/execution.ts'
 import type { GivenTrainingSettings } from '../settings/training.ts'
+import type { SharedCaps, Sums } from '../store/allowance/allowance-store.ts'
 import type { Cap, Spent } from '../store/budget.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
 import type { RunRecord } from '../store/run-folder.ts'
+import type { LedgerPlace } from '../store/run-ledger.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
+import type { MakeEvaluation } from './make-evaluation.ts'
 import type { Check } from './self-check.ts'
 import type { UpdateRecord } from './update-record.ts'
 
@@ -63,7 +68,31 @@ export interface TrainOptions extends EngineOptions {
   readonly organisation?: LearnerSource
   /** Kept in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
+  /**
+   * Has graphs run and scored elsewhere: the model is then asked by others, and this process needs neither its key nor a
+   * sandbox. Called once the run's ledger is open.
+   */
+  readonly elsewhere?: OpenElsewhere
   readonly onEvent?: (event: TrainingEvent) => void
+}
+
+export type OpenElsewhere = (run: {
+  /** Where the run's ledger is if not in its folder. */
+  readonly place: LedgerPlace | undefined
+  /** What the run's own process has left of its caps. */
+  readonly caps: SharedCaps
+  readonly parts: ExecutorParts
+  readonly ledger: Ledger
+  readonly source?: JsonObject
+}) => Promise<Elsewhere>
+
+/** Who makes a run's evaluations instead of its own process. */
+export interface Elsewhere {
+  readonly make: MakeEvaluation
+  /** What others have spent on the run, over all its resumes, as it was when it was last looked at. */
+  readonly spent: () => Sums
+  refresh(): Promise<void>
+  close(): Promise<void>
 }
 
 export type TrainingEvent =

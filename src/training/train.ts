@@ -6,10 +6,14 @@ import { embedQuestions } from '../learning/training-questions.ts'
 import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
 import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
+import { exitCode, Problem } from '../problem.ts'
+import type { BudgetSettings } from '../settings/budget.ts'
+import type { SharedCaps } from '../store/allowance/allowance-store.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
+import { ledgerPlace } from '../store/run-ledger.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
 import { beginRun, claimFolder, type OpenedRun, type RunLearner, reopenRun, stateOf } from './open-run.ts'
@@ -58,10 +62,15 @@ function addressOf({ database }: TrainOptions): PostgresAddress | undefined {
 /** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
 async function checkRun(
   { parts, record: { budget }, price }: PreparedRun,
-  { signal, onEvent }: TrainOptions,
+  { signal, onEvent, elsewhere }: TrainOptions,
 ): Promise<Spent> {
   const meter = new Budget({}, price)
-  for await (const check of selfCheck({ parts: { ...parts, meter }, budget, signal }))
+  for await (const check of selfCheck({
+    parts: { ...parts, meter },
+    budget,
+    signal,
+    isElsewhere: elsewhere !== undefined,
+  }))
     onEvent?.({ type: 'check', ...check })
   return meter.spent
 }
@@ -81,11 +90,19 @@ async function trainRun(
     address: addressOf(options),
   })
   if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
-  const budget = new Budget(record.budget, price, files.journal)
   using grace = giveUpAfter(graceMs, signal)
+  const { ledger, journal } = files
+  const elsewhere = await options.elsewhere?.({
+    ...{ parts, ledger, source: record.source },
+    place: ledgerPlace(folder, addressOf(options)),
+    caps: capsLeft(record.budget, new Budget(record.budget, price, journal).spent),
+  })
+  const budget = new Budget(record.budget, price, journal, elsewhere?.spent)
+  await using _closing = { [Symbol.asyncDispose]: async () => elsewhere?.close() }
   const evaluator = openEvaluator({
     parts: { ...parts, meter: budget },
-    ledger: files.ledger,
+    make: elsewhere?.make,
+    ledger,
     requestReuse: settings.requestReuse,
     signal: grace.signal,
   })
@@ -99,6 +116,7 @@ async function trainRun(
     while (done < updates && mayGoOn()) {
       const trained = await nextUpdate(done)
       if (trained === undefined) break
+      await elsewhere?.refresh()
       const now = performance.now()
       const around = { wallMs: now - start, spent: budget.spent }
       const line = updateRecord(trained, evaluator.take(), around)
@@ -108,9 +126,12 @@ async function trainRun(
       onEvent?.(line)
     }
   } catch (error) {
-    explain(error, grace.signal, done)
+    await elsewhere?.refresh()
+    // Others are stopped at a cap in the middle of an update; what they did of it is kept.
+    if (!isCap(error) || budget.reached() === undefined) explain(error, grace.signal, done)
   } finally {
     await evaluator.ended()
+    await elsewhere?.refresh()
   }
   await files.written()
   const cap = done < updates ? budget.reached() : undefined
@@ -145,6 +166,21 @@ async function updatesBy(
     if (made !== undefined) rounds.push(made.looks)
     return made?.trained
   }
+}
+
+/** What a run's own process leaves to others of its caps. */
+function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
+  const used = {
+    cost: own.cost === 'unpriced' ? 0 : own.cost.amount,
+    tokens: own.input + own.output,
+    calls: own.calls,
+  }
+  const shared = (['cost', 'tokens', 'calls'] as const).filter((cap) => caps[cap] !== undefined)
+  return Object.fromEntries(shared.map((cap) => [cap, Math.max(0, caps[cap]! - used[cap])]))
+}
+
+function isCap(error: unknown): boolean {
+  return error instanceof Problem && error.exitCode === exitCode.capReached
 }
 
 /** The updates of an organisation that learns. What it has seen so far is in the run's files. */

@@ -20,7 +20,7 @@ import { defaultRunsFolder, findRun, type RunFolder } from '../../store/run-fold
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { splitOf } from '../../tasks/task-set.ts'
 import { beginUntrained } from '../../training/begin-untrained.ts'
-import type { TransportRule } from '../../training/training-evaluator.ts'
+import type { TransportRule } from '../../training/evaluate-graph.ts'
 import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { tableLines } from '../display/table.ts'
@@ -52,6 +52,7 @@ import {
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
+import { afreshByWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
@@ -69,6 +70,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOpti
   readonly update?: number
   readonly junit?: string
   readonly githubSummary: boolean
+  readonly workers?: boolean
   readonly matched: boolean
   readonly transportFailures: TransportRule
 }
@@ -99,6 +101,7 @@ export function evalCommand(): Command {
         .default('stop'),
     )
     .addOption(checkpointOption())
+    .addOption(workersOption())
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
   addInterventionOptions(command)
@@ -147,6 +150,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
   // Before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
+  if (options.workers) assertForWorkers(options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const folder = findTasks(name, options)
@@ -204,6 +208,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
       ...{ ...engine, organisation, about, search },
       ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
       transportFailures: options.transportFailures,
+      elsewhere: options.workers ? afreshByWorkers(job.source, say) : undefined,
       interference,
       onStart: (earlier, total) => {
         records.push(...earlier)
@@ -234,6 +239,17 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
+}
+
+/** What only a process that asks the model itself can do. */
+function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions): void {
+  sharedAddress()
+  if (transportFailures === 'zero')
+    throw new UsageError(
+      'With --workers an evaluation stops where the model cannot be reached: leave out --transport-failures.',
+    )
+  if (organisation.some(({ name }) => name === 'searched'))
+    throw new UsageError("'searched' looks for its graph in this process: evaluate it without --workers.")
 }
 
 /** Self-consistency with two answers more, until it has passed the tokens of the dearest organisation. */

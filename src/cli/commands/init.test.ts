@@ -11,7 +11,7 @@ import { knownTasks } from '../../simulator/model/known-task.ts'
 import { SimulatedModel } from '../../simulator/model/simulator.ts'
 import { TaskExecutor } from '../../tasks/task-executor.ts'
 import { splitOf } from '../../tasks/task-set.ts'
-import { evaluateGraph } from '../../training/training-evaluator.ts'
+import { evaluateGraph } from '../../training/evaluate-graph.ts'
 import { UsageError } from '../problem.ts'
 import { initCommand } from './init.ts'
 

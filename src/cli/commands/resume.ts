@@ -13,6 +13,7 @@ import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
+import { byWorkers, workersOption } from '../options/workers-option.ts'
 import { UsageError } from '../problem.ts'
 import { printTraining } from '../views/training-summary.ts'
 import { runTraining } from './train.ts'
@@ -23,6 +24,7 @@ interface ResumeOptions extends BudgetOptions, ReportOptions {
   readonly apiKeyEnv?: string
   readonly apiKeyFile?: string
   readonly runsDir?: string
+  readonly workers?: boolean
 }
 
 export function resumeCommand(): Command {
@@ -33,6 +35,7 @@ export function resumeCommand(): Command {
     .addOption(concurrencyOption("the run's"))
     .option('--api-key-env <variable>', 'another variable that holds the key')
     .option('--api-key-file <file>', 'another file of mode 600 that holds the key')
+    .addOption(workersOption())
     .addOption(runsDirOption())
   addBudgetOptions(command)
   return addReportOptions(command)
@@ -77,6 +80,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
       budget: { ...record.budget, ...givenSettings(options).budget },
       encoder: await encoderOfRun(record, say),
       resume: true,
+      ...(options.workers && { elsewhere: byWorkers(say) }),
       progress,
       json: options.json,
       fromUpdate,

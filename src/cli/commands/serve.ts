@@ -14,8 +14,11 @@ import { serve } from '../../serve/serve.ts'
 import { Spending } from '../../serve/spending.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { isArchivedExport } from '../../store/exported-run.ts'
+import { givenAddress } from '../../store/postgres/address.ts'
+import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../../store/run-lock.ts'
+import { workOverview } from '../../workers/overview.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
@@ -125,7 +128,11 @@ async function serveRuns(names: readonly string[], options: ServeCommandOptions)
     ...{ bodyBytes: options.maxBody * 1024, rate: options.rate, rateOfAll: options.rateAll },
     ...{ running: options.maxRequests, waiting: options.maxQueue },
   }
+  const address = givenAddress()
+  const database =
+    address && closing.adopt(await Database.open(address, { patienceMs: 2000 }), (one) => one.close())
   const server = await serve({
+    work: database && (() => workOverview(database)),
     ...{ policies, host, port, hosts, token, limits, log, logPrompts: options.logPrompts },
   })
   const baseURL = `${server.url}/v1`

@@ -33,6 +33,7 @@ import {
   givenSettings,
   type TrainingOptions,
 } from '../options/training-options.ts'
+import { byWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { printTraining, runWord } from '../views/training-summary.ts'
@@ -47,6 +48,7 @@ interface TrainCommandOptions extends TaskOptions, TrainingOptions, BudgetOption
   readonly dryRun: boolean
   readonly ledger?: string
   readonly learnFrom?: readonly string[]
+  readonly workers?: boolean
   readonly organisation?: GivenOrganisation
 }
 
@@ -62,6 +64,7 @@ export function trainCommand(): Command {
       (place) => (isPostgresAddress(place) ? place : resolve(place)),
     )
     .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
+    .addOption(workersOption())
     .option(
       '--organisation <name>',
       'train this system instead of a policy, with its options; `magic organisations` lists them',
@@ -105,6 +108,7 @@ ${exitCodeHelp}`,
 async function startTraining(tasks: string | undefined, options: TrainCommandOptions): Promise<void> {
   if (options.name !== undefined) assertRunName(options.name)
   const source = taskSource(tasks, options)
+  if (options.workers && !isPostgresAddress(options.ledger ?? '')) sharedAddress()
   if (options.dryRun && options.organisation !== undefined)
     throw new UsageError('--dry-run knows policies only. A cap, such as --max-calls, bounds any training.')
   if (options.dryRun) return tellEstimate(source, options)
@@ -140,6 +144,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       encoder: await openEncoder(encoder, say),
       // A resume must open the same encoder.
       source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
+      ...(options.workers && { elsewhere: byWorkers(say) }),
       progress,
       json: options.json,
     })

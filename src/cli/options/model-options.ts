@@ -7,6 +7,7 @@ import { type ProviderName, providers } from '../../models/providers.ts'
 import { RecordingModel, ReplayModel } from '../../models/recording.ts'
 import type { KnownTask } from '../../simulator/model/known-task.ts'
 import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
+import { SimulatedModel } from '../../simulator/model/simulator.ts'
 import type { FaultRates } from '../../simulator/server/faults.ts'
 import type { OpenedSimulation } from '../../simulator/server/open-simulated.ts'
 import type { ServerSettings } from '../../simulator/server/server.ts'
@@ -138,6 +139,16 @@ export async function openChosenModel(
     throw error
   })
   return { model: recording, close: () => recording.close().then(() => opened.close()) }
+}
+
+/** A model that others ask: its identity is known here, its key is not. */
+export async function unaskedModel(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
+  const { identity } =
+    source.kind === 'simulated'
+      ? new SimulatedModel({ tasks: known, ...source })
+      : await fixable(() => openModel(source.settings, process.env, true))
+  const ask = () => Promise.reject(new Error('This process has its graphs run by workers.'))
+  return { model: { identity, ask }, close: async () => {} }
 }
 
 /** Turns the refusals of a model's opening into usage errors that name flags instead of settings. */

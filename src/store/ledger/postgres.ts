@@ -20,6 +20,8 @@ export interface PostgresLedgerOptions {
   /** Its name: many ledgers share a database, and none sees another's rows. */
   readonly name: string
   readonly readOnly?: boolean
+  /** Of a worker: without its row in `magic_work.workers`, no evaluation is written. */
+  readonly lease?: string
   /** Called when it is closed, for a database that is its own. */
   readonly onClose?: () => Promise<void>
 }
@@ -29,6 +31,15 @@ interface KeptEvaluation {
   readonly row: ScoredRow
   readonly trace: TraceRow
 }
+
+/** A worker's lease has run out: others have its work, and it may not write any more. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('The lease has run out: the work was given to others.')
+  }
+}
+
+const leaseHeld = 'SELECT 1 FROM magic_work.workers WHERE id ='
 
 type TextTable = 'replies' | 'observations'
 
@@ -218,12 +229,23 @@ export class PostgresLedger extends Ledger {
   async #keepEvaluations(kept: readonly KeptEvaluation[]): Promise<boolean[]> {
     const isNew: boolean[] = []
     for (const part of inParts(kept, ({ row, trace }) => row.detail.length + trace.trace.length)) {
-      const rows = await this.#database.query<{ key: Buffer; execution: string }>(
-        `WITH traces AS (${insertTraces('$1', 12)})
-         ${insertEvaluations('$1')} RETURNING key, execution`,
-        [this.#id, ...evaluationParameters(part), ...traceParameters(part.map(({ trace }) => trace))],
+      // The lease cannot end before the statement does. A trace is kept in any case: it has cost something.
+      const { lease } = this.#options
+      const held = lease === undefined ? 'SELECT 1' : `${leaseHeld} $15 FOR KEY SHARE`
+      const rows = await this.#database.query<{ key: Buffer | null; execution: string; held: number }>(
+        `WITH held AS (${held}), traces AS (${insertTraces('$1', 12)}),
+           kept AS (${insertEvaluations('$1', 'WHERE EXISTS (SELECT FROM held)')} RETURNING key, execution)
+         SELECT kept.key, kept.execution, lease.held
+         FROM (SELECT count(*) AS held FROM held) AS lease LEFT JOIN kept ON true`,
+        [
+          ...[this.#id, ...evaluationParameters(part), ...traceParameters(part.map(({ trace }) => trace))],
+          ...(lease === undefined ? [] : [lease]),
+        ],
       )
-      const written = new Set(rows.map(({ key, execution }) => `${key.toString('hex')} ${execution}`))
+      if (rows[0]!.held === 0) throw new LeaseLost()
+      const written = new Set(
+        rows.flatMap(({ key, execution }) => (key === null ? [] : [`${key.toString('hex')} ${execution}`])),
+      )
       for (const { digest, row } of part)
         isNew.push(written.has(`${digest.toString('hex')} ${escaped(row.execution)}`))
     }
@@ -268,13 +290,14 @@ function traceParameters(rows: readonly TraceRow[]): Buffer[] {
 }
 
 /** Places are given in the order in which the rows were kept. */
-function insertEvaluations(ledger: string): string {
+function insertEvaluations(ledger: string, where = ''): string {
   return `INSERT INTO magic.evaluations
     SELECT ${ledger}, key, place, graph, task, data_version, executor, score, status, execution, detail, crc
     FROM (SELECT nextval('magic.places') AS place, t.*
           FROM unnest($2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[], $8::text[], $9::text[],
                       $10::text[], $11::bigint[])
             AS t (key, graph, task, data_version, executor, score, status, execution, detail, crc) OFFSET 0) AS placed
+    ${where}
     ORDER BY key, place ON CONFLICT DO NOTHING`
 }
 

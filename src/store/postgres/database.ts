@@ -50,6 +50,8 @@ export class Database {
     })
     // An idle connection that breaks is replaced when it is needed.
     pool.on('error', () => {})
+    // Nor must one that is lent to a library end the process.
+    pool.on('connect', (client) => client.on('error', () => {}))
     const database = new Database(address, pool, patienceMs)
     try {
       await migrate(database)

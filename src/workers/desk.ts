@@ -1,0 +1,110 @@
+import { AgentGraph } from '../graph/agent-graph.ts'
+import { graphKey } from '../graph/graph-key.ts'
+import { priceOf } from '../models/prices.ts'
+import { Problem } from '../problem.ts'
+import { CallAllowance } from '../store/allowance/call-allowance.ts'
+import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
+import { type Evaluation, type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
+import { memoryIn } from '../store/ledger/ledger-memory.ts'
+import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
+import type { Database } from '../store/postgres/database.ts'
+import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
+import { splitOf, taskVersion } from '../tasks/task-set.ts'
+import { evaluationsHere, type MakeEvaluation } from '../training/make-evaluation.ts'
+import type { Claims } from './claims.ts'
+import type { Lease } from './lease.ts'
+import {
+  accountOf,
+  type EvaluationJob,
+  resultName,
+  type ToldEvaluation,
+  type ToldProblem,
+} from './remote-evaluations.ts'
+
+interface Place {
+  readonly ledger: PostgresLedger
+  readonly allowance: CallAllowance
+  readonly make: MakeEvaluation
+}
+
+/** Where a worker makes the evaluations of one assignment, by the same code as a trainer alone. */
+export function openDesk({
+  database,
+  parts,
+  claims,
+  lease,
+}: {
+  readonly database: Database
+  readonly parts: ExecutorParts
+  readonly claims: Claims
+  readonly lease: Lease
+}) {
+  const executor = new TaskExecutor(parts)
+  const places = new Map<string, Promise<Place>>()
+  const openPlace = async (namespace: string): Promise<Place> => {
+    const ledger = await PostgresLedger.open(database, { name: namespace, lease: lease.id })
+    const memory = memoryIn(ledger, undefined, claims.on(namespace))
+    const store = await PostgresAllowanceStore.open(database, accountOf(namespace, parts.model.identity))
+    const { prices, attemptSeconds } = parts.settings
+    const allowance = new CallAllowance(store, {
+      price: priceOf(parts.model.identity, prices),
+      leaseMs: attemptSeconds * 1000 + 60_000,
+    })
+    return { ledger, allowance, make: evaluationsHere({ ...parts, allowance }, memory, ledger) }
+  }
+  const placeOf = (namespace: string) => {
+    const place = places.get(namespace) ?? openPlace(namespace)
+    places.set(namespace, place)
+    // What could not be opened is tried again with the next job.
+    place.catch(() => places.delete(namespace))
+    return place
+  }
+
+  /** Only under the lease. The first result of a submission stays. */
+  const tell = async (
+    { ledger, key, submission }: EvaluationJob,
+    { made, problem }: { readonly made?: ToldEvaluation; readonly problem?: ToldProblem },
+  ) => {
+    const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+    const held = await database.query(
+      `WITH held AS (SELECT id FROM magic_work.workers WHERE id = $3 FOR KEY SHARE),
+         told AS (INSERT INTO magic_work.results (name, submission, worker, made, problem)
+                  SELECT $1, $2, $6, $4::jsonb, $5::jsonb FROM held ON CONFLICT DO NOTHING)
+       SELECT pg_notify('magic_results', $1) FROM held`,
+      [resultName(ledger, key), submission, lease.id, json(made), json(problem), lease.name],
+    )
+    if (held.length === 0) throw new LeaseLost()
+  }
+
+  return {
+    async work(job: EvaluationJob, signal: AbortSignal): Promise<void> {
+      const { ledger, allowance, make } = await placeOf(job.ledger)
+      const known = await ledger.find(job.key)
+      // Whoever made it did not come to tell.
+      if (known !== undefined)
+        return tell(job, { made: { executions: [spentOn(known)], calls: { made: {}, executions: [] } } })
+      const { tasks, references } = splitOf(parts.set, job.split)
+      const task = tasks.find(({ id }) => id === job.task)!
+      const reference = references.get(job.task)
+      const graph = AgentGraph.of(job.graph.units)
+      const key: EvaluationKey = {
+        ...{ graph: graphKey(graph), task: job.task, dataVersion: taskVersion(parts.set, task, reference) },
+        executor: executor.fingerprint(task),
+      }
+      if (evaluationDigest(key) !== evaluationDigest(job.key))
+        throw new Problem(`The evaluation of task '${job.task}' would be another one on this worker.`)
+      const { requestReuse, isFresh } = job
+      const made = await make({ key, graph, task, reference, requestReuse, isFresh }, signal)
+      await ledger.keep(key, made.evaluation, made.trace!)
+      const { executions, calls } = made
+      // What is told of is paid for: the trainer counts it from then on.
+      await allowance.settled()
+      await tell(job, { made: { executions, calls } })
+    },
+    fail: (job: EvaluationJob, problem: ToldProblem) => tell(job, { problem }),
+  }
+}
+
+function spentOn({ usage, reused, cost }: Evaluation): ToldEvaluation['executions'][number] {
+  return { usage, reused, cost }
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Postgres } from '../../test/postgres/server.ts'
+import { tinyExecutor } from '../../test/tiny-task-set.ts'
+import { modelAround, tinyModel } from '../../test/tiny-training.ts'
+import { AgentGraph } from '../graph/agent-graph.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import { exitCode } from '../problem.ts'
+import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
+import { SqliteLedger } from '../store/ledger/sqlite.ts'
+import { PostgresAddress } from '../store/postgres/address.ts'
+import { Database } from '../store/postgres/database.ts'
+import { openEvaluator } from '../training/training-evaluator.ts'
+import { assignmentOf } from './assignment.ts'
+import { workOverview } from './overview.ts'
+import { RemoteEvaluations } from './remote-evaluations.ts'
+import { runWorker, type WorkerOptions } from './worker.ts'
+
+let postgres: Postgres
+beforeAll(async () => {
+  postgres = await Postgres.start()
+})
+afterAll(() => postgres.stop())
+
+const { parts } = tinyExecutor()
+const [first, second] = parts.set.library.roles.map(({ id }) => id) as [string, string]
+const unit = (role: string, predecessors: number[] = []) => ({
+  role,
+  realization: 'atomic' as const,
+  predecessors,
+})
+const one = AgentGraph.empty.add(unit(first))
+const two = one.add(unit(second, [0]))
+const three = two.add(unit(first, [0, 1]))
+
+/** A database with a ledger in it, and whatever is opened on it. */
+async function world() {
+  const closing = new AsyncDisposableStack()
+  const address = new PostgresAddress(await postgres.database())
+  const open = async () =>
+    closing.adopt(await Database.open(address, { connections: 12 }), (one) => one.close())
+  const database = await open()
+  const namespace = randomUUID()
+  await PostgresLedger.create(database, namespace, 'test')
+  const ledger = await PostgresLedger.open(database, { name: namespace })
+  const said: string[] = []
+  const remote = closing.adopt(
+    await RemoteEvaluations.open({
+      ...{ database, ledger, namespace, assignment: assignmentOf(parts, undefined) },
+      say: (text) => said.push(text),
+    }),
+    (one) => one.close(),
+  )
+  const work = async (model: ChatModel, options: Partial<WorkerOptions> = {}) => {
+    const drain = new AbortController()
+    const worker = runWorker({
+      ...{ database: await open(), name: 'a worker', calls: 4, leaseSeconds: 20, drain: drain.signal },
+      open: async (_, { limit }) => ({ parts: { ...parts, model, limit }, close: async () => {} }),
+      ...options,
+    })
+    closing.defer(async () => {
+      drain.abort()
+      await worker
+    })
+    return { drain, worker }
+  }
+  const evaluator = openEvaluator({ parts, ledger, requestReuse: true, make: remote.make })
+  return {
+    database,
+    namespace,
+    ledger,
+    remote,
+    evaluator,
+    work,
+    said,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+const pairs = ['shelf-0', 'boxes-0', 'tickets-0', 'garden-0'].flatMap((task) =>
+  [one, two, three].map((graph) => [graph, task] as const),
+)
+
+test('workers make the same evaluations as one process, with the same number of calls', async () => {
+  const counted = modelAround((request, signal) => tinyModel.ask(request, signal))
+  const alone = openEvaluator({
+    ...{
+      parts: { ...parts, model: counted },
+      ledger: await SqliteLedger.open(':memory:'),
+      requestReuse: true,
+    },
+  })
+  const expected = await Promise.all(pairs.map(([graph, task]) => alone.evaluate(graph, task)))
+  await using there = await world()
+  const elsewhere = modelAround((request, signal) => tinyModel.ask(request, signal))
+  for (const name of ['one', 'two', 'three']) await there.work(elsewhere, { name })
+  const scores = await Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
+  expect(scores).toEqual(expected)
+  expect(elsewhere.calls).toBe(counted.calls)
+  const [here, remote] = [alone.take(), there.evaluator.take()]
+  for (const field of ['made', 'known', 'cost'] as const) expect(remote[field]).toEqual(here[field])
+  for (const field of ['calls', 'attempts', 'input', 'output'] as const) {
+    expect(remote.usage[field]).toBe(here.usage[field])
+    expect(remote.reused[field]).toBe(here.reused[field])
+  }
+  // Known from now on.
+  await Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
+  expect(elsewhere.calls).toBe(counted.calls)
+  expect(there.evaluator.take()).toMatchObject({ made: 0, known: pairs.length })
+})
+
+test('a worker with another model refuses by name, and the trainer tells its person', async () => {
+  await using there = await world()
+  const other = { ...tinyModel.identity, model: 'another' }
+  await there.work({ identity: other, ask: tinyModel.ask.bind(tinyModel) }, { name: 'stranger' })
+  const score = there.evaluator.evaluate(one, 'shelf-0')
+  while (!there.said.some((text) => text.includes('stranger')))
+    await new Promise((done) => setTimeout(done, 50))
+  expect(there.said.join(' ')).toMatch(/Worker stranger takes nothing of this: it asks .*another, the run /)
+  await there.work(tinyModel, { name: 'fitting' })
+  await score
+})
+
+test('a model that refuses stops the trainer with the message and exit code that it would have had alone', async () => {
+  await using there = await world()
+  const refusing = modelAround(async () => ({
+    ok: false,
+    kind: 'unauthorized',
+    message: 'No.',
+    durationMs: 1,
+  }))
+  await there.work(refusing)
+  const failed = await there.evaluator.evaluate(two, 'shelf-0').catch((error: unknown) => error)
+  expect(failed).toMatchObject({ exitCode: exitCode.refused })
+  expect(String(failed)).toMatch(/unauthorized.*a worker/s)
+})
+
+test('whoever has no lease any more writes no evaluation; what it has cost stays on record', async () => {
+  await using there = await world()
+  const memory = await SqliteLedger.open(':memory:')
+  const alone = openEvaluator({ parts, ledger: memory, requestReuse: true })
+  await alone.evaluate(one, 'shelf-0')
+  const { value: entry } = await memory.entries()[Symbol.asyncIterator]().next()
+  const trace = (await memory.findTrace(entry.evaluation.execution))!
+  const zombie = await PostgresLedger.open(there.database, { name: there.namespace, lease: 'long gone' })
+  await expect(zombie.keep(entry.key, entry.evaluation, trace)).rejects.toThrow(LeaseLost)
+  expect(await there.ledger.find(entry.key)).toBeUndefined()
+  expect(await there.ledger.findTrace(trace.execution)).toEqual(trace)
+})
+
+test('a drained worker finishes what it does and leaves the rest to others', async () => {
+  await using there = await world()
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow = modelAround(async (request, signal) => {
+    begun.resolve()
+    await goOn.promise
+    return tinyModel.ask(request, signal)
+  })
+  const { drain, worker } = await there.work(slow, { name: 'leaving' })
+  const first = there.evaluator.evaluate(one, 'shelf-0')
+  await begun.promise
+  drain.abort()
+  goOn.resolve()
+  await first
+  await worker
+  expect((await workOverview(there.database)).workers).toEqual([])
+  const second = there.evaluator.evaluate(two, 'boxes-0')
+  await there.work(tinyModel, { name: 'next' })
+  await second
+  const { workers, queue } = await workOverview(there.database)
+  expect(workers).toMatchObject([{ name: 'next', state: 'working', calls: 4 }])
+  expect(queue.waiting).toBe(0)
+})

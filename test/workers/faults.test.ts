@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Stage } from './stage.ts'
+
+// A few of the points of `npm run test:workers`.
+let stage: Stage
+beforeAll(async () => {
+  stage = await Stage.open()
+})
+afterAll(() => stage.close())
+
+test.for([
+  ['kill', 21],
+  ['cut', 6],
+  ['crash', 15],
+  ['duplicate', 20],
+  ['trainer', 30],
+] as const)(
+  'the same weights, and nothing that was answered is asked again: %s after %d calls',
+  async ([fault, after]) => {
+    expect(await stage.point(fault, after)).toHaveProperty('repeated')
+  },
+)

@@ -1,0 +1,7 @@
+// node trainer-process.ts FOLDER ADDRESS URL: a training by workers in a process of its own.
+import { trainByWorkers } from './small-training.ts'
+
+const [folder, address, url] = process.argv.slice(2) as [string, string, string]
+process.stdin.on('end', () => process.exit()).resume()
+await trainByWorkers(folder, address, url)
+process.exit()
