@@ -30,7 +30,7 @@ const workers = 4
 
 export const scaleBench: Bench = async ({ quick, say }) => {
   const latencyMs = quick ? 200 : 1000
-  const pairs = await drawPairs(scaleSet, quick ? 6 : 16)
+  const pairs = await drawPairs(scaleSet, quick ? 6 : 9)
   await using closing = new AsyncDisposableStack()
   const postgres = closing.adopt(await Postgres.start({ durable: true }), (server) => server.stop())
   const address = await postgres.database()
@@ -45,8 +45,8 @@ export const scaleBench: Bench = async ({ quick, say }) => {
   for (const other of [byOne, byFour])
     if (JSON.stringify(other.scores) !== JSON.stringify(alone.scores) || other.calls !== alone.calls)
       throw new Error('Workers came to other scores, or made other calls, than one process.')
-  const jobs = await emptyJobs(database, quick ? 2000 : 20_000, say)
-  const limited = await overshoot(address, quick ? 10 : 70, say)
+  const jobs = await emptyJobs(database, quick ? 2000 : 10_000, say)
+  const limited = await overshoot(address, quick ? 40 : 60, say)
   const ledger = await measureSharedLedger(
     await postgres.database(),
     ...([quick ? 20_000 : 1_000_000, quick ? 2000 : 10_000, say] as const),

@@ -196,6 +196,28 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
       .record(z.string(), object({ rows: count, sha256: z.string() }))
       .describe('What both hold, per table.'),
   }),
+  workers: object({
+    workers: z.array(
+      object({
+        name: z.string(),
+        version: z.string(),
+        state: z.enum(['working', 'draining', 'silent']),
+        running: count.describe('Evaluations under way.'),
+        done: count.describe('Evaluations since it took its lease.'),
+        rate: z.number().describe('Evaluations per second, over about the last ten.'),
+        calls: count.describe('Model calls in flight at most.'),
+        seconds: z.number().describe('Since it took its lease.'),
+        leaseSeconds: z.number().describe('Until the lease runs out, unless it is renewed.'),
+      }),
+    ),
+    queue: object({
+      waiting: count,
+      running: count,
+      oldestSeconds: z.number(),
+      rate: z.number().describe('Evaluations done per second, over the last minute.'),
+    }),
+    refusals: z.array(object({ worker: z.string(), reason: z.string() })),
+  }),
   export: object({
     run: z.string(),
     path: z.string(),

@@ -31,7 +31,7 @@ export {
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'
-export { type Verification, verify } from './evaluation/verify.ts'
+export { type Verification, verify } from './evaluation/verification/verify.ts'
 export type { AgentOrder, Consulted, ConsultOrder, Drive, DriveContext, Said } from './execution/drive.ts'
 export { executeDrive } from './execution/execute-drive.ts'
 export { executeGraph } from './execution/execute-graph.ts'

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { deriveRandom } from '../../src/numerics/random.ts'
 import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
+import { evaluationRow, traceRow } from '../../src/store/ledger/ledger-rows.ts'
 import { PostgresLedger } from '../../src/store/ledger/postgres.ts'
 import { PostgresAddress } from '../../src/store/postgres/address.ts'
 import { Database } from '../../src/store/postgres/database.ts'
@@ -11,7 +12,7 @@ const lanes = 256
 
 export interface SharedLedgerFigures {
   readonly rows: number
-  /** Rows per second while it grew: each an evaluation with its trace, and a reply. */
+  /** Rows per second on top of them: each an evaluation with its trace, and a reply. */
   readonly insertsPerSecond: number
   /** Lookups of an evaluation followed by a new one with its trace, per second, among `rows`. */
   readonly getPutPerSecond: number
@@ -34,16 +35,17 @@ export async function measureSharedLedger(
       await ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number, said))
     }
     say(`growing a ledger on PostgreSQL to ${rows} rows …`)
-    const insertsPerSecond = await rate(0, rows, async (number) => {
-      const digest = evaluationDigest(sampleKey(number))
-      await Promise.all([ledger.keepReply(digest, sampleAnswer(number)), keep(number)])
-    })
+    await grow(ledger, rows)
     const [size] = await database.query<{ bytes: number }>(
       "SELECT sum(pg_total_relation_size(oid))::bigint AS bytes FROM pg_class WHERE relnamespace = 'magic'::regnamespace AND relkind = 'r'",
     )
     // Taken at random: what was used last must not flatter the cache.
     const random = deriveRandom(rows, 'shared ledger')
-    const getPutPerSecond = await rate(rows, rows + pairs, async (number) => {
+    const insertsPerSecond = await rate(rows, rows + pairs, async (number) => {
+      const digest = evaluationDigest(sampleKey(number))
+      await Promise.all([ledger.keepReply(digest, sampleAnswer(number)), keep(number)])
+    })
+    const getPutPerSecond = await rate(rows + pairs, rows + 2 * pairs, async (number) => {
       const known = await ledger.find(sampleKey(Math.floor(random.uniform() * rows)))
       if (known === undefined) throw new Error('The ledger has lost a row.')
       await keep(number)
@@ -61,6 +63,28 @@ export async function measureSharedLedger(
 }
 
 const said = 'Half of the eggs are sold, so the others are eaten. '.repeat(4)
+
+/** Evaluations with their traces, many in a statement, as a copy of a ledger brings them. */
+async function grow(ledger: PostgresLedger, rows: number): Promise<void> {
+  const batch = 2000
+  let next = 0
+  const lane = async () => {
+    while (next < rows) {
+      const first = next
+      next += batch
+      const numbers = Array.from({ length: Math.min(batch, rows - first) }, (_, at) => first + at)
+      await ledger.takeOver(
+        'executions',
+        numbers.map((number) => traceRow(sampleTrace(number, said))),
+      )
+      await ledger.takeOver(
+        'evaluations',
+        numbers.map((number) => evaluationRow(sampleKey(number), sampleEvaluation(number))),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, lane))
+}
 
 async function rate(from: number, to: number, work: (number: number) => Promise<void>): Promise<number> {
   const start = performance.now()

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { exitCode, Problem } from '../problem.ts'
-import { DownloadError } from '../store/download.ts'
+import { DownloadError } from '../store/download/download.ts'
 
 /** Something a person gave that cannot be used; the message says what to do about it. */
 export class UsageError extends Problem {}

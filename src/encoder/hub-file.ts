@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { exitCode, Problem } from '../problem.ts'
-import { DownloadError, type DownloadOptions, download, hasDigest } from '../store/download.ts'
-import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/hub.ts'
+import { DownloadError, type DownloadOptions, download, hasDigest } from '../store/download/download.ts'
+import { hubEndpoint, hubRepositoryFolder, hubToken, isOffline } from '../store/download/hub.ts'
 
 /** A file of a model on the Hugging Face hub, pinned to a commit and its contents. */
 interface HubFile {

@@ -15,7 +15,7 @@ import { RunFolder } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import { beginUntrained } from '../training/begin-untrained.ts'
 import { type EvaluateOptions, evaluate } from './evaluate.ts'
-import { verify } from './verify.ts'
+import { verify } from './verification/verify.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-drivers-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))

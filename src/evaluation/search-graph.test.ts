@@ -14,7 +14,7 @@ import { evaluate } from './evaluate.ts'
 import { runOverview } from './run-overview.ts'
 import { type GraphSearch, type SearchOptions, searchedOrganisation, searchGraph } from './search-graph.ts'
 import { loadPolicy } from './trained-policy.ts'
-import { verify } from './verify.ts'
+import { verify } from './verification/verify.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-search-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))

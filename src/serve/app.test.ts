@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { asking, offered, post, serveTiny, type TinyPolicy, tinyPolicy } from '../../test/served.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { cancelled } from '../models/chat-model.ts'
+import type { WorkOverview } from '../workers/overview.ts'
 import { serveApp } from './app.ts'
 
 let tiny: TinyPolicy
@@ -407,6 +408,33 @@ test('metrics in the format of Prometheus', async () => {
   expect(text).toContain('magic_requests_total{route="other",status="404"} 1\n')
   expect(text).toContain('magic_answer_seconds_count 1\n')
   expect(text).toMatch(/magic_tokens_total\{model="tiny",kind="input"\} [1-9]/)
+})
+
+test('metrics tell of the queue and the workers of a shared PostgreSQL, and do without it while it is away', async () => {
+  const worker = { name: 'one', version: '1', running: 3, done: 9, rate: 1, seconds: 60, leaseSeconds: 20 }
+  let isAway = false
+  const work = async (): Promise<WorkOverview> => {
+    if (isAway) throw new Error('away')
+    return {
+      workers: [
+        { ...worker, state: 'working', calls: 8 },
+        { ...worker, state: 'draining', calls: 4 },
+        { ...worker, state: 'silent', calls: 16 },
+      ],
+      queue: { waiting: 7, running: 5, oldestSeconds: 2.5, rate: 0.5 },
+      refusals: [],
+    }
+  }
+  const { url } = await start({ work })
+  const metrics = async () => (await fetch(`${url}/metrics`)).text()
+  const told = (await metrics()).split('\n').filter((line) => line.startsWith('magic_work'))
+  expect(told).toEqual([
+    ...['magic_work_waiting 7', 'magic_work_running 5', 'magic_work_oldest_seconds 2.5'],
+    ...['magic_work_per_second 0.5', 'magic_workers 2', 'magic_worker_calls_limit 12'],
+  ])
+  isAway = true
+  expect(await metrics()).not.toContain('magic_work')
+  expect(await metrics()).toContain('magic_requests_running')
 })
 
 /** Waits until as many requests are in the queue. */

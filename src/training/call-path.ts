@@ -8,7 +8,7 @@ interface AskingNode {
 }
 
 /** The calls of some executions as plain data, so that they can be told from one process to another. */
-export interface CallRecord {
+export interface ToldCalls {
   /** Milliseconds by the request's digest. */
   readonly made: Readonly<Record<string, number>>
   /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
@@ -30,11 +30,11 @@ export class CallPaths {
     this.#made.set(digest, durationMs)
   }
 
-  get record(): CallRecord {
+  get record(): ToldCalls {
     return { made: Object.fromEntries(this.#made), executions: this.#executions }
   }
 
-  add({ made, executions }: CallRecord): void {
+  add({ made, executions }: ToldCalls): void {
     for (const [digest, ms] of Object.entries(made)) this.#made.set(digest, ms)
     this.#executions.push(...executions)
   }

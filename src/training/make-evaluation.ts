@@ -14,7 +14,7 @@ import {
 import type { Ledger } from '../store/ledger/ledger.ts'
 import type { LedgerMemory, TracedEvaluation } from '../store/ledger/ledger-memory.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
-import { CallPaths, type CallRecord } from './call-path.ts'
+import { CallPaths, type ToldCalls } from './call-path.ts'
 import { evaluateGraph } from './evaluate-graph.ts'
 
 /** A graph on a task that the ledger does not know. */
@@ -37,7 +37,7 @@ export interface MadeEvaluation extends TracedEvaluation {
   readonly evaluation: Evaluation
   /** What its executions took: those that came to nothing have cost something too. */
   readonly executions: readonly Pick<Execution, 'usage' | 'reused' | 'cost'>[]
-  readonly calls: CallRecord
+  readonly calls: ToldCalls
 }
 
 /** Runs and scores a graph: in this process, or elsewhere. One made elsewhere is in the ledger and has no trace here. */

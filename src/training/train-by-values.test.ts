@@ -7,7 +7,7 @@ import { learned, modelAround, tinyModel, trainTiny } from '../../test/tiny-trai
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { finalGraphs } from '../evaluation/run-overview.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
-import { type Verification, verify } from '../evaluation/verify.ts'
+import { type Verification, verify } from '../evaluation/verification/verify.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { trainingPresets } from '../settings/training.ts'
 import { readLines } from '../store/durable-file.ts'

@@ -110,6 +110,8 @@ export class RemoteEvaluations {
       database,
       accountOf(options.namespace, options.assignment.parts.model),
     )
+    // Whoever asks this model waits for its turn by what the run states of the provider.
+    await account.setLimits(options.assignment.parts.execution)
     const sums = await account.sums()
     const remote = new RemoteEvaluations(options, { bulletin, assignment, account, sums })
     await remote.#want()

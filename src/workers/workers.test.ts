@@ -6,10 +6,12 @@ import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { exitCode } from '../problem.ts'
+import { slackMs } from '../store/allowance/allowance-store.ts'
 import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
 import { SqliteLedger } from '../store/ledger/sqlite.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
 import { openEvaluator } from '../training/training-evaluator.ts'
 import { assignmentOf } from './assignment.ts'
 import { workOverview } from './overview.ts'
@@ -34,7 +36,8 @@ const two = one.add(unit(second, [0]))
 const three = two.add(unit(first, [0, 1]))
 
 /** A database with a ledger in it, and whatever is opened on it. */
-async function world() {
+async function world(settings: Partial<ExecutorParts['settings']> = {}) {
+  const theirs = { ...parts, settings: { ...parts.settings, ...settings } }
   const closing = new AsyncDisposableStack()
   const address = new PostgresAddress(await postgres.database())
   const open = async () =>
@@ -46,7 +49,7 @@ async function world() {
   const said: string[] = []
   const remote = closing.adopt(
     await RemoteEvaluations.open({
-      ...{ database, ledger, namespace, assignment: assignmentOf(parts, undefined) },
+      ...{ database, ledger, namespace, assignment: assignmentOf(theirs, undefined) },
       say: (text) => said.push(text),
     }),
     (one) => one.close(),
@@ -55,7 +58,7 @@ async function world() {
     const drain = new AbortController()
     const worker = runWorker({
       ...{ database: await open(), name: 'a worker', calls: 4, leaseSeconds: 20, drain: drain.signal },
-      open: async (_, { limit }) => ({ parts: { ...parts, model, limit }, close: async () => {} }),
+      open: async (_, { limit }) => ({ parts: { ...theirs, model, limit }, close: async () => {} }),
       ...options,
     })
     closing.defer(async () => {
@@ -171,4 +174,17 @@ test('a drained worker finishes what it does and leaves the rest to others', asy
   const { workers, queue } = await workOverview(there.database)
   expect(workers).toMatchObject([{ name: 'next', state: 'working', calls: 4 }])
   expect(queue.waiting).toBe(0)
+})
+
+test("all workers together keep to the provider's limit that the run states", async () => {
+  const requestsPerMinute = 1200
+  await using there = await world({ requestsPerMinute })
+  const counted = modelAround((request, signal) => tinyModel.ask(request, signal))
+  for (const name of ['one', 'two']) await there.work(counted, { name })
+  const start = performance.now()
+  await Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
+  // However slow the machine is, it cannot have been faster.
+  const turnMs = 60_000 / requestsPerMinute
+  expect(counted.calls).toBeGreaterThan(slackMs / turnMs + 1)
+  expect(performance.now() - start).toBeGreaterThanOrEqual((counted.calls - 1) * turnMs - slackMs)
 })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { verify } from '../../src/evaluation/verify.ts'
+import { verify } from '../../src/evaluation/verification/verify.ts'
 import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { RunFolder } from '../../src/store/run-folder.ts'

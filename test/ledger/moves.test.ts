@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { verify } from '../../src/evaluation/verify.ts'
+import { verify } from '../../src/evaluation/verification/verify.ts'
 import { ledgerDigest } from '../../src/store/ledger/copy-ledger.ts'
 import { listLedgers, removeLedger } from '../../src/store/ledger/postgres-ledgers.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'

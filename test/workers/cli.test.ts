@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { outputSchemas } from '../../scripts/output-schemas.ts'
 import { RunFolder } from '../../src/store/run-folder.ts'
 import { canaryPassword, Postgres } from '../postgres/server.ts'
 
@@ -62,7 +63,9 @@ test('a trainer, two workers and an evaluation, as deploy/ starts them', async (
   const workers = ['blue', 'green'].map((name) =>
     magic(['worker', '--name', name, '--concurrency', '4'], address),
   )
-  const trained = await magic(['train', 'synthetic', '--name', 'first', '--workers', ...size], address).ended
+  const capped = ['train', 'synthetic', '--name', 'first', '--workers', '--max-calls', '10', ...size]
+  expect(await magic(capped, address).ended).toMatchObject({ code: 3 })
+  const trained = await magic(['resume', 'first', '--workers', '--max-calls', '10000'], address).ended
   expect(trained).toMatchObject({ code: 0 })
   expect(weights('first')).toEqual(weights('alone'))
   expect((await magic(['verify', 'first'], address).ended).code).toBe(0)
@@ -78,6 +81,7 @@ test('a trainer, two workers and an evaluation, as deploy/ starts them', async (
   expect(facts(there)).toEqual(facts(here))
 
   const shown = await magic(['workers', '--json'], address).ended
+  outputSchemas['workers']!.parse(JSON.parse(shown.out))
   expect(JSON.parse(shown.out).workers).toMatchObject([{ name: 'blue' }, { name: 'green' }])
   for (const { child } of workers) child.kill('SIGTERM')
   for (const { code, errors } of await Promise.all(workers.map(({ ended }) => ended))) {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type Verification, verify } from '../../evaluation/verify.ts'
+import { type Verification, verify } from '../../evaluation/verification/verify.ts'
 import { exitCode } from '../../problem.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText } from '../display/screen.ts'

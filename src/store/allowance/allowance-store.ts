@@ -61,6 +61,7 @@ export interface Sums extends TokenUsage {
  */
 export interface AllowanceStore {
   setCaps(caps: SharedCaps): Promise<void>
+  /** What is not stated stays as it was: others who ask the same model may have stated it. */
   setLimits(limits: RateLimits): Promise<void>
   /** What is admitted and not settled within `leaseMs` counts as possibly spent, until it is settled after all. */
   take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls>

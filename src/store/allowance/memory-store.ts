@@ -52,7 +52,11 @@ export class MemoryAllowanceStore implements AllowanceStore {
   }
 
   async setLimits(limits: RateLimits): Promise<void> {
-    this.#limits = limits
+    const { requestsPerMinute, tokensPerMinute } = this.#limits
+    this.#limits = {
+      requestsPerMinute: limits.requestsPerMinute ?? requestsPerMinute,
+      tokensPerMinute: limits.tokensPerMinute ?? tokensPerMinute,
+    }
   }
 
   async take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls> {

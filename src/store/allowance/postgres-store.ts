@@ -42,7 +42,8 @@ export class PostgresAllowanceStore implements AllowanceStore {
 
   async setLimits({ requestsPerMinute, tokensPerMinute }: RateLimits): Promise<void> {
     await this.#database.query(
-      'UPDATE magic.limiters SET requests_per_minute = $2, tokens_per_minute = $3 WHERE name = $1',
+      `UPDATE magic.limiters SET requests_per_minute = coalesce($2, requests_per_minute),
+         tokens_per_minute = coalesce($3, tokens_per_minute) WHERE name = $1`,
       [this.#limiter, requestsPerMinute ?? null, tokensPerMinute ?? null],
     )
   }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { AgentGraph } from '../graph/agent-graph.ts'
-import { graphKey } from '../graph/graph-key.ts'
-import { creditTrajectory, type Trajectory } from '../learning/trajectory.ts'
-import { rewardsOf } from '../settings/training.ts'
-import { readLines } from '../store/durable-file.ts'
-import type { Ledger } from '../store/ledger/ledger.ts'
-import type { RunFolder, RunRecord } from '../store/run-folder.ts'
-import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
-import { looksIn, type TrajectoryRecord } from '../training/update-record.ts'
+import { AgentGraph } from '../../graph/agent-graph.ts'
+import { graphKey } from '../../graph/graph-key.ts'
+import { creditTrajectory, type Trajectory } from '../../learning/trajectory.ts'
+import { rewardsOf } from '../../settings/training.ts'
+import { readLines } from '../../store/durable-file.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
+import { splitOf, type TaskSet, taskVersion } from '../../tasks/task-set.ts'
+import { looksIn, type TrajectoryRecord } from '../../training/update-record.ts'
 
 /**
  * Checks that what every update learned from is there, that its scores give the same credit again, and that each of

@@ -6,7 +6,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withFileLock } from './file-lock.ts'
+import { withFileLock } from '../file-lock.ts'
 
 interface KnownDigest {
   readonly bytes?: number

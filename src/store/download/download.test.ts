@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type FileServer, serveFiles } from '../../test/file-server.ts'
+import { type FileServer, serveFiles } from '../../../test/file-server.ts'
 import { type DownloadOptions, download } from './download.ts'
 
 const content = randomBytes(300_000)
