@@ -92,6 +92,37 @@ export function multiplyTensors(tape: Tape, a: Tensor, b: Tensor): Tensor {
   )
 }
 
+/** (1 − g) · a + g · b, row by row: each row has one g. */
+export function blendRows(tape: Tape, gates: Tensor, a: Tensor, b: Tensor): Tensor {
+  const { workspace } = tape
+  const { columns } = a
+  return tape.operation(
+    a.rows,
+    columns,
+    (result) => {
+      const [g, x, y] = [workspace.values(gates), workspace.values(a), workspace.values(b)]
+      for (let row = 0; row < a.rows; row += 1)
+        for (let at = row * columns; at < (row + 1) * columns; at += 1)
+          result[at] = x[at]! + g[row]! * (y[at]! - x[at]!)
+    },
+    (gradient) => {
+      const [g, x, y] = [workspace.values(gates), workspace.values(a), workspace.values(b)]
+      const gradientOf = (one: Tensor) => (one.gradient === 0 ? undefined : workspace.gradients(one))
+      const [dg, dx, dy] = [gradientOf(gates), gradientOf(a), gradientOf(b)]
+      for (let row = 0; row < a.rows; row += 1) {
+        let along = 0
+        for (let at = row * columns; at < (row + 1) * columns; at += 1) {
+          const given = gradient[at]!
+          along += given * (y[at]! - x[at]!)
+          if (dx) dx[at]! += (1 - g[row]!) * given
+          if (dy) dy[at]! += g[row]! * given
+        }
+        if (dg) dg[row]! += along
+      }
+    },
+  )
+}
+
 /** [a, b, …]: tensors of equal rows side by side. */
 export function beside(tape: Tape, ...parts: readonly [Tensor, ...Tensor[]]): Tensor {
   const { workspace } = tape
