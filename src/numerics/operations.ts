@@ -77,7 +77,8 @@ export function addTensors(tape: Tape, a: Tensor, b: Tensor): Tensor {
     a,
     b,
     (x, y) => x + y,
-    () => [1, 1],
+    () => 1,
+    () => 1,
   )
 }
 
@@ -88,7 +89,39 @@ export function multiplyTensors(tape: Tape, a: Tensor, b: Tensor): Tensor {
     a,
     b,
     (x, y) => x * y,
-    (x, y) => [y, x],
+    (_, y) => y,
+    (x) => x,
+  )
+}
+
+/** (1 − g) · a + g · b, row by row: each row has one g. */
+export function blendRows(tape: Tape, gates: Tensor, a: Tensor, b: Tensor): Tensor {
+  const { workspace } = tape
+  const { columns } = a
+  return tape.operation(
+    a.rows,
+    columns,
+    (result) => {
+      const [g, x, y] = [workspace.values(gates), workspace.values(a), workspace.values(b)]
+      for (let row = 0; row < a.rows; row += 1)
+        for (let at = row * columns; at < (row + 1) * columns; at += 1)
+          result[at] = x[at]! + g[row]! * (y[at]! - x[at]!)
+    },
+    (gradient) => {
+      const [g, x, y] = [workspace.values(gates), workspace.values(a), workspace.values(b)]
+      const gradientOf = (one: Tensor) => (one.gradient === 0 ? undefined : workspace.gradients(one))
+      const [dg, dx, dy] = [gradientOf(gates), gradientOf(a), gradientOf(b)]
+      for (let row = 0; row < a.rows; row += 1) {
+        let along = 0
+        for (let at = row * columns; at < (row + 1) * columns; at += 1) {
+          const given = gradient[at]!
+          along += given * (y[at]! - x[at]!)
+          if (dx) dx[at]! += (1 - g[row]!) * given
+          if (dy) dy[at]! += g[row]! * given
+        }
+        if (dg) dg[row]! += along
+      }
+    },
   )
 }
 
@@ -318,26 +351,30 @@ function combine(
   a: Tensor,
   b: Tensor,
   f: (x: number, y: number) => number,
-  slopes: (x: number, y: number) => readonly [number, number],
+  slopeA: (x: number, y: number) => number,
+  slopeB: (x: number, y: number) => number,
 ): Tensor {
   const { workspace } = tape
   const larger = a.rows * a.columns >= b.rows * b.columns ? a : b
-  const place = ({ rows, columns }: Tensor, at: number) => (rows * columns === 1 ? 0 : at)
+  // A single entry stays where it is.
+  const [stepA, stepB] = [a, b].map(({ rows, columns }) => (rows * columns === 1 ? 0 : 1)) as [number, number]
   return tape.operation(
     larger.rows,
     larger.columns,
     (result) => {
       const [x, y] = [workspace.values(a), workspace.values(b)]
-      for (let at = 0; at < result.length; at += 1) result[at] = f(x[place(a, at)]!, y[place(b, at)]!)
+      for (let at = 0; at < result.length; at += 1) result[at] = f(x[at * stepA]!, y[at * stepB]!)
     },
     (gradient) => {
       const [x, y] = [workspace.values(a), workspace.values(b)]
-      const [dx, dy] = [a, b].map((one) => (one.gradient === 0 ? undefined : workspace.gradients(one)))
-      for (const [at, given] of gradient.entries()) {
-        const [byX, byY] = slopes(x[place(a, at)]!, y[place(b, at)]!)
-        if (dx) dx[place(a, at)]! += given * byX
-        if (dy) dy[place(b, at)]! += given * byY
+      const spread = (one: Tensor, step: number, slope: typeof slopeA) => {
+        if (one.gradient === 0) return
+        const own = workspace.gradients(one)
+        for (let at = 0; at < gradient.length; at += 1)
+          own[at * step]! += gradient[at]! * slope(x[at * stepA]!, y[at * stepB]!)
       }
+      spread(a, stepA, slopeA)
+      spread(b, stepB, slopeB)
     },
   )
 }

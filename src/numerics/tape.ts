@@ -148,9 +148,13 @@ export class Tape {
   }
 
   /** The gates of a GRUCell on its two projections; no previous state means a zero one. */
-  gru(input: Tensor, hidden: Tensor, previous = noTensor): Tensor {
+  gru(
+    input: Tensor,
+    hidden: Tensor,
+    previous = noTensor,
+    u = this.#uninitialised(input.rows, input.columns / 3),
+  ): Tensor {
     const sizes = [input.rows, input.columns / 3] as const
-    const u = this.#uninitialised(...sizes)
     const gates = this.workspace.allocate(input.rows * input.columns)
     this.#kernels.gruGates(...sizes, input.data, hidden.data, previous.data, u.data, gates)
     this.#record(() => {

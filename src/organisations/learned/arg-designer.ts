@@ -2,16 +2,12 @@ import { z } from 'zod'
 
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {
-  addTensors,
-  affine,
   beside,
-  dots,
   expOf,
   logSoftmaxRows,
-  multiplyTensors,
+  mixRows,
   probabilityLogs,
-  relu,
-  rowProducts,
+  rowsAt,
   sigmoidOf,
   weightedSum,
 } from '../../numerics/operations.ts'
@@ -24,6 +20,7 @@ import { defineLearner } from './define-learner.ts'
 import { type GraphImitator, imitation } from './imitation.ts'
 import { gruShapes, type Layers, linearShapes, Network } from './network.ts'
 import { drawEntry, type Sequence, sequenceGraph, sequenceOf } from './sequence.ts'
+import { forcedChoices, forcedWalks, fused, gruStates, historyInputs, taskRows } from './teacher-forcing.ts'
 
 const options = z.object({
   questions: z.int().min(1).default(40).describe('Training questions.'),
@@ -64,48 +61,21 @@ export async function argImitator(
     },
     { seed, learningRate: firstRate },
   )
-  /** The states of one building of a graph. */
-  const begin = (layers: Layers, question: Float32Array) => {
-    const { tape } = layers
-    const task = layers.linear('task.1', relu(tape, layers.linear('task.0', layers.constant([question]))))
-    const roleRows = layers.constant(roles)
-    let history: Tensor = tape.zeros(1, dims)
-    let node: Tensor | undefined
-    return {
-      /** Log-probabilities of the roles and END, after these nodes. */
-      nodeLogs(previous: number | undefined): Tensor {
-        if (previous !== undefined)
-          history = layers.gru('history', layers.constant([roles[previous]!]), history)
-        // g = σ(h·t/d), x = (1 − g)h + g·t
-        const gate = sigmoidOf(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
-        const mixed = addTensors(
-          tape,
-          multiplyTensors(tape, affine(tape, gate, -1, 1), history),
-          multiplyTensors(tape, gate, task),
-        )
-        node = layers.gru('node', mixed, node)
-        const out = layers.linear('node.out', node)
-        const scores = beside(
-          tape,
-          rowProducts(tape, out, roleRows),
-          rowProducts(tape, out, layers.weight('end')),
-        )
-        return logSoftmaxRows(tape, scores)
-      },
-      /** Probabilities that the newest node hears each earlier one; `bit` is asked for each as it comes. */
-      edges(earlier: readonly number[], bit: (place: number, probability: Tensor) => boolean): Tensor[] {
-        let state = node
-        let last = 0
-        return earlier.map((role, place) => {
-          state = layers.gru('edge', layers.constant([[...roles[role]!, last]]), state)
-          const probability = sigmoidOf(tape, layers.linear('edge.out', state))
-          last = Number(bit(place, probability))
-          return probability
-        })
-      },
-    }
-  }
   const end = roles.length
+  /** Every role with either bit, in pairs: all that the edge GRU ever reads. */
+  const edgeRows = roles.flatMap((role) => [0, 1].map((bit) => Float32Array.of(...role, bit)))
+  const edgeRow = (role: number, bit: boolean | undefined) => 2 * role + Number(bit ?? false)
+  const edgeInputs = (layers: Layers) => layers.gruInput('edge', layers.constant(edgeRows))
+  /** Log-probabilities of the roles and END, for each state of the node GRU. */
+  const nodeLogs = (layers: Layers, states: Tensor): Tensor => {
+    const { tape } = layers
+    const out = layers.linear('node.out', states)
+    const ofRoles = tape.linear(out, layers.constant(roles))
+    return logSoftmaxRows(tape, beside(tape, ofRoles, tape.linear(out, layers.weight('end'))))
+  }
+  /** Probabilities that a node hears an earlier one, for each state of the edge GRU. */
+  const hearing = (layers: Layers, states: Tensor) =>
+    sigmoidOf(layers.tape, layers.linear('edge.out', states))
   return {
     network,
     pool,
@@ -113,43 +83,57 @@ export async function argImitator(
     teaches: ({ score }) => score >= solvedAt,
     loss(layers, batch) {
       const { tape } = layers
-      const terms = batch.flatMap(({ question, graph }) => {
-        const { nodes, heard } = sequenceOf(graph, pool)
-        const writing = begin(layers, question)
-        const nodeTerms: [Tensor, number][] = []
-        const edgeTerms: [Tensor, number][] = []
-        for (const [place, node] of [...nodes, end].entries()) {
-          const logs = writing.nodeLogs(nodes[place - 1])
-          const isChosen = Array.from({ length: end + 1 }, (_, entry) => entry === node)
-          const each = probabilityLogs(tape, expOf(tape, logs), isChosen)
-          nodeTerms.push([each, -weights.node / (end + 1) / (nodes.length + 1)])
-          if (node === end) continue
-          const bits = heard[place]!
-          for (const [earlier, probability] of writing
-            .edges(nodes.slice(0, place), (before) => bits[before]!)
-            .entries())
-            edgeTerms.push([probabilityLogs(tape, probability, [bits[earlier]!]), -weights.edge])
-        }
-        const decided = Math.max(1, edgeTerms.length)
-        return [...nodeTerms, ...edgeTerms.map(([x, factor]): [Tensor, number] => [x, factor / decided])]
+      const { choices, counts, mixed } = forcedChoices(layers, batch, pool, roles)
+      const states = gruStates(layers, 'node', layers.gruInput('node', mixed), counts)
+      const chosen = choices.map(({ lesson, step }) => lesson.nodes[step] ?? end)
+      const nodeParts = probabilityLogs(
+        tape,
+        expOf(tape, nodeLogs(layers, states)),
+        chosen.flatMap((node) => Array.from({ length: end + 1 }, (_, entry) => entry === node)),
+      )
+      const nodeWeights = choices.map(
+        ({ lesson }) => -weights.node / (end + 1) / (lesson.nodes.length + 1) / batch.length,
+      )
+      const nodeLoss = mixRows(tape, [nodeWeights], nodeParts)
+      const walks = forcedWalks(choices)
+      if (walks.edges.length === 0) return weightedSum(tape, [nodeLoss, 1])
+      const read = walks.edges.map(({ lesson, step, earlier }) =>
+        edgeRow(lesson.nodes[earlier]!, lesson.heard[step]![earlier - 1]),
+      )
+      const walked = gruStates(layers, 'edge', rowsAt(tape, edgeInputs(layers), read), walks.counts, {
+        first: rowsAt(tape, states, walks.beginnings),
       })
-      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      const bits = walks.edges.map(({ lesson, step, earlier }) => lesson.heard[step]![earlier]!)
+      const edgeWeights = walks.edges.map(({ lesson: { nodes } }) => {
+        const decided = (nodes.length * (nodes.length - 1)) / 2
+        return -weights.edge / decided / batch.length
+      })
+      const edgeLoss = mixRows(tape, [edgeWeights], probabilityLogs(tape, hearing(layers, walked), bits))
+      return weightedSum(tape, [nodeLoss, 1], [edgeLoss, 1])
     },
     build(question, random) {
       return network.run((layers) => {
-        const writing = begin(layers, question)
+        const { tape } = layers
+        const task = taskRows(layers, [question])
+        const [ofHistory, ofEdges] = [historyInputs(layers, roles), edgeInputs(layers)]
+        let history = tape.zeros(1, dims)
+        let state: Tensor | undefined
         const nodes: number[] = []
         const heard: boolean[][] = []
         while (nodes.length < maxNodes) {
-          const logs = layers.values(writing.nodeLogs(nodes.at(-1)))
+          if (nodes.length > 0)
+            history = layers.gruOn('history', rowsAt(tape, ofHistory, [nodes.at(-1)!]), history)
+          state = layers.gru('node', fused(layers, history, task), state)
+          const logs = layers.values(nodeLogs(layers, state))
           const node = drawEntry(logs, random, nodes.length < minNodes ? new Set([end]) : undefined)
           if (node === end) break
           const bits: boolean[] = []
-          writing.edges(nodes, (earlier, probability) => {
-            const fits = library.space.compatible(pool[nodes[earlier]!]!.role, pool[node]!.role)
-            bits.push(random.uniform() < layers.values(probability)[0]! && fits)
-            return bits.at(-1)!
-          })
+          let walk = state
+          for (const earlier of nodes) {
+            walk = layers.gruOn('edge', rowsAt(tape, ofEdges, [edgeRow(earlier, bits.at(-1))]), walk)
+            const fits = library.space.compatible(pool[earlier]!.role, pool[node]!.role)
+            bits.push(random.uniform() < layers.values(hearing(layers, walk))[0]! && fits)
+          }
           nodes.push(node)
           heard.push(bits)
         }

@@ -4,18 +4,14 @@ import {
   affine,
   bernoulliLogs,
   beside,
-  dots,
   expOf,
   logSoftmaxRows,
   multiplyTensors,
   relu,
-  rowProducts,
   rowsAt,
-  sigmoidOf,
   square,
   weightedSum,
 } from '../../numerics/operations.ts'
-import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { Problem } from '../../problem.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -24,7 +20,8 @@ import { candidateGraph, type Topology } from './candidate-graphs.ts'
 import { defineLearner } from './define-learner.ts'
 import { type GraphImitator, imitation } from './imitation.ts'
 import { gruShapes, type Layers, linearShapes, Network } from './network.ts'
-import { sequenceGraph, sequenceOf } from './sequence.ts'
+import { sequenceGraph } from './sequence.ts'
+import { forcedChoices, forcedWalks, fused, gruStates, historyInputs, taskRows } from './teacher-forcing.ts'
 import { drawNoise } from './variational.ts'
 
 const options = z.object({
@@ -40,12 +37,6 @@ const options = z.object({
 })
 
 const mlpWidth = 256
-
-/** A Gaussian bottleneck c ~ q(c | state), and how far it is from the prior p(c | question). */
-interface Bottleneck {
-  readonly c: Tensor
-  readonly divergence: Tensor
-}
 
 /** All-group ARG-Designer whose states pass a conditional information bottleneck. Its pool is the library's groups. */
 export async function goAgentImitator(
@@ -81,20 +72,33 @@ export async function goAgentImitator(
     },
     { seed, learningRate, weightDecay: 1e-3, clip: 1 },
   )
-  /** The mean alone where nothing is drawn. */
-  const bottleneck = (layers: Layers, name: string, x: Tensor, task: Tensor, random?: Random): Bottleneck => {
+  const end = pool.length
+  /** Log-probabilities of the groups and END, for each state behind its bottleneck. */
+  const groupLogs = (layers: Layers, states: Tensor): Tensor => {
+    const { tape } = layers
+    const ofGroups = tape.linear(states, layers.constant(groups))
+    return logSoftmaxRows(tape, beside(tape, ofGroups, tape.linear(states, layers.weight('end'))))
+  }
+  const edgeInputs = (layers: Layers, earlier: Tensor, newest: Tensor, tasks: Tensor) => {
+    const joined = layers.linear('edge.0', beside(layers.tape, earlier, newest, tasks))
+    return layers.gruInput('edge.gru', layers.linear('edge.1', relu(layers.tape, joined)))
+  }
+  /** Rows c drawn from q(c | state), and how far they all are from p(c | question) together; `owners` are the rows' questions. */
+  const bottleneck = (
+    layers: Layers,
+    name: string,
+    x: Tensor,
+    tasks: Tensor,
+    owners: readonly number[],
+    noise: readonly ArrayLike<number>[],
+  ) => {
     const { tape } = layers
     const mean = layers.linear(`${name}.mean`, x)
-    if (random === undefined) return { c: mean, divergence: mean }
     const logVariance = layers.linear(`${name}.log_variance`, x)
-    const priorMean = layers.linear(`${name}.prior_mean`, task)
-    const priorLogVariance = layers.linear(`${name}.prior_log_variance`, task)
-    const noise = layers.constant(drawNoise(1, dims, random))
-    const c = addTensors(
-      tape,
-      mean,
-      multiplyTensors(tape, expOf(tape, affine(tape, logVariance, 0.5)), noise),
-    )
+    const priorMean = rowsAt(tape, layers.linear(`${name}.prior_mean`, tasks), owners)
+    const priorLogVariance = rowsAt(tape, layers.linear(`${name}.prior_log_variance`, tasks), owners)
+    const spread = expOf(tape, affine(tape, logVariance, 0.5))
+    const c = addTensors(tape, mean, multiplyTensors(tape, spread, layers.constant(noise)))
     // KL(q ‖ p) = ½ Σ (ln v_p − ln v_q + (v_q + (μ_q − μ_p)²)/v_p − 1)
     const precision = expOf(tape, affine(tape, priorLogVariance, -1))
     const off = square(tape, addTensors(tape, mean, affine(tape, priorMean, -1)))
@@ -103,52 +107,10 @@ export async function goAgentImitator(
       [priorLogVariance, 0.5],
       [logVariance, -0.5],
       [multiplyTensors(tape, addTensors(tape, expOf(tape, logVariance), off), precision), 0.5],
-      [layers.constant([[1]]), -0.5 * dims],
+      [layers.constant([[1]]), -0.5 * dims * x.rows],
     )
     return { c, divergence }
   }
-  const begin = (layers: Layers, question: Float32Array, random?: Random) => {
-    const { tape } = layers
-    const task = layers.linear('task.1', relu(tape, layers.linear('task.0', layers.constant([question]))))
-    const groupRows = layers.constant(groups)
-    const states: Tensor[] = []
-    let history: Tensor = tape.zeros(1, dims)
-    let state: Tensor | undefined
-    return {
-      /** Log-probabilities of the groups and END, after these. */
-      groupLogs(previous: number | undefined): { logs: Tensor; divergence: Tensor } {
-        if (previous !== undefined)
-          history = layers.gru('history', layers.constant([groups[previous]!]), history)
-        const gate = sigmoidOf(tape, affine(tape, dots(tape, history, [0], task, [0]), 1 / dims))
-        const mixed = addTensors(
-          tape,
-          multiplyTensors(tape, affine(tape, gate, -1, 1), history),
-          multiplyTensors(tape, gate, task),
-        )
-        state = layers.gru('group', mixed, state)
-        states.push(state)
-        const { c, divergence } = bottleneck(layers, 'group.bottleneck', state, task, random)
-        const scores = beside(
-          tape,
-          rowProducts(tape, c, groupRows),
-          rowProducts(tape, c, layers.weight('end')),
-        )
-        return { logs: logSoftmaxRows(tape, scores), divergence }
-      },
-      /** Logits that the newest group hears each earlier one. */
-      edges(): { logit: Tensor; divergence: Tensor }[] {
-        const newest = states.at(-1)!
-        let walk: Tensor | undefined
-        return states.slice(0, -1).map((earlier) => {
-          const joined = layers.linear('edge.0', beside(tape, earlier, newest, task))
-          walk = layers.gru('edge.gru', layers.linear('edge.1', relu(tape, joined)), walk)
-          const { c, divergence } = bottleneck(layers, 'edge.bottleneck', walk, task, random)
-          return { logit: layers.linear('edge.out', c), divergence }
-        })
-      },
-    }
-  }
-  const end = pool.length
   return {
     network,
     pool,
@@ -157,38 +119,81 @@ export async function goAgentImitator(
     loss(layers, batch, random, epoch) {
       const { tape } = layers
       const warmth = Math.min(1, epoch / warmUp)
-      const terms = batch.flatMap(({ question, graph }) => {
-        const { nodes, heard } = sequenceOf(graph, pool)
-        const writing = begin(layers, question, random)
-        return [...nodes, end].flatMap((node, place): [Tensor, number][] => {
-          const { logs, divergence } = writing.groupLogs(nodes[place - 1])
-          const chosen = rowsAt(tape, { ...logs, rows: end + 1, columns: 1, stride: 1 }, [node])
-          const own: [Tensor, number][] = [
-            [chosen, -1],
-            [divergence, warmth * groupWeight],
-          ]
-          if (node === end) return own
-          const edges = writing.edges().flatMap((edge, earlier): [Tensor, number][] => [
-            [bernoulliLogs(tape, edge.logit, [heard[place]![earlier]!]), -1],
-            [edge.divergence, warmth * edgeWeight],
-          ])
-          return [...own, ...edges]
-        })
-      })
-      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      // Noise is drawn lesson by lesson and state by state: a group's, then those of its edges.
+      const withNoise = batch.map((lesson) => ({
+        ...lesson,
+        noise: Array.from({ length: lesson.graph.size + 1 }, (_, place) => ({
+          group: drawNoise(1, dims, random)[0]!,
+          edges: drawNoise(place < lesson.graph.size ? place : 0, dims, random),
+        })),
+      }))
+      const { choices, counts, tasks, owners, mixed } = forcedChoices(layers, withNoise, pool, groups)
+      const states = gruStates(layers, 'group', layers.gruInput('group', mixed), counts)
+      const groupNoise = choices.map(({ lesson, step }) => lesson.noise[step]!.group)
+      const group = bottleneck(layers, 'group.bottleneck', states, tasks, owners, groupNoise)
+      const logs = groupLogs(layers, group.c)
+      const chosen = rowsAt(
+        tape,
+        { ...logs, rows: logs.rows * (end + 1), columns: 1, stride: 1 },
+        choices.map(({ lesson, step }, row) => row * (end + 1) + (lesson.nodes[step] ?? end)),
+      )
+      const groupTerms = [
+        [chosen, -1 / batch.length],
+        [group.divergence, (warmth * groupWeight) / batch.length],
+      ] as const
+      const walks = forcedWalks(choices)
+      if (walks.edges.length === 0) return weightedSum(tape, ...groupTerms)
+      const edgeOwners = walks.edges.map(({ sequence }) => sequence)
+      const inputs = edgeInputs(
+        layers,
+        rowsAt(
+          tape,
+          states,
+          walks.edges.map(({ earlierRow }) => earlierRow),
+        ),
+        rowsAt(
+          tape,
+          states,
+          walks.edges.map(({ row }) => row),
+        ),
+        rowsAt(tape, tasks, edgeOwners),
+      )
+      const walked = gruStates(layers, 'edge.gru', inputs, walks.counts)
+      const edgeNoise = walks.edges.map(({ lesson, step, earlier }) => lesson.noise[step]!.edges[earlier]!)
+      const edge = bottleneck(layers, 'edge.bottleneck', walked, tasks, edgeOwners, edgeNoise)
+      const bits = walks.edges.map(({ lesson, step, earlier }) => lesson.heard[step]![earlier]!)
+      return weightedSum(
+        tape,
+        ...groupTerms,
+        [bernoulliLogs(tape, layers.linear('edge.out', edge.c), bits), -1 / batch.length],
+        [edge.divergence, (warmth * edgeWeight) / batch.length],
+      )
     },
     build(question, random) {
       return network.run((layers) => {
-        const writing = begin(layers, question)
+        const { tape } = layers
+        const task = taskRows(layers, [question])
+        const ofHistory = historyInputs(layers, groups)
+        let history = tape.zeros(1, dims)
+        const states: Tensor[] = []
         const nodes: number[] = []
         const heard: boolean[][] = []
         while (nodes.length < maxGroups) {
-          const logs = layers.values(writing.groupLogs(nodes.at(-1)).logs)
+          if (nodes.length > 0)
+            history = layers.gruOn('history', rowsAt(tape, ofHistory, [nodes.at(-1)!]), history)
+          const state = layers.gru('group', fused(layers, history, task), states.at(-1))
+          // In use a bottleneck gives its mean.
+          const logs = layers.values(groupLogs(layers, layers.linear('group.bottleneck.mean', state)))
           // There is one group at least.
           const open = nodes.length === 0 ? logs.slice(0, end) : logs
           const node = open.indexOf(open.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY))
           if (node === end) break
-          const logits = writing.edges().map(({ logit }) => layers.values(logit)[0]!)
+          let walk: Tensor | undefined
+          const logits = states.map((earlier) => {
+            walk = layers.gruOn('edge.gru', edgeInputs(layers, earlier, state, task), walk)
+            return layers.values(layers.linear('edge.out', layers.linear('edge.bottleneck.mean', walk)))[0]!
+          })
+          states.push(state)
           const fits = (earlier: number) =>
             library.space.compatible(pool[nodes[earlier]!]!.role, pool[node]!.role)
           const bits = logits.map(

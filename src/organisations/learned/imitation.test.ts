@@ -19,7 +19,7 @@ import {
   softmax,
 } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'
-import { deriveRandom } from '../../numerics/random.ts'
+import { deriveRandom, type Random } from '../../numerics/random.ts'
 import { argDesigner, argImitator } from './arg-designer.ts'
 import { goAgent, goAgentImitator } from './go-agent.ts'
 import { rGfm, rgfmImitator } from './r-gfm.ts'
@@ -134,6 +134,30 @@ test('GoAgent: one update is what the recipe says, with bottlenecks, AdamW and a
   )
   expect(learned).toBeCloseTo(loss.number, 4)
   expectWeights(imitator.network.parameters, expected, 1e-4)
+})
+
+test.each([
+  ['arg-designer', 'atomic', () => argImitator(means, argDesigner.options.parse({ hidden: 4 }) as never)],
+  ['go-agent', 'group', () => goAgentImitator(means, goAgent.options.parse({}) as never)],
+] as const)('%s: the loss of a batch is the mean of its lessons’ losses', async (_, realization, open) => {
+  const imitator = await open()
+  const graphs = [
+    [unit('b', [], realization)],
+    [unit('c', [], realization), unit('a', [0], realization), unit('b', [0, 1], realization)],
+    [unit('a', [], realization), unit('b', [], realization)],
+    [unit('b', [], realization), unit('a', [0], realization)],
+  ]
+  const lessons = await Promise.all(
+    graphs.map(async (units, at) => ({
+      ...{ question: await imitator.read(tasks[at]!), graph: AgentGraph.of(units), score: 1 },
+    })),
+  )
+  const lossOf = (batch: typeof lessons, random: Random) =>
+    imitator.network.run((layers) => layers.values(imitator.loss(layers, batch, random, 7))[0]!)
+  const random = deriveRandom(3)
+  const alone = lessons.map((lesson) => lossOf([lesson], random))
+  const mean = alone.reduce((sum, loss) => sum + loss) / lessons.length
+  expect(lossOf(lessons, deriveRandom(3))).toBeCloseTo(mean, 5)
 })
 
 test('R-GFM: one update is what the recipe says', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import { type GraphLearner, type GraphLook, lookAt } from '../../learning/graph-learner.ts'
@@ -108,6 +109,8 @@ export function imitation<Question>(
         if (epoch === 0) network.restartOptimizer()
         const random = deriveRandom(seed, 'epoch', step.stage, epoch)
         const mixed = shuffled(lessons, random)
+        // Signals are heard between two epochs.
+        await setImmediate()
         for (let at = 0; at < mixed.length; at += batch)
           loss = network.learn(
             (layers) => imitator.loss(layers, mixed.slice(at, at + batch), random, epoch),

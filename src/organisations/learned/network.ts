@@ -126,14 +126,21 @@ export class Layers {
 
   /** A GRUCell; no previous state means a zero one. */
   gru(name: string, x: Tensor, previous?: Tensor): Tensor {
-    const input = this.tape.bias(
-      this.weight(`${name}.bias_ih`),
-      this.tape.linear(x, this.weight(`${name}.weight_ih`)),
-    )
+    return this.gruOn(name, this.gruInput(name, x), previous)
+  }
+
+  /** What a GRUCell makes of its input, before it knows its state. */
+  gruInput(name: string, x: Tensor): Tensor {
+    const input = this.tape.linear(x, this.weight(`${name}.weight_ih`))
+    return this.tape.bias(this.weight(`${name}.bias_ih`), input)
+  }
+
+  /** The rest of the cell; its new state goes `into` a tensor, if one is given. */
+  gruOn(name: string, input: Tensor, previous?: Tensor, into?: Tensor): Tensor {
     const hidden = this.weight(`${name}.weight_hh`)
     const fromState =
-      previous === undefined ? this.tape.zeros(x.rows, hidden.rows) : this.tape.linear(previous, hidden)
-    return this.tape.gru(input, this.tape.bias(this.weight(`${name}.bias_hh`), fromState), previous)
+      previous === undefined ? this.tape.zeros(input.rows, hidden.rows) : this.tape.linear(previous, hidden)
+    return this.tape.gru(input, this.tape.bias(this.weight(`${name}.bias_hh`), fromState), previous, into)
   }
 
   /** Zero mean and unit variance per row, without weights of its own. */
