@@ -26,6 +26,7 @@ import { matchedTable } from '../views/matched-table.ts'
 interface CompareOptions {
   readonly split: string
   readonly base?: string
+  readonly organisation?: readonly string[]
   readonly list?: Listing
   readonly transcript: boolean
   readonly runsDir?: string
@@ -38,6 +39,11 @@ export function compareCommand(): Command {
     .argument('<runs...>', 'names or folders of runs')
     .option('--split <name>', 'questions of the evaluations', 'test')
     .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
+    .addOption(
+      new Option('--organisation <names>', 'only these beside the base, separated by commas').argParser(
+        (names: string) => names.split(',').map((name) => name.trim()),
+      ),
+    )
     .addOption(
       new Option(
         '--list <which>',
@@ -55,6 +61,7 @@ Examples:
   magic compare first second                       two runs, and the settings that differ
   magic compare first --base direct
   magic compare first --base direct --list lost    the questions that a single call answers better
+  magic compare first --base direct --organisation trained --list lost
 
 The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
 bootstrap; one that leaves out 0 is unlikely to be chance. detectable is the smallest difference that so many
@@ -73,8 +80,10 @@ interface ComparedRun {
 async function compare(names: readonly string[], options: CompareOptions): Promise<void> {
   const { split } = options
   const runs = [...new Set(names)].map((name) => readRun(name, options))
-  const evaluations = runs.flatMap((run) => run.evaluations)
-  const base = baseOf(evaluations, options.base)
+  const all = runs.flatMap((run) => run.evaluations)
+  const other = all[baseOf(all, options.base)]!
+  const evaluations = chosenOf(all, other, options)
+  const base = evaluations.indexOf(other)
   const rows = compareEvaluations(evaluations, base)
   // Without what cannot change a number, such as a run's name or when it began.
   const settings = differingSettings(
@@ -123,6 +132,20 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
       ]
     },
   )
+}
+
+/** Those of the organisations asked for, and the base. */
+function chosenOf(
+  all: readonly KeptEvaluation[],
+  base: KeptEvaluation,
+  { organisation: wanted }: CompareOptions,
+): readonly KeptEvaluation[] {
+  if (wanted === undefined) return all
+  const names = new Set(all.map(({ header }) => header.organisation))
+  const unknown = wanted.find((name) => !names.has(name))
+  if (unknown !== undefined)
+    throw new UsageError(`There is no evaluation of '${unknown}'. There are: ${[...names].join(', ')}.`)
+  return all.filter((one) => one === base || wanted.includes(one.header.organisation))
 }
 
 function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun {

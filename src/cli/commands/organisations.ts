@@ -53,7 +53,7 @@ function list(options: { readonly json: boolean }): void {
         indented(runOrganisationSentences[name], screen),
       ]),
       '',
-      'graph:<file> is one fixed graph for every question.',
+      wrapText('graph:<file> is one fixed graph for every question.', screen),
     ],
   )
 }
@@ -70,7 +70,7 @@ function systemLines(one: OrganisationDefinition, screen: Screen) {
 }
 
 function indented(text: string, screen: Screen): string {
-  return [wrapText(text, screen)].flat().join('\n').replace(/^/gm, '    ')
+  return `    ${wrapText(text, screen, '    ')}`
 }
 
 function kindOf({ drive, learner }: OrganisationDefinition): string {

@@ -18,7 +18,7 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
-import type { Screen } from '../display/screen.ts'
+import { type Screen, wrapText } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { askedIn } from '../job.ts'
 import { existingRun } from '../open-run.ts'
@@ -181,5 +181,5 @@ function listLines(
   })
   const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
   const legend = `Training score: the mean of the last updates. \`magic show RUN\` tells more.`
-  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', legend]
+  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', wrapText(legend, screen)]
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { type Verification, verify } from '../../evaluation/verification/verify.ts'
 import { exitCode } from '../../problem.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
-import { screenOf, shownText } from '../display/screen.ts'
+import { screenOf, shownText, wrapText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
 import { exitCodeHelp } from '../exit-code.ts'
 import { openTasksOfRun } from '../job.ts'
@@ -50,7 +50,9 @@ async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
       found.push(one)
       if (options.json) continue
       const mark = one.ok ? screen.paint('green', '✓') : screen.paint('red', '✗')
-      process.stdout.write(screen.text([`${mark} ${shownText(`${one.name}: ${one.detail}`)}`]))
+      process.stdout.write(
+        screen.text([`${mark} ${wrapText(shownText(`${one.name}: ${one.detail}`), screen, '  ')}`]),
+      )
     }
   } finally {
     clearTimeout(patience)

@@ -15,8 +15,9 @@ export function markdownReport(
   const image = (caption: string, plot: SvgElement) => {
     const name = `${String(plots.length + 1).padStart(2, '0')}-${caption
       .toLowerCase()
-      .replace(/[^a-z]+/g, '-')
-      .slice(0, 40)}.svg`
+      .replace(/[^a-z0-9]+/g, '-')
+      .slice(0, 40)
+      .replace(/^-|-$/g, '')}.svg`
     plots.push({ name, svg: standalone(plot) })
     return `![${plain(caption)}](${encodeURI(folder)}/${name})`
   }

@@ -115,7 +115,7 @@ function graphBlocks({ graphs }: RunDetail): ReportBlock[] {
     },
     {
       plots: stage.graphs.slice(0, 4).map(({ units, count, score }) => ({
-        caption: `${count} of ${stage.total}, score ${percent(score)}`,
+        caption: `Graph built ${count} of ${stage.total} times, score ${percent(score)}`,
         plot: graphPlot(units),
       })),
     },

@@ -171,7 +171,9 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const same = sameQuestions(updates)
   const compared =
     same === undefined
-      ? 'No question was asked twice yet, so early and late scores are of different questions.'
+      ? updates.every(({ query }) => query === undefined)
+        ? 'An update looks at many questions and graphs; its score is the mean over these, and what is looked at changes.'
+        : 'No question was asked twice yet, so early and late scores are of different questions.'
       : `On the ${counted(same.questions, 'question')} asked more than once: score ${fixed(same.first)} the first time, ${fixed(same.last)} the last time.`
   return ['', tableLines({ columns, rows, texts: [0, 3] }, screen), '', wrapText(compared, screen)]
 }

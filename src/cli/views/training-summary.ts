@@ -124,7 +124,7 @@ function overshootText({ cap, spent: { cost } }: TrainingResult): string {
       ? money({ amount: overshoot, currency: cost.currency })
       : name === 'minutes'
         ? duration(overshoot * 60_000)
-        : `${tokens(overshoot)} ${name}`
+        : `${tokens(overshoot)} ${overshoot === 1 ? name.slice(0, -1) : name}`
   return `${amount} above it, since an update is always finished`
 }
 

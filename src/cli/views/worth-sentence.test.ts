@@ -8,8 +8,12 @@ const dearer = { trained: 15_000, searched: 12_000 }
 test.each([
   ['better', dearer, 'Training was worth it: the trained policy is better'],
   ['worse', cheaper, 'Training was not worth it: the trained policy is worse'],
-  ['no better', cheaper, 'Training was worth it at most for its tokens: the trained policy scores no better'],
-  ['no better', dearer, 'Training was not worth it: the trained policy is no better'],
+  [
+    'no better',
+    cheaper,
+    'Training was worth it at most for its tokens: the trained policy does not score clearly',
+  ],
+  ['no better', dearer, 'Training is not shown to be worth it: the trained policy is not clearly better'],
 ] as const)('%s with %o', (verdict, tokens, words) => {
   const sentence = worthSentence({ ...worth, verdict, tokens })
   expect(sentence).toContain(words)

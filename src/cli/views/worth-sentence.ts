@@ -11,6 +11,6 @@ export function worthSentence({ verdict, difference: mean, low, high, tokens: us
   if (verdict === 'worse')
     return `Training was not worth it: the trained policy is worse than ${than}, by ${points}, ${price}.`
   return used.trained < used.searched
-    ? `Training was worth it at most for its tokens: the trained policy scores no better than ${than}, ${points}, ${price}.`
-    : `Training was not worth it: the trained policy is no better than ${than}, ${points}, ${price}.`
+    ? `Training was worth it at most for its tokens: the trained policy does not score clearly better than ${than}, ${points}, ${price}.`
+    : `Training is not shown to be worth it: the trained policy is not clearly better than ${than}, ${points}, ${price}.`
 }

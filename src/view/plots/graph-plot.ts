@@ -9,25 +9,27 @@ export function graphPlot(units: readonly Unit[]): SvgElement {
   for (const { predecessors } of units)
     levels.push(Math.max(-1, ...predecessors.map((one) => levels[one]!)) + 1)
   const columns = Math.max(-1, ...levels) + 1
-  const rows = Math.max(
-    1,
-    ...Array.from({ length: columns }, (_, level) => levels.filter((one) => one === level).length),
-  )
+  const lanes = lanesOf(units, levels, columns)
+  const rows = Math.max(1, ...lanes.map(({ length }) => length))
   const height = rows * (boxHeight + gapY) + gapY
-  const boxes = units.map((unit, position) => {
-    const same = [...levels.keys()].filter((other) => levels[other] === levels[position])
-    const stack = same.length * (boxHeight + gapY) - gapY
-    return {
-      unit,
-      x: 4 + levels[position]! * (boxWidth + gapX),
-      y: (height - stack) / 2 + same.indexOf(position) * (boxHeight + gapY),
-    }
+  const placeOf = (unit: number, level: number): Place => ({
+    x: 4 + level * (boxWidth + gapX),
+    y: heightIn(lanes[level]!, unit) + (height - boxHeight) / 2,
   })
+  const boxes = units.map((unit, position) => ({ unit, ...placeOf(position, levels[position]!) }))
   const end = { x: 4 + columns * (boxWidth + gapX), y: (height - boxHeight) / 2, width: 84 }
-  const listeners = new Set(units.flatMap(({ predecessors }) => predecessors))
+  const heard = new Set(units.flatMap(({ predecessors }) => predecessors))
+  const wireTo = (from: number, level: number, to: Place) => {
+    const passed = Array.from({ length: level - levels[from]! }, (_, step) =>
+      placeOf(from, levels[from]! + step),
+    )
+    return wire([...passed, to])
+  }
   const wires = [
-    ...boxes.flatMap((box) => box.unit.predecessors.map((from) => wire(boxes[from]!, box))),
-    ...boxes.filter((_, position) => !listeners.has(position)).map((box) => wire(box, end)),
+    ...boxes.flatMap((box, position) =>
+      box.unit.predecessors.map((from) => wireTo(from, levels[position]!, box)),
+    ),
+    ...units.flatMap((_, position) => (heard.has(position) ? [] : [wireTo(position, columns, end)])),
   ]
   const name = units.length === 0 ? 'direct' : 'finalizer'
   const title =
@@ -56,12 +58,51 @@ export function graphPlot(units: readonly Unit[]): SvgElement {
   ])
 }
 
-function wire(from: { x: number; y: number }, to: { x: number; y: number }): SvgElement {
-  const [x1, y1] = [from.x + boxWidth, from.y + boxHeight / 2]
-  const [x2, y2] = [to.x, to.y + boxHeight / 2]
-  const bend = Math.max(14, (x2 - x1) / 2)
-  const d = `M${place(x1)} ${place(y1)}C${place(x1 + bend)} ${place(y1)} ${place(x2 - bend)} ${place(y2)} ${place(x2)} ${place(y2)}`
-  return svgElement('path', { d, class: 'wire' })
+interface Place {
+  readonly x: number
+  readonly y: number
+}
+
+/**
+ * Who stands in each column, from top to bottom: its units, and those that somebody further on listens to, whose wire
+ * passes there, so that none runs behind a box.
+ */
+function lanesOf(units: readonly Unit[], levels: readonly number[], columns: number): number[][] {
+  const furthest = units.map((_, position) => {
+    const listeners = levels.filter((_, other) => units[other]!.predecessors.includes(position))
+    return listeners.length === 0 ? columns : Math.max(...listeners)
+  })
+  const lanes: number[][] = []
+  for (let level = 0; level < columns; level++) {
+    const before = lanes.at(-1) ?? []
+    const heightBefore = (unit: number) => {
+      const from = levels[unit]! < level ? [unit] : units[unit]!.predecessors
+      return from.reduce((sum, one) => sum + heightIn(before, one), 0) / Math.max(1, from.length)
+    }
+    const here = [...units.keys()].filter((unit) => levels[unit]! <= level && level < furthest[unit]!)
+    lanes.push(here.toSorted((a, b) => heightBefore(a) - heightBefore(b)))
+  }
+  return lanes
+}
+
+/** Below the middle of the column. */
+function heightIn(column: readonly number[], unit: number): number {
+  return (column.indexOf(unit) - (column.length - 1) / 2) * (boxHeight + gapY)
+}
+
+/** From the first place, a box, through free places to the last. */
+function wire(places: readonly Place[]): SvgElement {
+  const middle = ({ y }: Place) => place(y + boxHeight / 2)
+  const parts = places.slice(1).map((to, position) => {
+    const from = places[position]!
+    const [x1, x2] = [from.x + boxWidth, to.x]
+    const bend = Math.max(14, (x2 - x1) / 2)
+    return `H${place(x1)}C${place(x1 + bend)} ${middle(from)} ${place(x2 - bend)} ${middle(to)} ${place(x2)} ${middle(to)}`
+  })
+  return svgElement('path', {
+    d: `M${place(places[0]!.x + boxWidth)} ${middle(places[0]!)}${parts.join('')}`,
+    class: 'wire',
+  })
 }
 
 function shortened(role: string): string {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { actionHeat } from '../action-heat.ts'
 import { niceTicks, padded } from './axis.ts'
@@ -77,4 +78,29 @@ test('the heat map has shares of what was placed, the most recent first', () => 
   ])
   expect(rows[0]!.shares[0]).toBe(0.25)
   expect(rows[1]!.shares.at(-1)).toBe(0.5)
+})
+
+test('no wire of a graph runs behind a box', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(fc.nat()), { maxLength: 9 }), (lists) => {
+      const units = lists.map((list, position) => ({
+        role: 'role',
+        realization: 'atomic' as const,
+        predecessors: position === 0 ? [] : [...new Set(list.map((one) => one % position))],
+      }))
+      const svg = svgText(graphPlot(units))
+      const boxes = [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="132"/g)].map((box) => ({
+        left: Number(box[1]),
+        top: Number(box[2]),
+      }))
+      expect(boxes).toHaveLength(units.length)
+      // Straight pieces cross the columns that a wire passes; the first is where it begins.
+      for (const [, path] of svg.matchAll(/ d="([^"]+)"/g)) {
+        const heights = [...path!.matchAll(/ ([\d.]+)H([\d.]+)C/g)].slice(1)
+        for (const [, y, right] of heights)
+          for (const { left, top } of boxes)
+            expect(left === Number(right) - 132 && Number(y) > top && Number(y) < top + 26).toBe(false)
+      }
+    }),
+  )
 })

@@ -67,7 +67,7 @@ export function EvaluationTable({
       {
         id: 'score',
         header: `${metric} [95 %]`,
-        width: 'minmax(230px, 1.5fr)',
+        width: 'minmax(262px, 1.5fr)',
         isNumber: true,
         value: ({ score }) => score.mean,
         cell: ({ score }) => (
@@ -103,7 +103,7 @@ export function EvaluationTable({
       {
         id: 'units',
         header: 'Units',
-        width: '158px',
+        width: '172px',
         isNumber: true,
         value: ({ units }) => units.mean,
         cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,

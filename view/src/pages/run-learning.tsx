@@ -61,7 +61,7 @@ function chartsOf(curves: RunCurves) {
     { title: 'Score', series: smooth('score', curves.score), format: share, note },
     { title: 'Return', series: smooth('return', curves.return), format: fixed, note },
     { title: 'Entropy', series: smooth('entropy', curves.entropy), format: fixed, note },
-    { title: 'KL to the untrained policy', series: smooth('KL', curves.divergence), format: fixed, note },
+    { title: 'KL to the start', series: smooth('KL', curves.divergence), format: fixed, note },
     { title: 'Loss', series: smooth('loss', curves.loss), format: fixed, note },
     { title: 'Policy loss', series: smooth('policy loss', curves.policyLoss), format: fixed, note },
     { title: 'Temperature', series: [{ name: 'temperature', values: curves.temperature }], format: fixed },

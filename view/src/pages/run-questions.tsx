@@ -72,7 +72,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
     {
       id: 'task',
       header: 'Question',
-      width: 'minmax(320px, 1fr)',
+      width: 'minmax(300px, 1fr)',
       value: ({ task, question }) => question ?? task,
       cell: ({ task, question }) => (
         <Link href={href(['runs', name, 'question'], { task })} title={question ?? task}>
@@ -83,7 +83,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
     {
       id: 'kind',
       header: 'Kind',
-      width: '140px',
+      width: 'minmax(140px, 190px)',
       value: (row) => row.kind,
       cell: (row) => <span className="soft">{row.kind}</span>,
     },

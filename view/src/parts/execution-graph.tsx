@@ -1,6 +1,15 @@
 import { graphlib, layout } from '@dagrejs/dagre'
-import { Background, Controls, type Edge, MarkerType, type Node, Position, ReactFlow } from '@xyflow/react'
-import { type ReactNode, useMemo } from 'react'
+import {
+  Background,
+  Controls,
+  type Edge,
+  MarkerType,
+  type Node,
+  Position,
+  ReactFlow,
+  type ReactFlowInstance,
+} from '@xyflow/react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import '@xyflow/react/dist/base.css'
 import type { ShownTrace } from '../../../src/view/shown-trace.ts'
 import { useTheme } from '../theme.ts'
@@ -19,6 +28,7 @@ interface ExecutionGraphShown {
 }
 
 const size = { width: 176, height: 44 }
+const fit = { maxZoom: 1, padding: 0.08 }
 
 /** The agents as they were run; messages go from left to right. */
 export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: ExecutionGraphShown): ReactNode {
@@ -26,6 +36,15 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
   const shape = nodes.map(({ node, predecessors }) => `${node}<${predecessors}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a node's status does not move it
   const places = useMemo(() => placesOf(nodes), [shape])
+  const frame = useRef<HTMLDivElement>(null)
+  const [flow, setFlow] = useState<ReactFlowInstance>()
+  // Another organisation beside it takes half of the width.
+  useEffect(() => {
+    if (flow === undefined) return
+    const resized = new ResizeObserver(() => void flow.fitView(fit))
+    resized.observe(frame.current!)
+    return () => resized.disconnect()
+  }, [flow])
   const drawn = nodes.map(
     ({ node, role, part, status }): Node => ({
       id: node,
@@ -52,13 +71,14 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
     ),
   )
   return (
-    <div className="flow">
+    <div className="flow" ref={frame}>
       <ReactFlow
         nodes={drawn}
         edges={edges}
         colorMode={theme}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.08 }}
+        fitViewOptions={fit}
+        onInit={setFlow}
         minZoom={0.2}
         preventScrolling={false}
         zoomOnScroll={false}
