@@ -107,7 +107,7 @@ describe('a run', () => {
   test('shows its evaluations and questions', async () => {
     await open(`/runs/${run}?tab=evaluations`)
     await page.getByRole('row', { name: /^trained/ }).waitFor()
-    expect(await page.getByRole('row').count()).toBe(9)
+    expect(await page.getByRole('row').count()).toBe(7)
     await expectAccessible(page)
     await open(`/runs/${run}?tab=questions&kind=choice`)
     await page.getByText(/of 20 questions/).waitFor()
