@@ -5,7 +5,6 @@ import {
   type NamedOrganisation,
   openOrganisation,
 } from '../organisations/open-organisation.ts'
-import type { Organiser } from '../organisations/organisation.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import {
   chainOrganisation,
@@ -13,10 +12,15 @@ import {
   randomOrganisation,
   shuffledOrganisation,
 } from './organisation.ts'
-import { type LoadOptions, loadPolicy, type TrainedPolicy } from './trained-policy.ts'
+import {
+  type LoadOptions,
+  loadPolicy,
+  type TrainedOrganisation,
+  type TrainedPolicy,
+} from './trained-policy.ts'
 
 /** The trained policy, held to one realization at use. A policy trained under the restriction is a run of its own. */
-const restrictedAtUse = { 'atomic-at-use': 'all-atomic', 'group-at-use': 'all-group' } as const
+export const restrictedAtUse = { 'atomic-at-use': 'all-atomic', 'group-at-use': 'all-group' } as const
 
 /** What only a run can be evaluated as. `searched` asks a model before it is known: `searchGraph` finds it. */
 export const runOrganisationNames = [
@@ -107,7 +111,7 @@ export function isRunOrganisation(name: string): name is RunOrganisationName {
 }
 
 /** What a training begins with: it draws, also where the trained policy takes the most probable choices. */
-export function untrainedOrganisation(policy: TrainedPolicy, seed: number): Organiser {
+export function untrainedOrganisation(policy: TrainedPolicy, seed?: number): TrainedOrganisation {
   const { useTemperature, temperatureEnd } = policy.run.training
   return policy.organisation(useTemperature === undefined ? { seed } : { seed, temperature: temperatureEnd })
 }

@@ -1,8 +1,8 @@
 import type { EvaluationHeader } from '../evaluation/evaluate.ts'
+import { restrictedAtUse, untrainedOrganisation } from '../evaluation/named-organisation.ts'
 import type { QuestionRecord } from '../evaluation/organisation-report.ts'
-import { loadPolicy, type TrainedPolicy } from '../evaluation/trained-policy.ts'
+import { loadPolicy, type OrganisationOptions, type TrainedPolicy } from '../evaluation/trained-policy.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import type { Restriction } from '../graph/legality.ts'
 import type { Task } from '../library/task.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import { UnknownError } from './run-shelf.ts'
@@ -16,14 +16,16 @@ export async function rebuiltConstruction(
   task: Task,
   record: Pick<QuestionRecord, 'graphKey'>,
 ) {
-  const restriction = restrictionOf(organisation)
-  if (restriction === undefined)
+  const options = optionsOf(organisation)
+  if (options === undefined)
     throw new UnknownError(`No policy built this graph: '${organisation}' is the same for every question.`)
   const policy = await policyOf(folder, organisation === 'untrained' ? 0 : numberOf(about['update']))
-  const usual = restriction === 'mixed' ? {} : { restriction }
-  const construction = await policy
-    .organisation({ seed: numberOf(about['seed']), ...usual })
-    .constructionFor(task)
+  const seed = numberOf(about['seed'])
+  const organiser =
+    organisation === 'untrained'
+      ? untrainedOrganisation(policy, seed)
+      : policy.organisation({ seed, ...options })
+  const construction = await organiser.constructionFor(task)
   return {
     update: policy.update,
     temperature: construction.temperature,
@@ -34,9 +36,13 @@ export async function rebuiltConstruction(
   }
 }
 
-function restrictionOf(organisation: string): Restriction | undefined {
-  if (organisation === 'trained' || organisation === 'untrained') return 'mixed'
-  return (['all-atomic', 'all-group'] as const).find((name) => organisation.split(', ').at(-1) === name)
+/** What the name of an evaluated organisation says about how the policy was used. */
+function optionsOf(organisation: string): OrganisationOptions | undefined {
+  const use = organisation.split(', ').at(-1)!
+  if (use === 'trained' || use === 'untrained') return {}
+  if (use === 'most-probable') return { temperature: 0 }
+  const restricted = Object.entries(restrictedAtUse).find(([name]) => name === use)
+  return restricted && { restriction: restricted[1] }
 }
 
 function numberOf(value: string | number | undefined): number | undefined {

@@ -177,7 +177,7 @@ function columnsFor(selected: ReadonlySet<string>): Column<RunRow>[] {
     {
       id: 'score',
       header: 'Score',
-      width: '210px',
+      width: '228px',
       isNumber: true,
       value: number(({ score, trainingScore }) => score?.mean ?? trainingScore?.mean),
       cell: sound(({ score, trainingScore }) => {
