@@ -130,12 +130,23 @@ async function workUnderLease(options: WorkerOptions): Promise<boolean> {
   await looking
   await come(drain, lease.lost, pool)
   tell()
-  if (lease.lost.aborted) {
-    await Promise.resolve(pool.forcefulShutdown('lease lost')).catch(() => {})
-    return true
-  }
-  await Promise.resolve(pool.gracefulShutdown()).catch(() => {})
-  return false
+  // A queue whose connections broke may never end by itself. Without the lease nothing of it counts, and nobody waits for it.
+  const patience = AbortSignal.timeout(leaseSeconds * 1000)
+  if (!lease.lost.aborted)
+    await endWithin(
+      pool.gracefulShutdown(),
+      drain.aborted ? lease.lost : AbortSignal.any([lease.lost, patience]),
+    )
+  if (lease.lost.aborted) await endWithin(pool.forcefulShutdown('lease lost'), patience)
+  return lease.lost.aborted
+}
+
+/** Resolves when it has ended, however, or the signal comes. */
+async function endWithin(ending: unknown, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  if (signal.aborted) resolve()
+  await Promise.race([promise, Promise.resolve(ending).catch(() => {})])
 }
 
 function takeJobs(
@@ -164,11 +175,7 @@ function takeJobs(
 
 /** Resolves when one of the signals comes, or the queue's own loops have ended by a failure. */
 async function come(drain: AbortSignal, lost: AbortSignal, pool: WorkerPool): Promise<void> {
-  const first = AbortSignal.any([drain, lost])
-  const { promise, resolve } = Promise.withResolvers<void>()
-  first.addEventListener('abort', () => resolve(), { once: true })
-  if (first.aborted) resolve()
-  await Promise.race([promise, pool.promise.catch(() => {})])
+  await endWithin(pool.promise, AbortSignal.any([drain, lost]))
 }
 
 async function openAssignment(

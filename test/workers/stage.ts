@@ -86,8 +86,7 @@ export class Stage {
         throw new Error(`${file} is another one than without the fault`)
     const asked = this.#server.log('asked').slice(before)
     const repeated = asked.length - new Set(asked).size
-    // Of both workers: while one is struck, a busy machine may keep the other from renewing so short a lease.
-    const most = fault === 'duplicate' || fault === 'trainer' ? 0 : 2 * calls
+    const most = fault === 'duplicate' || fault === 'trainer' ? 0 : calls
     if (repeated > most)
       throw new Error(`${repeated} calls were repeated; at most ${most} can have been in flight`)
     // A call whose caller is gone counts only once it cannot be answered any more.
