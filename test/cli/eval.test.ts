@@ -389,6 +389,15 @@ describe('magic compare', { timeout: seconds }, () => {
     expect((await magic('compare', 'small', '--transcript')).code).toBe(2)
   })
 
+  test('compares only the organisations asked for', async () => {
+    const words = ['compare', 'small', '--base', 'direct', '--organisation']
+    const { evaluations } = JSON.parse((await magic(...words, 'trained', '--json')).stdout)
+    expect(evaluations.map(({ label }: { label: string }) => label).sort()).toEqual(['direct', 'trained'])
+    const { code, stderr } = await magic(...words, 'traned')
+    expect(code).toBe(2)
+    expect(stderr).toContain("There is no evaluation of 'traned'. There are: ")
+  })
+
   test('pairs what one run keeps, question by question', async () => {
     const { code, stdout } = await magic('compare', 'small', '--base', 'direct')
     expect(code).toBe(0)
