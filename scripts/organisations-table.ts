@@ -182,7 +182,7 @@ const settings: { readonly setting: number; readonly row: Row }[] = []
 if (wanted === undefined || wanted.includes('self-consistency'))
   for (const setting of answers) {
     const [row] = await rowsOf([systemOf(selfConsistency, { answers: setting })])
-    if (row!.cells.some(({ size }) => size === 0)) break
+    if (row!.cells.some(({ size }) => size < seeds.length)) break
     settings.push({ setting, row: row! })
     if (Math.min(...row!.cells.map(meanTokens)) > most) break
   }
@@ -228,8 +228,8 @@ function tableOf(all: readonly Row[]): string {
   const missing =
     short.length === 0
       ? ''
-      : ` Not done with all seeds, or not at all: ${short.join(', ')}; the same command goes on with them.`
-  const about = `Simulated: no language model was asked. ${questions} questions of each task set, ${questions * taskSets.length} in all; seeds ${seeds.join(', ')}, as far as the columns of seeds say. Made by \`npm run docs:organisations -- --write\`.${missing}\n\n`
+      : ` Not done with all seeds, or not at all: ${short.join(', ')}; \`npm run docs:organisations -- --write\` goes on with them.`
+  const about = `Simulated: no language model was asked. ${questions} questions of each task set, ${questions * taskSets.length} in all; seeds ${seeds.join(', ')}, as far as the columns of seeds say. Made by \`npm run docs:organisations -- ${values.done ? '--done ' : ''}--write\`${values.done ? ' of what `npm run docs:organisations` had done' : ''}.${missing}\n\n`
   return `${about}${row(head)}${row(head.map((_, place) => (place < 3 ? '---' : '--:')))}${lines.map(row).join('')}`
 }
 
@@ -255,8 +255,10 @@ function matchedText(own: ReadonlyMap<number, Cell>, set: number): string {
     tokens: meanTokens(cells[set]!),
     score: meanOf([...cells[set]!.values()], ({ scores }) => meanOf(scores, (score) => score)),
   }))
-  const { within } = matchBudget(meanTokens(own), measured)
-  const chosen = measured.find(({ setting }) => setting === within)
+  const { within, above } = matchBudget(meanTokens(own), measured)
+  // Unless a dearer one was measured too, a larger k might fit.
+  const isSure = above !== null || settings.length === answers.length
+  const chosen = isSure ? measured.find(({ setting }) => setting === within) : undefined
   return chosen === undefined ? '–' : `${(100 * chosen.score).toFixed(1)} (k = ${chosen.setting})`
 }
 
