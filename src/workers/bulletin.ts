@@ -22,19 +22,22 @@ export class Bulletin {
     this.#timer = setInterval(() => this.#round(), lookEveryMs).unref()
   }
 
-  /** Calls back for every notice, and without a payload from time to time. Resolves once it listens. */
+  /**
+   * Calls back for every notice, and without a payload from time to time. Resolves once it listens; where the database is away
+   * now, it listens as soon as it is back, and what was missed is seen by looking.
+   */
   async hear(channel: string, tell: (payload: string | undefined) => void): Promise<void> {
     const hearers = this.#hearers.get(channel) ?? new Set()
     hearers.add(tell)
     this.#hearers.set(channel, hearers)
-    if (this.#client === undefined) await this.#connect()
-    else await this.#ask(this.#client, `LISTEN ${channel}`)
+    const heard = this.#client === undefined ? this.#connect() : this.#ask(this.#client, `LISTEN ${channel}`)
+    await heard.catch(() => {})
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
-    await this.#connecting
+    await this.#connecting?.catch(() => {})
     this.#client?.release(true)
     this.#client = undefined
   }
