@@ -63,15 +63,31 @@ async function wholeSamples(ledger: PostgresLedger): Promise<Set<number>> {
 const acknowledged = (writer: Child) =>
   writer.lines.filter((line) => line !== 'open').map((line) => Number(line))
 
+/** Those who serve the test's database now, but for this question's own. */
+async function backends(): Promise<readonly number[]> {
+  const { rows } = await postgres.query(
+    'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    address,
+  )
+  return rows.map(({ pid }) => pid)
+}
+
+/** A statement that a killed client has sent is still carried out: waits until nobody is there who was not `before`. */
+async function untilGone(before: readonly number[]): Promise<void> {
+  while ((await backends()).some((pid) => !before.includes(pid))) await sleep(20)
+}
+
 test('a writer killed at any moment: what it has acknowledged is there, and nothing by halves', async () => {
   const random = deriveRandom(1, 'kill moments of writers')
   await withLedger(async (ledger, name) => {
     const kept: number[] = []
     for (let kill = 0; kill < 6; kill += 1) {
+      const before = await backends()
       const writer = new Child(writerScript, address, name, String(kill * 100_000), '100000')
       await writer.untilLines(2 + Math.floor(random.uniform() * 60))
       await sleep(random.uniform() * 15)
       await writer.kill()
+      await untilGone(before)
       kept.push(...acknowledged(writer))
       const listed = await wholeSamples(ledger)
       expect(kept.filter((number) => !listed.has(number))).toEqual([])
