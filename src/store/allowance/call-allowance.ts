@@ -33,6 +33,7 @@ export class CallAllowance implements Allowance {
   readonly #queue: Waiting[] = []
   readonly #settlements: Batches<Ended, void>
   #pumping: Promise<void> | undefined
+  #lastSettled: Promise<void> = Promise.resolve()
   #failure: unknown
 
   /** `leaseMs` is longer than any attempt takes. */
@@ -85,6 +86,8 @@ export class CallAllowance implements Allowance {
       const asking = this.#asking()
       if (asking.length === 0) return
       try {
+        // The store must know of what has ended before: else a cap is passed by more than the calls in flight.
+        await this.#lastSettled
         const claims = asking.map(({ claim }) => claim)
         const { admitted, waitMs, cap } = await this.#store.take(claims, this.#leaseMs)
         for (const waiting of asking.slice(0, admitted)) this.#let(waiting)
@@ -116,7 +119,8 @@ export class CallAllowance implements Allowance {
   }
 
   #settle(ended: Ended): void {
-    this.#settlements.add(ended).catch((error) => {
+    // They are written down in order: once the last one is, all are.
+    this.#lastSettled = this.#settlements.add(ended).catch((error) => {
       this.#failure ??= error
     })
   }
