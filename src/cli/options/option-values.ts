@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { allowedText, isWithin, type Setting } from '../../settings/setting.ts'
 
-/** `learningRate` becomes `--learning-rate`. */
+/** `learningRate` becomes `--learning-rate`, `pointsPer1000Tokens` becomes `--points-per-1000-tokens`. */
 export function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  return `--${name.replace(/[A-Z]|\d+/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 type Values = Pick<Setting, 'type' | 'bounds' | 'choices'>

@@ -79,6 +79,7 @@ test('flags are the settings of the schema, with its bounds', () => {
   expect(givenSettings(parsed(), { file, training: { requestReuse: false } }).settings).toEqual({
     requestReuse: false,
   })
+  expect(givenSettings(parsed('--points-per-1000-tokens', '2')).settings).toEqual({ pointsPer1000Tokens: 2 })
   expect(() => parsed('--learning-rate', '0')).toThrow('It must be a number above 0.')
   expect(() => parsed('--passes', '1001')).toThrow('It must be a whole number from 1 to 1000.')
   expect(() => parsed('--max-calls', '-1')).toThrow('It must be a whole number, 0 or more.')
