@@ -1,12 +1,12 @@
-// How an answer comes about without a summarizer.
+// Finalizers that need no summarizer: majority vote and picking one answer.
 import { canonicalJson, type JsonValue } from '../library/json-value.ts'
 import type { Task } from '../library/task.ts'
 import type { Packet } from './packet.ts'
 import { parseObject, type Response } from './protocol/response.ts'
 
 /**
- * The most frequent answer; of equally frequent ones that which came first. Nothing where nobody answered. Programs hardly
- * ever agree to the letter: where no two do, a vote says nothing, and there is none.
+ * The most frequent answer; ties go to the one that came first. Undefined if nobody answered. Programs rarely agree
+ * character by character, so if no two do, there is no majority.
  */
 export function majorityOf(
   answers: readonly JsonValue[],
@@ -20,7 +20,7 @@ export function majorityOf(
   return answers[keys.findIndex((key) => counts.get(key) === most)]
 }
 
-/** Equal for answers that say the same. */
+/** Two answers count as the same vote if their keys are equal. */
 export function voteKey(answer: JsonValue, { program }: Pick<Task, 'program'>): string {
   if (typeof answer !== 'string') return canonicalJson(answer)
   if (program !== undefined) return programText(answer)
@@ -30,7 +30,7 @@ export function voteKey(answer: JsonValue, { program }: Pick<Task, 'program'>): 
   return Number.isFinite(value) ? String(value) : said
 }
 
-/** Without comments on lines of their own, empty lines and white space at the end of lines. */
+/** Drops blank lines, comment-only lines and trailing white space. */
 function programText(source: string): string {
   const lines = source.split('\n').map((line) => line.trimEnd())
   return lines.filter((line) => line !== '' && !line.trimStart().startsWith('#')).join('\n')
@@ -41,7 +41,7 @@ export function answersOf(packets: readonly Packet[]): JsonValue[] {
   return packets.filter(({ status }) => status === 'ok').map(({ answer }) => answer)
 }
 
-/** Reads which of the packets a finalizer has picked. */
+/** Reads which packet the finalizer picked. */
 export function readChoice(text: string, packets: readonly Packet[]): Response {
   const reading = parseObject(text)
   if ('reason' in reading) return reading

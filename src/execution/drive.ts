@@ -10,41 +10,41 @@ import type { Packet } from './packet.ts'
 /** What a driven agent said. */
 export interface Said {
   readonly packet: Packet
-  /** Its place among all who were asked, from 0. */
+  /** Its position among all agents asked so far, from 0. */
   readonly place: number
-  /** Fields that it was asked for beside analysis and answer, as far as they are there. */
+  /** The extra fields that were asked for, as far as the reply has them. */
   readonly also: JsonObject
 }
 
-/** Who shall answer, and what it hears. */
+/** Which agent to ask, and what it hears. */
 export interface AgentOrder extends UnitMarks {
-  /** A role of the library, or a plain one such as `solver`. */
+  /** A role of the library, or a plain role such as `solver`. */
   readonly role: string
-  /** Whose messages it gets, in this order. */
+  /** The messages it receives, in this order. */
   readonly hears?: readonly Said[]
-  /** More that it is told, as data. */
+  /** Extra information for this agent, passed as data. */
   readonly brief?: JsonObject
-  /** Fields of the reply beside `analysis` and `answer`, each with what it must hold. */
+  /** Extra reply fields beside `analysis` and `answer`, each with a description. */
   readonly also?: Readonly<Record<string, string>>
 }
 
-/** A question to a planner, ranker or verifier: anything that is not an answer to the task. */
+/** Asks a planner, ranker or verifier for anything other than an answer to the task. */
 export interface ConsultOrder<Schema extends z.ZodType> extends UnitMarks {
-  /** What it is: `planner`, `ranker`. It is the node's role in traces. */
+  /** `planner`, `ranker`, …; the node's role in traces. */
   readonly role: string
-  /** Its system prompt; the form of the reply is added. */
+  /** The system prompt; instructions on the reply format are appended. */
   readonly prompt: string
   readonly hears?: readonly Said[]
   readonly brief?: JsonObject
-  /** The fields of the reply, each with what it must hold. */
+  /** The reply's fields, each with a description. */
   readonly reply: Readonly<Record<string, string>>
   readonly schema: Schema
-  /** Whether a reply that does not fit the schema is sent back once; it is by default. */
+  /** Whether a reply that does not match the schema is sent back for repair once. Default: true. */
   readonly repair?: boolean
 }
 
 export interface Consulted<Value> {
-  /** Absent where it was not readable; the packet says why. */
+  /** Absent if the reply could not be read; the packet says why. */
   readonly value?: Value
   readonly packet: Packet
   readonly place: number
@@ -54,28 +54,28 @@ export type ProgramOutcome =
   | { readonly ran: true; readonly ended: string; readonly stdout: string; readonly stderr: string }
   | { readonly ran: false; readonly reason: string }
 
-/** Run-time control over one task. Every call goes through the limits, retries, meters and traces of an execution. */
+/** What an organisation uses to run one task. Every call goes through the execution's limits, retries, meters and traces. */
 export interface DriveContext {
   readonly task: Task
   readonly contract: AnswerContract
   readonly library: Library
   readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
   readonly signal: AbortSignal
-  /** Has an agent answer the task. Failures of the model are in its packet; it never rejects for them. */
+  /** Asks an agent to answer the task. Model failures end up in the packet; they never reject. */
   agent(order: AgentOrder): Promise<Said>
   /** Asks for a plan, a ranking, a verdict. */
   consult<Schema extends z.ZodType>(order: ConsultOrder<Schema>): Promise<Consulted<z.output<Schema>>>
-  /** Has the outer summarizer make an answer of what others said, as at the end of a graph. */
+  /** Lets the outer summarizer combine what others said into an answer, as at the end of a graph. */
   summarize(hears: readonly Said[]): Promise<Said>
-  /** Whether an answer keeps the contract. */
+  /** Whether an answer meets the contract. */
   accepts(answer: JsonValue): boolean
-  /** Whether there is a sandbox. */
+  /** Whether a sandbox is available. */
   readonly runsPrograms: boolean
-  /** Runs a Python program that a model wrote, in the sandbox and nowhere else. */
+  /** Runs a model-written Python program, only ever in the sandbox. */
   program(source: string): Promise<ProgramOutcome>
-  /** Keeps a fact about this run with its record, such as a ranking that could not be read. */
+  /** Stores a fact with the run's record, such as a ranking that could not be read. */
   note(name: string, value: JsonValue): void
 }
 
-/** Gives the answer; one that breaks the contract, or none, leaves the question unanswered. */
+/** Returns the answer. If it is undefined or breaks the contract, the question counts as unanswered. */
 export type Drive = (context: DriveContext) => Promise<JsonValue | undefined>

@@ -11,7 +11,7 @@ import type {
   ProgramOutcome,
   Said,
 } from './drive.ts'
-import { execute, type Means, type Workplace } from './execute.ts'
+import { type ExecutionMeans, execute, type NodeRunner } from './execute.ts'
 import type { Execution } from './execution.ts'
 import { alsoInstructions, briefInstructions, controlInstructions } from './instructions.ts'
 import { boundedFields } from './length-budget.ts'
@@ -25,28 +25,30 @@ import { pythonExec } from './tools/python-exec.ts'
 import { type Tool, useTool } from './tools/tool.ts'
 
 /**
- * Runs a task under the control of an organisation that drives: whom it asks, in what order and how often is its own matter;
- * every call goes the same way as those of a graph. Its graph is that of whoever was asked and whom they heard.
+ * Runs a task under the control of a driving organisation, which decides whom to ask, in what order and how often.
+ * Each call takes the same path as a call of a graph. The resulting graph records who was asked and whom they heard.
  */
-export async function executeDrive(options: Means & { readonly drive: Drive }): Promise<Execution> {
+export async function executeDrive(options: ExecutionMeans & { readonly drive: Drive }): Promise<Execution> {
   const { drive, ...means } = options
   return execute(
     means,
     () => [],
-    async (place) => {
-      const driving = new Driving(place)
+    async (runner) => {
+      const driving = new Driving(runner)
       let answer: JsonValue | undefined
       try {
         answer = await drive(driving)
       } catch (error) {
-        // An early end may leave an organisation without what it needs; the execution tells why it ended.
-        if (!place.around.signal.aborted) throw error
+        // After an early end, the organisation may fail for lack of replies; the execution reports the real cause.
+        if (!runner.context.signal.aborted) throw error
       }
       await driving.ended()
       return driving.worked(answer)
     },
   )
 }
+
+type DrivenNode = Omit<PlannedNode, 'id' | 'name' | 'head' | 'granularity' | 'twins' | 'remaining'>
 
 class Driving implements DriveContext {
   readonly task: DriveContext['task']
@@ -55,30 +57,33 @@ class Driving implements DriveContext {
   readonly profile: DriveContext['profile']
   readonly signal: AbortSignal
   readonly runsPrograms: boolean
-  readonly #place: Workplace
+  readonly #runner: NodeRunner
   readonly #units: Unit[] = []
   readonly #runs: NodeRun[] = []
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #notes: Record<string, JsonValue> = {}
 
-  constructor(place: Workplace) {
-    const { task, contract, library, profile, signal } = place.around
+  constructor(runner: NodeRunner) {
+    const { task, contract, library, profile, signal } = runner.context
     this.task = task
     this.contract = contract
     this.library = library
     this.profile = profile
     this.signal = signal
-    this.runsPrograms = place.around.toolContext.sandbox !== undefined
-    this.#place = place
+    this.runsPrograms = runner.context.toolContext.sandbox !== undefined
+    this.#runner = runner
   }
 
   async agent({ role: id, hears = [], brief, also, ...marks }: AgentOrder): Promise<Said> {
     const role = roleCalled(this.library, id)
     const executor = executorOf(role, { part: 'atomic', worker: 0 })
-    const tools = toolsOf(executor, this.profile, this.#place.around.tools ?? emptyToolbox)
+    const tools = toolsOf(executor, this.profile, this.#runner.context.tools ?? emptyToolbox)
     const more = [brief && briefInstructions, also && alsoInstructions].filter((one) => one !== undefined)
-    const node = {
-      ...({ role: id, executor: executor.id, part: 'atomic', tools } as const),
+    const node: DrivenNode = {
+      role: id,
+      executor: executor.id,
+      part: 'atomic',
+      tools,
       system: systemText(executor, role, 'atomic', { hasTools: tools.size > 0, more: more.join('\n\n') }),
       toolsText: tools.size > 0 ? toolsText(tools) : undefined,
       also: also && Object.keys(also),
@@ -104,8 +109,11 @@ class Driving implements DriveContext {
       return repair ? broken(problem) : { class: 'format_failure', reason: 'bad_value' }
     }
     const instructions = [prompt, controlInstructions, ...(brief === undefined ? [] : [briefInstructions])]
-    const node = {
-      ...({ role, executor: role, part: 'control', tools: noTools } as const),
+    const node: DrivenNode = {
+      role,
+      executor: role,
+      part: 'control',
+      tools: noTools,
       system: namedText(instructions.join('\n\n')),
       brief: this.#told({ reply, brief }),
       read,
@@ -125,7 +133,7 @@ class Driving implements DriveContext {
   }
 
   async program(source: string): Promise<ProgramOutcome> {
-    const { toolContext, signal } = this.#place.around
+    const { toolContext, signal } = this.#runner.context
     const seen = await useTool(pythonExec, { source }, { sandbox: toolContext.sandbox }, signal)
     if (seen.status === 'error') return { ran: false, reason: seen.message }
     const { ended, exit_status: code, stdout, stderr } = seen.result
@@ -137,43 +145,47 @@ class Driving implements DriveContext {
     this.#notes[name] = value
   }
 
-  /** Resolves once nobody is at work any more, also those that an organisation did not wait for. */
+  /** Resolves once every agent has finished, including those the organisation did not await. */
   async ended(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
   }
 
   worked(answer: JsonValue | undefined) {
-    const { around } = this.#place
-    const isAnswer = answer !== undefined && !around.signal.aborted && this.accepts(answer)
+    const { context } = this.#runner
+    const isAnswer = answer !== undefined && !context.signal.aborted && this.accepts(answer)
     const result = isAnswer ? ({ status: 'ok', answer } as const) : ({ status: 'null_answer' } as const)
-    const node = { ...outcome, remaining: 1, twins: false } as const
     const graph = AgentGraph.of(this.#units)
     const notes = Object.keys(this.#notes).length === 0 ? undefined : this.#notes
-    return { graph, runs: [...this.#runs, uncalledRun(node, around, result)], notes }
+    return { graph, runs: [...this.#runs, uncalledRun(conclusion, context, result)], notes }
   }
 
   async #run(
-    node: Omit<PlannedNode, 'id' | 'name' | 'head' | 'granularity' | 'twins' | 'remaining'>,
+    node: DrivenNode,
     hears: readonly Said[],
     { agent, temperature, model }: UnitMarks,
   ): Promise<{ packet: Packet; place: number }> {
     const place = this.#units.length
     const { role, executor, part } = node
-    this.#units.push({
-      ...{ role, realization: 'atomic', predecessors: [...new Set(hears.map((one) => one.place))] },
-      ...marksOf({ agent, temperature, model }),
-    })
+    const predecessors = [...new Set(hears.map((one) => one.place))]
+    const marks = marksOf({ agent, temperature, model })
+    this.#units.push({ role, realization: 'atomic', predecessors, ...marks })
     const planned: PlannedNode = {
       ...node,
-      ...{ id: `u${place}`, name: `${role}-${agent ?? place + 1}`, granularity: 'atomic', twins: false },
-      ...{ head: headText(executor, role, part, agent), remaining: 1, temperature, model },
+      id: `u${place}`,
+      name: `${role}-${agent ?? place + 1}`,
+      granularity: 'atomic',
+      twins: false,
+      head: headText(executor, role, part, agent),
+      remaining: 1,
+      temperature,
+      model,
     }
     const isOwn = (packet: Packet) => agent !== undefined && packet.name === planned.name
     const texts = hears.map(({ packet, place: from }) => {
       const text: Text = { key: `u${from}`, text: this.#handedOn(packet) }
       return isOwn(packet) ? asOwn(text) : text
     })
-    const running = this.#place.run(planned, texts)
+    const running = this.#runner.run(planned, texts)
     this.#underWay.add(running)
     const run = await running
     this.#underWay.delete(running)
@@ -182,24 +194,24 @@ class Driving implements DriveContext {
   }
 
   #handedOn(packet: Packet): string {
-    const { settings, interference } = this.#place.around
+    const { settings, interference } = this.#runner.context
     const said = interference === undefined ? packet : interference.handedOn(packet, this.task)
     return projectPacket(said, settings.budgets)
   }
 
-  /** Fields of a request beyond those of every node, within the budget of a task's texts. */
+  /** Extra request fields, within the task's length budget. */
   #told(fields: Readonly<Record<string, JsonObject | undefined>>): Text | undefined {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
     if (Object.keys(given).length === 0) return undefined
-    const json = boundedFields(given as JsonObject, this.#place.around.settings.budgets.task)
+    const json = boundedFields(given as JsonObject, this.#runner.context.settings.budgets.task)
     return namedText(`,${json.slice(1, -1)}`)
   }
 }
 
 const noTools: ReadonlyMap<string, Tool> = new Map()
 
-/** What the organisation concluded; nobody is asked for it. */
-const outcome = {
+/** The organisation's conclusion, recorded as a node that makes no call. */
+const conclusion: PlannedNode = {
   id: 'finalizer',
   part: 'finalizer',
   role: 'finalizer',
@@ -209,7 +221,9 @@ const outcome = {
   system: namedText(''),
   head: namedText(''),
   tools: noTools,
-} as const
+  remaining: 1,
+  twins: false,
+}
 
 function broken(problem: string): Response {
   return { class: 'contract_violation', analysis: '', answer: null, problem }

@@ -9,7 +9,7 @@ import { addCosts, type Cost, costOf, type PriceTable, priceOf } from '../models
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
-import { brokenRun, type NodeRun, type NodeSurroundings, runNode, uncalledRun } from './node.ts'
+import { brokenRun, type NodeContext, type NodeRun, runNode, uncalledRun } from './node.ts'
 import { isFailure } from './packet.ts'
 import type { PlannedNode } from './plan.ts'
 import { wrapFinal } from './protocol/final-answer.ts'
@@ -19,30 +19,30 @@ import { announcer, type EventBody } from './trace/events.ts'
 import { OpenSpan } from './trace/telemetry.ts'
 import { idWithoutText, traceOf } from './trace/trace.ts'
 
-/** What was run: the last run is the one whose packet has the answer. */
-export interface Worked {
+/** What was run. The packet of the last run holds the answer. */
+export interface Ran {
   readonly graph: AgentGraph
   readonly runs: readonly NodeRun[]
   readonly notes?: JsonObject
 }
 
-/** What those who run nodes have to work with. */
-export interface Workplace {
-  readonly around: NodeSurroundings
-  /** Runs a node with what its predecessors said. Failures of the model are in its packet. */
+/** Given to whatever runs the nodes of an execution. */
+export interface NodeRunner {
+  readonly context: NodeContext
+  /** Runs a node on its predecessors' messages. Model failures end up in its packet. */
   run(node: PlannedNode, predecessors: readonly Text[] | undefined): Promise<NodeRun>
 }
 
-export type Means = Omit<ExecutionOptions, 'graph'>
+export type ExecutionMeans = Omit<ExecutionOptions, 'graph'>
 
 /**
- * The frame of every execution: deadlines, the caller's signal, spans, events, usage, cost and trace around whatever runs its
- * nodes. Rejects only for mistakes in code.
+ * The frame of every execution: deadlines, the caller's signal, spans, events, usage, cost and trace. `work` runs the
+ * nodes. Rejects only for programming errors.
  */
 export async function execute(
-  options: Means,
+  options: ExecutionMeans,
   announced: () => Extract<EventBody, { type: 'execution-start' }>['nodes'],
-  work: (place: Workplace) => Promise<Worked>,
+  work: (runner: NodeRunner) => Promise<Ran>,
 ): Promise<Execution> {
   const { task, profile, contract, model, onEvent, tools = emptyToolbox } = options
   const { id = randomUUID(), clock = systemClock, settings = defaultSettings } = options
@@ -53,11 +53,11 @@ export async function execute(
   const early = new EarlyEnd()
   const about = { execution: id, workflow: profile.id, task: idWithoutText(task), model: model.identity }
   const span = OpenSpan.start({ ...about, content: settings.telemetryContent })
-  // Field by field, so that tools see nothing else of a task.
+  // Picked field by field, so that tools see nothing else of the task.
   const { tables, program, publicTests } = task
   const toolContext = { tables, program, publicTests, sandbox: tools.sandbox }
   const { signal } = early
-  const around = {
+  const context = {
     ...options,
     settings,
     clock,
@@ -70,8 +70,9 @@ export async function execute(
 
   if (onEvent !== undefined) tell({ type: 'execution-start', task: task.id, nodes: announced() })
   const stopWatching = early.watch(options.signal, settings.executionSeconds, clock)
-  const place = { around, run: runner(around, early, span) }
-  const { graph, runs, notes } = await work(place).finally(stopWatching)
+  const { graph, runs, notes } = await work({ context, run: nodeRunner(context, early, span) }).finally(
+    stopWatching,
+  )
 
   const packets = runs.map(({ packet }) => packet)
   const { status: ending, answer } = packets.at(-1)!
@@ -100,21 +101,21 @@ export async function execute(
   return { ...result, trace: traceOf(result, options, runs, startedAt, settings.traceContent) }
 }
 
-function runner(around: NodeSurroundings, early: EarlyEnd, span: OpenSpan | undefined): Workplace['run'] {
-  const { tell, interference } = around
+function nodeRunner(context: NodeContext, early: EarlyEnd, span: OpenSpan | undefined): NodeRunner['run'] {
+  const { tell, interference } = context
   return async (node, predecessors) => {
     const nodeSpan = span?.startNode(node)
     tell({ type: 'node-start', node: node.id })
     let run: NodeRun
     try {
       run = isMadeToFail(node, interference)
-        ? uncalledRun(node, around, { status: 'format_failure', reason: 'It was made to fail on purpose.' })
-        : await runNode({ node, predecessors, around, span: nodeSpan })
+        ? uncalledRun(node, context, { status: 'format_failure', reason: 'It was made to fail on purpose.' })
+        : await runNode({ node, predecessors, context, span: nodeSpan })
     } catch (error) {
-      // A mistake in a client, a tool or a contract: end the other nodes, then throw it.
+      // A bug in a client, tool or contract: stop the other nodes, then rethrow.
       early.crash ??= { error }
       early.cut('aborted')
-      run = brokenRun(node, around)
+      run = brokenRun(node, context)
     }
     const { status, reason } = run.packet
     nodeSpan?.endAs(status, isFailure(status))
@@ -128,7 +129,10 @@ function runner(around: NodeSurroundings, early: EarlyEnd, span: OpenSpan | unde
   }
 }
 
-/** Only those who answer the task: without the finalizer or the direct path there would be nothing to see. */
+/**
+ * Only nodes that answer the task can be made to fail. Without the finalizer or the direct path nothing could be
+ * measured.
+ */
 function isMadeToFail(
   { id: node, role, part }: PlannedNode,
   interference: ExecutionOptions['interference'],
@@ -138,7 +142,7 @@ function isMadeToFail(
   return interference.fails({ node, role, part })
 }
 
-/** Why an execution ended before its time, if it did. */
+/** Why an execution ended early, if it did. */
 class EarlyEnd {
   why: 'stopped' | 'timed_out' | 'aborted' | undefined
   stop: ChatFailure | undefined
@@ -154,7 +158,7 @@ class EarlyEnd {
     this.#abort.abort()
   }
 
-  /** Cuts the execution short with the caller's signal or when its time is over, until it is told to stop watching. */
+  /** Ends the execution on the caller's signal or at its time limit. Returns a function that stops watching. */
   watch(signal: AbortSignal | undefined, seconds: number | undefined, clock: Clock): () => void {
     const cancel = () => this.cut('aborted')
     const late = () => this.cut('timed_out')
@@ -168,7 +172,7 @@ class EarlyEnd {
   }
 }
 
-/** What an execution used and what that cost, summed over all attempts of all calls. */
+/** Usage and cost of an execution, summed over all attempts of all calls. */
 function tallyOf(
   runs: readonly NodeRun[],
   identity: ModelIdentity,
@@ -182,7 +186,7 @@ function tallyOf(
     const price = model === undefined ? usual : priceOf(model, prices)
     for (const { call, reused: isReused } of calls) {
       const { reply, attempts } = call
-      // A shared rejection counts as one call in each execution, so that usage does not depend on which came first.
+      // A shared rejection counts as one call in every execution, so that usage does not depend on which came first.
       if (isReused && (reply.ok || reply.kind === 'rejected'))
         reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
       usage = addUsage(usage, call.usage)
@@ -190,7 +194,7 @@ function tallyOf(
         cost = 'unpriced'
         continue
       }
-      // By the attempt, since a price may depend on the hour.
+      // Per attempt, since a price may depend on the time of day.
       for (const { reply: said, startedAt } of attempts)
         if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
     }

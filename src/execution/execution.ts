@@ -20,42 +20,42 @@ import type { Trace } from './trace/trace.ts'
 export type OtherTask = Pick<ExecutionOptions, 'task' | 'contract'>
 
 export interface ExecutionOptions {
-  /** The empty graph is the direct path: the model alone with the question. */
+  /** The empty graph is the direct path: the model answers the question alone. */
   readonly graph: AgentGraph
-  /** The public part of a task. References and hidden tests are other types, and have no way in here. */
+  /** The public part of a task. References and hidden tests have other types and cannot be passed here. */
   readonly task: Task
   readonly library: Library
   readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
   readonly contract: AnswerContract
   readonly model: ChatModel
-  /** Further models, for nodes that name one. */
+  /** Further models, for nodes that name one of them. */
   readonly models?: Readonly<Record<string, ChatModel>>
   readonly tools?: Toolbox
   readonly settings?: ExecutionSettings
   readonly signal?: AbortSignal
-  /** Shared by everything in the process by default. */
+  /** By default, one limit shared by the whole process. */
   readonly limit?: CallLimit
   readonly clock?: Clock
-  /** Notes every attempt to call the model, control calls included. */
+  /** Records every attempt to call the model, control calls included. */
   readonly meter?: Meter
-  /** Decides when an attempt may be made; by default at once. */
+  /** Decides when an attempt may be made. By default, immediately. */
   readonly allowance?: Allowance
-  /** Other questions of the same kind. Where a request is rejected, they show whether the endpoint still answers. */
+  /** Other questions of the same kind. After a rejected request, they show whether the endpoint still answers. */
   readonly others?: Iterable<OtherTask>
-  /** For training only, and at temperature 0 only: answers of identical requests are used again. */
+  /** Reuses replies to identical requests. For training only, and only at temperature 0. */
   readonly replies?: Memory<Call>
   readonly onEvent?: (event: ExecutionEvent) => void
-  /** Disturbs it on purpose, to see how much the answer depends on the organisation. */
+  /** Disturbs the execution on purpose, to measure how much the answer depends on the organisation. */
   readonly interference?: Interference
-  /** Its id in events, traces and spans; random by default. */
+  /** The execution's id in events, traces and spans. Random by default. */
   readonly id?: string
 }
 
-/** Decides by what it is told alone, so that the same execution is disturbed in the same way again. */
+/** Decides only by its arguments, so that an execution is always disturbed in the same way. */
 export interface Interference {
-  /** Whether a node that answers the task fails without being asked. */
+  /** Whether a node fails without calling the model. */
   fails(node: Pick<Packet, 'node' | 'role' | 'part'>): boolean
-  /** What reaches those who listen to a node. */
+  /** What a node's listeners receive. */
   handedOn(packet: Packet, task: Task): Packet
 }
 
@@ -63,23 +63,23 @@ export interface Interference {
 export interface Execution {
   readonly id: string
   readonly status: ExecutionStatus
-  /** As it was run. Of an organisation that drives: whoever was asked, in order, and whom they heard. */
+  /** The graph as run. For a driving organisation: who was asked, in order, and whom they heard. */
   readonly graph: AgentGraph
-  /** What an organisation that drives noted about this run. */
+  /** Facts that a driving organisation noted about this run. */
   readonly notes?: JsonObject
-  /** Present exactly when the status is `answered`; it keeps the contract. */
+  /** Present exactly when the status is `answered`; it meets the contract. */
   readonly answer?: JsonValue
-  /** The answer as scorers take it, after `FINAL: `. */
+  /** The answer as scorers read it: prefixed with `FINAL: `. */
   readonly final?: string
-  /** The failure that stopped it. */
+  /** The failure that stopped the execution. */
   readonly stop?: ChatFailure
-  /** One per node, in dependency order; the finalizer's or the direct path's is last. */
+  /** One per node in dependency order, ending with the finalizer or the direct path. */
   readonly packets: readonly Packet[]
-  /** The nodes that failed, recovered or not by others. */
+  /** The packets of failed nodes, whether or not others recovered from them. */
   readonly failures: readonly Packet[]
-  /** Of all attempts that were made. */
+  /** Summed over all attempts made. */
   readonly usage: Usage
-  /** What identical requests saved. */
+  /** What reuse of identical requests saved. */
   readonly reused: Usage
   readonly cost: Cost
   readonly durationMs: number

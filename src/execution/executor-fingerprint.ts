@@ -14,12 +14,12 @@ import {
 import { protocolVersion } from './protocol/response.ts'
 import { emptyToolbox, type Toolbox } from './toolbox.ts'
 
-/** To be raised whenever the same node gets another request than before; a test notices. */
+/** Raise this whenever the request of a node changes; a test checks. */
 const requestFormat = 'request-1'
 
 /**
- * SHA-256 (hex) of all but graph and task that decides what an execution answers: a part of an evaluation's key. Time-outs,
- * the call limit and prices have no part in it.
+ * SHA-256 (hex) of everything except graph and task that affects an execution's answer. Part of an evaluation's key.
+ * Time-outs, the call limit and prices do not count.
  */
 export function executorFingerprint(options: {
   readonly model: Pick<ChatModel, 'identity'>
@@ -45,10 +45,10 @@ export function executorFingerprint(options: {
     { ...settings.budgets },
     library.fingerprint,
     usable,
-    // The same program may print another thing in another interpreter.
+    // Another interpreter may print something else for the same program.
     usable.length === 0 ? null : (tools.sandbox?.kind ?? null),
     contract.description,
-    // Where there are none, fingerprints are what they always were.
+    // Left out when there are none, so that earlier fingerprints stay valid.
     ...(models === undefined ? [] : [furtherModels(models)]),
   ]
   return hash('sha256', canonicalJson(parts), 'hex')

@@ -1,32 +1,35 @@
 import type { JsonObject, JsonValue } from '../library/json-value.ts'
 
-// Lengths are code points of JSON text, because that is what is sent and paid for: a line feed counts two, a control
-// character six. Only whole characters are cut off, so no surrogate pair is ever split.
+// Lengths are code points of JSON text, because that is what is sent and paid for: a line feed counts as two, a
+// control character as six. Cuts never split a surrogate pair.
 
-/** The least that a text may be cut down to: room for the mark and for every id, role and status of ours. */
+/**
+ * The shortest length that a text may be cut to. It leaves room for the cut mark and for any of our ids, roles and
+ * statuses.
+ */
 export const shortestCut = 96
 
-/** A text whose JSON form has at most `budget` code points between its quotes. What is left out is marked. */
+/** Cuts a text so that its JSON form has at most `budget` code points between the quotes. A mark says how much is missing. */
 export function boundedText(text: string, budget: number): string {
   return text.length * 6 <= budget || wholeString(text, budget) !== undefined ? text : cut(text, budget)
 }
 
-/** The same as a JSON string. */
+/** Like `boundedText`, as a JSON string. */
 export function boundedString(text: string, budget: number): string {
   return wholeString(text, budget) ?? JSON.stringify(cut(text, budget))
 }
 
-/** A text as a JSON string, if it keeps to the budget uncut. */
+/** A text as a JSON string, if it fits the budget uncut. */
 function wholeString(text: string, budget: number): string | undefined {
-  // A text of more than twice as many UTF-16 units has more code points than fit, whatever they are.
+  // A code point takes at most two UTF-16 units, so a text this long cannot fit.
   if (text.length > 2 * budget) return undefined
   const json = JSON.stringify(text)
   return json.length - 2 <= budget || codePoints(json) - 2 <= budget ? json : undefined
 }
 
 /**
- * A value as JSON text of at most `budget` code points. If it is longer, its long texts are cut, all to one length. A
- * value that is long for another reason than its texts becomes a text, which is cut.
+ * A value as JSON text of at most `budget` code points. If it is too long, its long texts are all cut to one length.
+ * If that is not enough, the whole value becomes one text, which is cut.
  */
 export function boundedValue(value: JsonValue, budget: number): string {
   if (typeof value === 'string') return boundedString(value, budget - 2)
@@ -40,11 +43,11 @@ export function boundedValue(value: JsonValue, budget: number): string {
     : JSON.stringify(withShortTexts(value, longest))
 }
 
-/** Fields of one object that together take at most `budget` code points, values and the keys before them. */
+/** An object as JSON text whose fields, keys included, take at most `budget` code points. */
 export function boundedFields(fields: JsonObject, budget: number): string {
   const whole = boundedValue(fields, budget)
   if (whole.startsWith('{')) return whole
-  // Too many small things: each field gets an equal share and becomes a text where it needs more.
+  // Too many small values: each field gets an equal share, and becomes a cut text if it needs more.
   const entries = Object.entries(fields)
   const share = Math.floor(budget / entries.length)
   const parts = entries.map(([key, value]) => {
@@ -89,7 +92,7 @@ function isPair(text: string, index: number): boolean {
   return second >= 0xdc00 && second <= 0xdfff
 }
 
-/** Code points of a text between the quotes of its JSON form. */
+/** Code points of a text's JSON form, without the quotes. */
 function written(text: string): number {
   return codePoints(JSON.stringify(text)) - 2
 }
@@ -101,7 +104,7 @@ function textLengths(value: JsonValue, lengths: number[] = []): number[] {
   return lengths
 }
 
-/** The greatest length to which texts can be cut so that `excess` goes away, if there is one that is long enough. */
+/** The greatest length to which texts can be cut to remove `excess`. Undefined if it would be below `shortestCut`. */
 function lengthThatFits(lengths: readonly number[], excess: number): number | undefined {
   const saved = (longest: number) => lengths.reduce((sum, length) => sum + Math.max(0, length - longest), 0)
   if (saved(shortestCut) < excess) return undefined

@@ -32,7 +32,7 @@ import type { EventBody } from './trace/events.ts'
 import type { OpenSpan } from './trace/telemetry.ts'
 
 /** What all nodes of an execution share. */
-export interface NodeSurroundings extends Omit<ExecutionOptions, 'graph'> {
+export interface NodeContext extends Omit<ExecutionOptions, 'graph'> {
   readonly settings: ExecutionSettings
   readonly signal: AbortSignal
   readonly canary: Canary
@@ -45,9 +45,9 @@ export interface NodeSurroundings extends Omit<ExecutionOptions, 'graph'> {
 /** A node at work. */
 interface NodeAtWork {
   readonly node: PlannedNode
-  /** What its predecessors said; absent for the direct path. */
+  /** The messages of its predecessors; undefined for the direct path. */
   readonly predecessors: readonly Text[] | undefined
-  readonly around: NodeSurroundings
+  readonly context: NodeContext
   readonly span: OpenSpan | undefined
 }
 
@@ -58,7 +58,7 @@ interface Timed {
 
 export interface Asked {
   readonly call: Call
-  /** The answer was there already, or somebody else's identical call brought it. */
+  /** The reply was stored already, or came from an identical call in flight. */
   readonly reused: boolean
 }
 
@@ -69,16 +69,16 @@ export interface CallRecord extends Asked, Timed {
 export interface ToolRecord extends Timed {
   readonly tool: string
   readonly payload: JsonValue
-  /** What is seen of it by the node that asked, its successors and the trace. */
+  /** What the asking node, its successors and the trace see of it. */
   readonly observation: JsonValue
 }
 
-/** A node's result and how it came about. */
+/** A node's result, with the calls and tool use behind it. */
 export interface NodeRun extends Timed {
   readonly packet: Packet
   readonly calls: readonly CallRecord[]
   readonly tool?: ToolRecord
-  /** Where it is not the execution's own. */
+  /** Set if the node used a model other than the execution's own. */
   readonly model?: ModelIdentity
 }
 
@@ -89,30 +89,30 @@ const harmlessTask: Task = {
 }
 
 /**
- * Runs one node: ask, use a tool if it asks for one, ask again. At most one tool, one repair and one concise retry, so
- * never more than four calls, whatever the model says.
+ * Runs one node: ask, use a tool if the reply requests one, ask again. At most one tool, one repair and one concise
+ * retry, so never more than four calls.
  */
 export async function runNode(at: NodeAtWork): Promise<NodeRun> {
-  const { node, around } = at
-  const startMs = around.elapsed()
+  const { node, context } = at
+  const startMs = context.elapsed()
   const calls: CallRecord[] = []
   let turn = firstTurn(node)
   let tool: ToolRecord | undefined
   const ended = ({ status, reason, analysis = null, answer = null, also }: Result): NodeRun => {
     const toolObservation = tool?.observation
-    const packet = { ...identityOf(node, around), status, reason, analysis, answer, toolObservation }
-    const run = { packet, calls, tool, startMs, durationMs: around.elapsed() - startMs }
+    const packet = { ...identityOf(node, context), status, reason, analysis, answer, toolObservation }
+    const run = { packet, calls, tool, startMs, durationMs: context.elapsed() - startMs }
     if (also === undefined && node.model === undefined) return run
-    return { ...run, packet: { ...packet, also }, model: modelOf(node, around).identity }
+    return { ...run, packet: { ...packet, also }, model: modelOf(node, context).identity }
   }
-  if (around.signal.aborted) return ended(aborted('The execution ended before its turn.'))
+  if (context.signal.aborted) return ended(aborted('The execution ended before its turn.'))
   for (;;) {
     const call = await askNode(at, turn)
     calls.push(call)
     const { reply } = call.call
     if (!reply.ok && reply.kind === 'cancelled') return ended(aborted(reply.message))
     if (!reply.ok) return ended({ status: 'model_failure', reason: `${reply.kind}: ${reply.message}` })
-    let next = judge(reply, node, turn, around.contract)
+    let next = judge(reply, node, turn, context.contract)
     if ('class' in next) {
       tool = await takeToolTurn(at, next)
       if (tool === undefined) return ended(aborted('The execution ended while its tool was at work.'))
@@ -124,22 +124,19 @@ export async function runNode(at: NodeAtWork): Promise<NodeRun> {
   }
 }
 
-/** A node's result after a mistake in code. */
-export function brokenRun(node: PlannedNode, around: NodeSurroundings): NodeRun {
-  return uncalledRun(node, around, aborted('The execution ended by a mistake in code.'))
+/** A node's result after a programming error. */
+export function brokenRun(node: PlannedNode, context: NodeContext): NodeRun {
+  return uncalledRun(node, context, aborted('The execution ended by a mistake in code.'))
 }
 
-/** The result of a node that nobody asked: of a vote, or of one that was made to fail. */
-export function uncalledRun(node: PlannedNode, around: NodeSurroundings, result: Result): NodeRun {
+/** The result of a node that made no call: a vote, or a node that was made to fail. */
+export function uncalledRun(node: PlannedNode, context: NodeContext, result: Result): NodeRun {
   const { status, reason, analysis = null, answer = null } = result
-  const packet = { ...identityOf(node, around), status, reason, analysis, answer }
-  return { packet, calls: [], startMs: around.elapsed(), durationMs: 0 }
+  const packet = { ...identityOf(node, context), status, reason, analysis, answer }
+  return { packet, calls: [], startMs: context.elapsed(), durationMs: 0 }
 }
 
-function identityOf(
-  { id, name, role, executor, part, granularity }: PlannedNode,
-  { task }: NodeSurroundings,
-) {
+function identityOf({ id, name, role, executor, part, granularity }: PlannedNode, { task }: NodeContext) {
   return { node: id, name, task: task.id, role, executor, part, granularity }
 }
 
@@ -153,7 +150,7 @@ function firstTurn({ tools }: PlannedNode): Turn {
 
 type Result = Pick<Packet, 'status' | 'reason'> & Partial<Pick<Packet, 'analysis' | 'answer' | 'also'>>
 
-/** What follows from a reply: the node's result, the use of a tool, or another call. */
+/** Decides what follows from a reply: the node's result, a tool request, or another call. */
 function judge(
   { text, finish }: ChatAnswer,
   { part, tools, read, also }: PlannedNode,
@@ -163,16 +160,10 @@ function judge(
   // The finalizer and the direct path get no second chance.
   const isFinal = part === 'finalizer' || part === 'direct'
   const response = read?.(text) ?? (isFinal ? parseFinalResponse : parseNodeResponse)(text, contract)
-  if (response.class === 'content') {
-    const { analysis, answer } = response
-    return { status: 'ok', analysis, answer, ...(also && { also: furtherFields(text, also) }) }
+  if (response.class === 'content' || response.class === 'null_answer') {
+    const { class: kind, ...said } = response
+    return { status: kind === 'content' ? 'ok' : kind, ...said, also: also && furtherFields(text, also) }
   }
-  if (response.class === 'null_answer')
-    return {
-      status: 'null_answer',
-      analysis: response.analysis,
-      ...(also && { also: furtherFields(text, also) }),
-    }
   if (response.class === 'format_failure') {
     if (finish !== 'length') return { status: 'format_failure', reason: response.reason }
     if (!isFinal && turn.concise !== true) return { again: { concise: true } }
@@ -182,7 +173,7 @@ function judge(
   if (isRequest && turn.mayUseTool && tools.has(response.tool)) return response
   const problem = isRequest ? problemWithTool(response, turn) : response.problem
   if (isFinal || turn.repair !== undefined) return { status: 'contract_violation', reason: problem }
-  // After a repair it must give content.
+  // After a repair, only content is accepted.
   return { again: { repair: { problem, previous: text }, mayUseTool: false } }
 }
 
@@ -194,12 +185,12 @@ function problemWithTool({ tool }: ToolRequest, turn: Turn): string {
 }
 
 async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
-  const { node, predecessors, around, span } = at
-  const { limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = around
-  const model = modelOf(node, around)
-  const canary = model === around.model ? around.canary : canaryOf(model)
-  const { user, texts: request } = nodeRequest(node, predecessors, turn, around)
-  const decoding = decodingOf(node, around)
+  const { node, predecessors, context, span } = at
+  const { limit, clock, meter, allowance, settings, replies, signal, tell, elapsed } = context
+  const model = modelOf(node, context)
+  const canary = model === context.model ? context.canary : canaryOf(model)
+  const { user, texts: request } = nodeRequest(node, predecessors, turn, context)
+  const decoding = decodingOf(node, context)
   const chat = { system: request.system.text, user, decoding }
   const startMs = elapsed()
   const callSpan = span?.startCall(chat)
@@ -230,7 +221,7 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   return { call: made, reused, request, startMs, durationMs }
 }
 
-function modelOf(node: PlannedNode, { model, models }: NodeSurroundings): ChatModel {
+function modelOf(node: PlannedNode, { model, models }: NodeContext): ChatModel {
   if (node.model === undefined) return model
   const other = models?.[node.model]
   if (other !== undefined) return other
@@ -238,11 +229,14 @@ function modelOf(node: PlannedNode, { model, models }: NodeSurroundings): ChatMo
   throw new Error(`The node '${node.id}' wants the model '${node.model}'; further models are: ${known}.`)
 }
 
-function decodingOf({ temperature }: PlannedNode, { settings }: NodeSurroundings): Decoding {
+function decodingOf({ temperature }: PlannedNode, { settings }: NodeContext): Decoding {
   return temperature === undefined ? settings.decoding : { ...settings.decoding, temperature }
 }
 
-/** Asks unless the answer is known. Only answers are kept; a call that is reused has no attempts and cost nothing. */
+/**
+ * Calls the model unless the reply is known. Only successful replies are kept. A reused call has no attempts and
+ * costs nothing.
+ */
 async function askOnce(
   replies: Memory<Call>,
   digest: string,
@@ -264,15 +258,15 @@ async function askOnce(
 }
 
 /**
- * What a node would ask first about other questions if its predecessors had failed: nothing sets these requests apart from
- * those of a run. Without other questions there is one that no endpoint objects to.
+ * The node's first request for other questions, with failed predecessors. These control requests look like any other
+ * request of the run. If there are no other questions, a harmless one is used.
  */
-function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generator<ChatRequest> {
-  const { others = [], contract, settings } = around
+function* ordinaryRequests({ node, predecessors, context }: NodeAtWork): Generator<ChatRequest> {
+  const { others = [], contract, settings } = context
   const failed = predecessors?.map(asFailed)
   const requestAbout = (other: OtherTask): ChatRequest => {
     const { user } = nodeRequest(node, failed, firstTurn(node), { ...other, settings })
-    return { system: node.system.text, user, decoding: decodingOf(node, around) }
+    return { system: node.system.text, user, decoding: decodingOf(node, context) }
   }
   let hasOthers = false
   for (const other of others) {
@@ -282,12 +276,12 @@ function* ordinaryRequests({ node, predecessors, around }: NodeAtWork): Generato
   if (!hasOthers) yield requestAbout({ task: harmlessTask, contract })
 }
 
-/** Runs a tool on a model's payload, within the time limit and the length budget. Nothing where the execution ended. */
+/** Runs a tool on a model's payload, within the time limit and the length budget. Undefined if the execution ended. */
 async function takeToolTurn(
-  { node, around, span }: NodeAtWork,
+  { node, context, span }: NodeAtWork,
   { tool: name, payload }: ToolRequest,
 ): Promise<ToolRecord | undefined> {
-  const { settings, toolContext, signal, clock, tell, elapsed } = around
+  const { settings, toolContext, signal, clock, tell, elapsed } = context
   const { toolSeconds, budgets } = settings
   const tool = node.tools.get(name)!
   const startMs = elapsed()
@@ -303,7 +297,7 @@ async function takeToolTurn(
   }
   const observed =
     used === 'timeout' ? toolError('unavailable', `The tool gave no result within ${toolSeconds} s.`) : used
-  // A tool's result may hold values that JSON cannot express; keep what would be sent.
+  // A result may hold values that JSON cannot express; keep only what would be sent.
   const json = JSON.parse(JSON.stringify({ tool: name, ...observed })) as JsonValue
   const observation = JSON.parse(boundedValue(json, budgets.observation)) as JsonValue
   const durationMs = elapsed() - startMs

@@ -1,29 +1,29 @@
-/** Where values stay, by key. The first one under a key stays. */
+/** Stores values by key. The first value under a key wins. */
 export interface Shelf<Value, Key = string> {
   find(key: Key, signal: AbortSignal): Promise<Value | undefined>
-  /** Gives what stays, which may be somebody else's. It is safe once this has resolved. */
+  /** Returns the stored value, which may come from another writer. Durable once resolved. */
   keep(key: Key, value: Value): Promise<Value>
-  /** What was looked for in vain will not be kept by this asker. */
+  /** Called if `find` found nothing and no value will be stored. */
   forgo?(key: Key): Promise<void>
 }
 
 export interface Made<Value> {
   readonly value: Value
-  /** Whether asking again could only repeat it. */
+  /** Whether the value is final, so that making it again would give the same. */
   readonly keep: boolean
 }
 
 export interface Found<Value> {
   readonly value: Value
-  /** `made` for exactly one of those who waited for the same work, so that its cost is counted once. */
+  /** `made` for exactly one of the callers that shared the work, so that its cost is counted once. */
   readonly origin: 'kept' | 'made' | 'shared'
-  /** Whether it is on the shelf. */
+  /** Whether the value is stored on the shelf. */
   readonly isKept: boolean
 }
 
 export type Make<Value> = (signal: AbortSignal) => Promise<Made<Value>>
 
-/** What an execution asks through, without knowing where things are kept. */
+/** `Once` as executions see it, without the storage behind it. */
 export interface Memory<Value, Key = string> {
   once(key: Key, make: Make<Value>, signal?: AbortSignal): Promise<Found<Value>>
 }
@@ -36,8 +36,9 @@ interface Flight<Value> {
 }
 
 /**
- * Makes each thing once: it is taken from the shelf if it is there, else from identical work in flight, else it is made and
- * kept. Failures are shared by those who wait and then forgotten. One `Once` per shelf: work is shared within it.
+ * Makes each value once. A value comes from the shelf if it is there, else from identical work in flight, else it is
+ * made and stored. Failures go to everyone waiting and are not stored. Work is shared within one `Once`, so use one
+ * per shelf.
  */
 export class Once<Value, Key = string> implements Memory<Value, Key> {
   readonly #shelf: Shelf<Value, Key>
@@ -51,8 +52,8 @@ export class Once<Value, Key = string> implements Memory<Value, Key> {
   }
 
   /**
-   * An asker whose signal comes is rejected with its reason, and the work goes on for the others. The last one cannot leave:
-   * it tells the work to stop and gets what that still brings, so that what was paid for is counted.
+   * A caller that aborts is rejected with its signal's reason, and the work continues for the others. If the last
+   * caller aborts, the work is told to stop and the caller still gets its outcome, so that paid calls are counted.
    */
   async once(key: Key, make: Make<Value>, signal?: AbortSignal): Promise<Found<Value>> {
     signal?.throwIfAborted()
@@ -102,13 +103,13 @@ export class Once<Value, Key = string> implements Memory<Value, Key> {
     }
   }
 
-  /** Another flight may have its name by now. */
+  /** Checked, because another flight may have taken the name by now. */
   #forget(name: string, flight: Flight<Value>): void {
     if (this.#flights.get(name) === flight) this.#flights.delete(name)
   }
 }
 
-/** A shelf that ends with the process. Beyond its size the oldest values go. */
+/** A shelf in memory. Once full, it drops the oldest value. */
 export class MemoryShelf<Value> implements Shelf<Value> {
   readonly #values = new Map<string, Value>()
   readonly #size: number

@@ -3,15 +3,15 @@ import type { Budgets } from '../settings/execution.ts'
 import { boundedString, boundedValue } from './length-budget.ts'
 import type { Text } from './text.ts'
 
-/** `control` is for planners, rankers and verifiers of an organisation that drives: they do not answer the task. */
+/** `control` is a planner, ranker or verifier of a driving organisation: it does not answer the task. */
 export type NodePart = 'atomic' | 'worker' | 'aggregator' | 'finalizer' | 'direct' | 'control'
 
-/** How a unit is realized; inside a group, a worker speaks as a worker. */
+/** How a unit is realized; `worker` for the workers inside a group. */
 export type Granularity = 'atomic' | 'group' | 'worker'
 
 /**
- * `ok` and `null_answer` are results, the others failures of this node alone: `model_failure` means that no attempt got an
- * answer, `truncated` that the output limit cut it off, `aborted` that the execution ended first.
+ * `ok` and `null_answer` are results; the rest are failures of this node alone. `model_failure`: no attempt got a
+ * reply. `truncated`: the output limit cut the reply off. `aborted`: the execution ended first.
  */
 export type NodeStatus =
   | 'ok'
@@ -24,9 +24,9 @@ export type NodeStatus =
 
 /** A node's result. Only `analysis` and `answer` come from the model; the runtime sets the rest. */
 export interface Packet {
-  /** The node's place in this graph: `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. A driven one's: `u0`, `u1`, … */
+  /** The node's place in the graph: `u0`, `u1.w2`, `u1.aggregator`, `finalizer` or `direct`. */
   readonly node: string
-  /** The name under which others hear of it, the same in every graph that has this part. */
+  /** The name its listeners see. It is the same in every graph that contains this part. */
   readonly name: string
   readonly task: string
   readonly role: string
@@ -34,14 +34,14 @@ export interface Packet {
   readonly part: NodePart
   readonly granularity: Granularity
   readonly status: NodeStatus
-  /** For a failure: what happened, for a person. */
+  /** For a failure: what happened, for people to read. */
   readonly reason?: string
   /** Null for a failure. */
   readonly analysis: string | null
   readonly answer: JsonValue
-  /** What its tool really gave, within the length budget. */
+  /** The tool's actual result, cut to the length budget. */
   readonly toolObservation?: JsonValue
-  /** Fields that it was asked for beside analysis and answer, as far as they were there. */
+  /** The extra fields that were asked for, as far as the reply had them. */
   readonly also?: JsonObject
 }
 
@@ -50,8 +50,8 @@ export function isFailure(status: NodeStatus): boolean {
 }
 
 /**
- * What of a packet reaches its successors, as JSON text. The reason of a failure stays behind: it may quote a server, and
- * the status says enough.
+ * The part of a packet that its successors see, as JSON text. A failure's reason is left out: it may quote a server,
+ * and the status says enough.
  */
 export function projectPacket(packet: Packet, budgets: Budgets): string {
   const { name, role, granularity, status, analysis, answer, toolObservation } = packet
@@ -69,12 +69,12 @@ export function renamed(message: string, name: string, id: string): string {
   return `{"id":"${id}"${message.slice(`{"id":"${name}"`.length)}`
 }
 
-/** The message as its own speaker hears it in the next round. */
+/** Marks a message as the listener's own from an earlier round. */
 export function asOwn({ key, text }: Text): Text {
   return { key: `${key}:self`, text: `${text.slice(0, -1)},"self":true}` }
 }
 
-/** The message that the same predecessor would have sent had its model failed. */
+/** The message this predecessor would have sent if its model had failed. */
 export function asFailed({ key, text }: Text): Text {
   const { id, role, granularity } = JSON.parse(text) as Record<string, string>
   const failed = { id, role, granularity, status: 'model_failure', analysis: null, answer: null }

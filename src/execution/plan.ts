@@ -28,51 +28,51 @@ export interface PlannedNode {
   readonly granularity: Granularity
   /** Independent of position: see `nodeNames`. */
   readonly name: string
-  /** Whose messages it gets, by name; absent for the direct path. */
+  /** The nodes it listens to, sorted by name; absent for the direct path. */
   readonly predecessors?: readonly number[]
   /** Whether some of them share a name. */
   readonly twins: boolean
-  /** Nodes on the longest path from here to the end of the execution, this one included. */
+  /** Length of the longest path from here to the end, this node included. */
   readonly remaining: number
   readonly system: Text
   /** The start of its user message. */
   readonly head: Text
   readonly tools: ReadonlyMap<string, Tool>
-  /** The tools as a part of a request, if it has any. */
+  /** The request part that lists its tools, if it has any. */
   readonly toolsText?: Text
-  /** Those of its predecessors that are its own earlier rounds. */
+  /** The predecessors that are this agent's own earlier rounds. */
   readonly own?: ReadonlySet<number>
   readonly temperature?: number
   /** One of the execution's further models. */
   readonly model?: string
-  /** For a finalizer other than the paper's. */
+  /** Set for finalizers other than the paper's summarizer. */
   readonly decides?: 'vote' | 'last' | 'best'
-  /** More that it is told, as a part of a request. */
+  /** A request part with extra information for this node. */
   readonly brief?: Text
-  /** Fields that it is asked for beside analysis and answer. */
+  /** Names of the extra reply fields it must return. */
   readonly also?: readonly string[]
-  /** Reads a reply that is not in the form of its part. */
+  /** Overrides how its reply is read. */
   readonly read?: (text: string) => Response
 }
 
-/** An expanded graph with its finalizer, which comes last; or the direct path alone. */
+/** The nodes of an expanded graph, then its finalizer; or only the direct path. */
 export interface Plan {
   readonly nodes: readonly PlannedNode[]
-  /** The longest remaining path first, so that no node comes before one that it listens to. */
+  /** Longest remaining path first, so that predecessors always come before their listeners. */
   readonly order: readonly number[]
 }
 
 /** What a plan depends on besides the graph. */
-interface Means {
+interface PlanInputs {
   readonly library: Library
   readonly profile: Pick<DatasetProfile, 'tools'>
   readonly tools: Toolbox
 }
 
-const plans = new WeakMap<AgentGraph, Means & { readonly plan: Plan }>()
+const plans = new WeakMap<AgentGraph, PlanInputs & { readonly plan: Plan }>()
 
-/** Plans a graph once for all the tasks that it is run on. */
-export function planOf(graph: AgentGraph, { library, profile, tools }: Means): Plan {
+/** Plans a graph, once for all tasks it runs on. */
+export function planOf(graph: AgentGraph, { library, profile, tools }: PlanInputs): Plan {
   const known = plans.get(graph)
   if (known?.library === library && known.profile === profile && known.tools === tools) return known.plan
   const plan = graph.size === 0 ? directPlan(library) : graphPlan(graph, { library, profile, tools })
@@ -80,7 +80,7 @@ export function planOf(graph: AgentGraph, { library, profile, tools }: Means): P
   return plan
 }
 
-function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Means): Plan {
+function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: PlanInputs): Plan {
   const expanded = expand(graph)
   const count = expanded.nodes.length
   const roles = graph.units.map(({ role }) => roleCalled(library, role))
@@ -144,7 +144,7 @@ function directPlan(library: Library): Plan {
   return { nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }], order: [0] }
 }
 
-/** Whose results the finalizer gets. */
+/** The nodes whose results the finalizer gets. */
 function concludedBy(finalizer: AgentGraph['finalizer'], { exits, sinks }: ExpandedGraph): readonly number[] {
   if (finalizer === 'last' && sinks.length !== 1)
     throw new Error(`The finalizer 'last' needs a graph with one sink; this one has ${sinks.length}.`)
@@ -158,7 +158,7 @@ function deciding(finalizer: AgentGraph['finalizer'], library: Library): Partial
   return { decides, system: namedText(`${library.prompts.finalizer}\n\n${bestInstructions}`) }
 }
 
-/** Those predecessors that are earlier rounds of the same agent. */
+/** The predecessors that are earlier rounds of the same agent. */
 function ownRounds(
   { agent, role }: Unit,
   heard: readonly number[],
@@ -204,14 +204,14 @@ type NodeTexts = Pick<PlannedNode, 'system' | 'head'>
 interface NodeManner {
   readonly part: NodePart
   readonly hasTools: boolean
-  /** It is told what it said itself in the round before. */
+  /** Whether it hears its own reply of an earlier round. */
   readonly hasOwn: boolean
   readonly agent?: number
 }
 
 const texts = new WeakMap<Role, Map<string, NodeTexts>>()
 
-/** Made once for all graphs with this role. */
+/** Cached per role. */
 function textsOf(executor: Executor, role: Role, manner: NodeManner): NodeTexts {
   const { part, hasTools, hasOwn, agent } = manner
   const known = texts.get(role) ?? new Map<string, NodeTexts>()
@@ -228,7 +228,7 @@ function textsOf(executor: Executor, role: Role, manner: NodeManner): NodeTexts 
   return made
 }
 
-/** Members of a group are told the role that they are part of; an atomic executor's prompt is the role's. */
+/** Members of a group are told their group's role; the prompt of an atomic executor already describes it. */
 export function systemText(
   executor: Executor,
   role: Role,
@@ -241,7 +241,7 @@ export function systemText(
 }
 
 export function headText(id: string, role: string, part: NodePart, agent?: number): Text {
-  // JSON leaves out what is not there.
+  // `JSON.stringify` leaves `agent` out if it is undefined.
   return namedText(`{"protocol":"${protocolVersion}","executor":${JSON.stringify({ id, role, part, agent })}`)
 }
 
@@ -251,12 +251,12 @@ export function toolsText(tools: ReadonlyMap<string, Tool>): Text {
 }
 
 /**
- * Names of the nodes of an expanded graph, for those who listen to them. A name tells who speaks and, by a digest, which
- * sub-organisation stands behind it: the node and, recursively, those it listens to. Neither the node's position nor the
- * rest of the graph has a part in it, so graphs with a common part send identical requests for it.
+ * Names of the nodes of an expanded graph, as their listeners see them. A name says who speaks and, by a digest,
+ * which sub-organisation stands behind it: the node and, recursively, its predecessors. It does not depend on the
+ * node's position or on the rest of the graph, so graphs with a common part send identical requests for it.
  *
- * Nodes with the same executor and equally named predecessors share a name: they get the same requests, and are told
- * apart only where somebody listens to several of them (`request.ts`).
+ * Nodes with the same executor and equally named predecessors share a name: they get the same requests. They are told
+ * apart only if one node listens to several of them (`orderMessages`).
  */
 function nodeNames(
   graph: AgentGraph,

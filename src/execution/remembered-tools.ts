@@ -6,14 +6,14 @@ import type { Toolbox } from './toolbox.ts'
 import type { Tool, ToolContext, ToolObservation } from './tools/tool.ts'
 import { tools as builtInTools } from './tools/tools.ts'
 
-/** These follow from payload and task alone, and cost less than a look-up. A user's tool of the same name is not one of them. */
+/** Results depend only on payload and task, and cost less than a look-up. A user's tool of the same name is not included. */
 const pureTools: ReadonlySet<Tool> = new Set([builtInTools.calculator, builtInTools.table_reader])
 
 /**
- * The same tools, except that a second request for the same thing gets what the first one observed: a program may print
- * something else the next time, and the calls after it would be others. Everything is remembered but the built-in tools
- * that cannot differ, `calculator` and `table_reader`; so `python_exec`, `public_code` and all of a user's own are.
- * For training only: an evaluation of a policy looks for itself.
+ * Tools that return the first observation again for an identical request. A program may print something else the next
+ * time, which would change the calls that follow. Covers `python_exec`, `public_code` and all user-defined tools;
+ * `calculator` and `table_reader` always give the same result anyway. For training only: evaluations always run their
+ * tools.
  */
 export function rememberTools(toolbox: Toolbox, memory: Memory<ToolObservation>): Toolbox {
   const tools = [...toolbox.tools].map(([name, tool]) => [name, remembering(tool, memory)] as const)
@@ -28,11 +28,11 @@ function remembering(tool: Tool, memory: Memory<ToolObservation>): Tool {
     description,
     payload,
     async run(input, context, signal) {
-      // A schema of a user's own may make something of a payload that JSON cannot tell from other things.
+      // A user's schema may turn a payload into something that JSON cannot identify.
       if (!z.json().safeParse(input).success) return tool.run(input, context, signal)
       const observe = async (until: AbortSignal) => {
         const observation = await tool.run(input, context, until)
-        // A tool that was told to stop may have given half of what it would have seen.
+        // A tool that was told to stop may return a partial result.
         return { value: observation, keep: !until.aborted && !mayBeTheMachinesFault(observation) }
       }
       return (await memory.once(observationKey(tool, input as JsonValue, context), observe, signal)).value
@@ -40,7 +40,7 @@ function remembering(tool: Tool, memory: Memory<ToolObservation>): Tool {
   }
 }
 
-/** All that a tool may know: two requests that differ in any of it may be answered differently. */
+/** Covers everything a tool can see, so that requests that could differ in their results have different keys. */
 function observationKey({ name, description }: Tool, payload: JsonValue, context: ToolContext): string {
   const { tables = null, program = null, publicTests = null, sandbox } = context
   const seen = [tables, program, publicTests] as unknown as JsonValue
@@ -49,16 +49,17 @@ function observationKey({ name, description }: Tool, payload: JsonValue, context
 }
 
 /**
- * Whether a better day could show something else: no sandbox, no time, a sandbox that was lost. A program that runs out of
- * processor time does so by itself; `public_code` does not tell that from a busy machine, so there it is in doubt too.
+ * Whether the result might be down to the machine: no sandbox, out of time, or a lost sandbox. A program that uses up
+ * its processor time would do so again; but `public_code` cannot tell that from a busy machine, so its time-outs
+ * count too.
  */
 function mayBeTheMachinesFault(observation: ToolObservation): boolean {
   if (observation.status === 'error') return observation.reason === 'unavailable'
   const { ended, status, tests } = observation.result
-  // `public_code` says it of the program and of each test.
+  // `public_code` reports a status for the program and one per test.
   const runs: { status?: unknown }[] = [{ status }, ...(Array.isArray(tests) ? tests : [])]
   return doubtfulEndings.includes(ended) || runs.some((run) => run?.status === 'timeout')
 }
 
-/** As `python_exec` says it. Signal 9 comes from a system that is out of memory. */
+/** The words of `python_exec`. Signal 9 is what a system out of memory sends. */
 const doubtfulEndings: readonly unknown[] = ['stopped', 'stopped: limit of time', 'killed by signal 9']

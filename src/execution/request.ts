@@ -7,8 +7,8 @@ import type { PlannedNode } from './plan.ts'
 import { requirementText, type Text, taskText } from './text.ts'
 
 /**
- * What a node's request is made of. Its user message is one JSON object, put together from texts that nodes and executions
- * share, so that none is written twice, neither here nor in a trace.
+ * The parts of a node's request. The user message is one JSON object, concatenated from texts that nodes and
+ * executions share, so that each is made and traced only once.
  */
 export interface RequestTexts {
   readonly system: Text
@@ -16,11 +16,11 @@ export interface RequestTexts {
   readonly opening: readonly Text[]
   /** Absent for the direct path. */
   readonly predecessors?: readonly Text[]
-  /** The tools that it has now; what its earlier calls brought about. */
+  /** The tools still available, then the results of earlier turns. */
   readonly closing: readonly Text[]
 }
 
-/** What earlier calls of the same node brought about. */
+/** The results of the node's earlier calls. */
 export interface Turn {
   readonly number: number
   readonly mayUseTool: boolean
@@ -38,7 +38,7 @@ export function nodeRequest(
 ): { texts: RequestTexts; user: string } {
   const { budgets } = settings
   const requirement = requirementText(contract)
-  // Last in the message: what comes before stays the same from call to call, and providers charge less for that.
+  // What varies comes last: providers charge less for an unchanged prefix.
   const closing: Text[] = []
   if (turn.mayUseTool && toolsText !== undefined) closing.push(toolsText)
   const kept = [head, requirement, ...closing]
@@ -73,7 +73,7 @@ export function userMessage({ opening, predecessors, closing }: Omit<RequestText
   return `${message}}`
 }
 
-/** A predecessor's message and the name it goes by. */
+/** A predecessor's message and name. */
 export interface Message {
   readonly name: string
   readonly text: Text
@@ -81,8 +81,8 @@ export interface Message {
 }
 
 /**
- * Messages in the order of their names, whatever the order of the graph. Where several share a name, their content decides
- * and a counter tells them apart: that, too, depends on nothing but what is said.
+ * Sorts messages by name, independently of the order in the graph. Messages that share a name are sorted by content
+ * and numbered, so the result depends only on what was said.
  */
 export function orderMessages(messages: readonly Pick<Message, 'name' | 'text'>[]): Text[] {
   const ordered = [...messages].sort((a, b) => compare(a.name, b.name) || compare(a.text.text, b.text.text))
@@ -112,7 +112,7 @@ function turnText(
   return { key, text }
 }
 
-/** A message that is too long, with the longest texts of task, predecessors and turn cut. What is ours stays whole. */
+/** Cuts the longest texts of task, predecessors and turn in a message that is too long. Our own parts stay whole. */
 function shortened(message: string, kept: readonly Text[], budget: number): string {
   const { protocol, executor, answer_requirement, tools, ...variable } = JSON.parse(message) as JsonObject
   const ours = kept.map(({ text }) => text).join('')

@@ -4,22 +4,22 @@ import type { JsonObject, JsonValue } from '../library/json-value.ts'
 import type { Table, Task } from '../library/task.ts'
 import { boundedFields, boundedString } from './length-budget.ts'
 
-/** A text that many requests share, with a name for it: in a trace it is written once and then referred to. */
+/** A text that many requests share. A trace stores it once and refers to it by its key. */
 export interface Text {
   readonly key: string
   readonly text: string
 }
 
-/** Named by its content, so that it has the same name in every trace. */
+/** Keyed by content, so that it has the same key in every trace. */
 export function namedText(text: string): Text {
-  // Enough of a SHA-256 to tell texts of a run apart.
+  // 64 bits are enough to tell the texts of a run apart.
   return { key: hash('sha256', text, 'hex').slice(0, 16), text }
 }
 
 const taskTexts = new WeakMap<Task, { budget: number; repeats: boolean; text: Text }>()
 const requirementTexts = new WeakMap<AnswerContract, Text>()
 
-/** The public task as a part of a request. Every node of every graph on this task gets the same, so it is made once. */
+/** The request part that shows the public task. Cached: every node of every graph gets the same text. */
 export function taskText(task: Task, budget: number, repeats = false): Text {
   const known = taskTexts.get(task)
   if (known?.budget === budget && known.repeats === repeats) return known.text
@@ -28,7 +28,7 @@ export function taskText(task: Task, budget: number, repeats = false): Text {
   return text
 }
 
-/** What an answer must look like, as a part of a request. */
+/** The request part that says what an answer must look like. */
 export function requirementText(contract: AnswerContract): Text {
   const known = requirementTexts.get(contract)
   if (known !== undefined) return known
@@ -41,8 +41,8 @@ export function requirementText(contract: AnswerContract): Text {
 const longestRequirement = 20_000
 
 /**
- * What executors see of a task: neither its id nor its metadata. Starter code that is the question itself, as in HumanEval,
- * is shown once, unless it `repeats`.
+ * What executors see of a task: neither its id nor its metadata. If the starter code is the question itself, as in
+ * HumanEval, it is shown once, unless `repeats` is set.
  */
 export function taskView(
   { question, options, context, tables, program, publicTests }: Task,
@@ -65,14 +65,14 @@ export function taskView(
   return view
 }
 
-/** A line per row. Whoever needs cells to the letter has the table reader. */
+/** One line per row. The table reader tool gives exact cells. */
 function tableText({ name, caption, header, rows }: Table): string {
   const title = caption === undefined || caption === '' ? name : `${name}: ${caption}`
   const lines = header === undefined ? rows : [header, ...rows]
   return [oneLine(title), ...lines.map((cells) => cells.map(cellText).join(' | '))].join('\n')
 }
 
-/** A cell can look neither like two cells nor like two rows. */
+/** Escaped so that one cell cannot look like two cells or two rows. */
 function cellText(cell: string): string {
   return oneLine(cell).replaceAll('|', '\\|')
 }

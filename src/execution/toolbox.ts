@@ -6,32 +6,32 @@ import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 import type { Tool } from './tools/tool.ts'
 import { tools as builtInTools } from './tools/tools.ts'
 
-/** The tools that can be used on this machine. */
+/** The tools available on this machine. */
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, Tool>
   readonly sandbox?: ProgramSandbox
-  /** Built-in tools that cannot be used, and why. */
+  /** Built-in tools that are unavailable, with the reason. */
   readonly off?: ReadonlyMap<string, string>
 }
 
 export const emptyToolbox: Toolbox = { tools: new Map() }
 
-/** Those of the built-in tools that need a sandbox. */
+/** The built-in tools that need a sandbox. */
 export const programTools: readonly string[] = ['python_exec', 'public_code']
 
 export const sandboxRemedy =
   'Install bubblewrap and python3 (`npm run setup` as root); `magic doctor` checks them.'
 
-/** A sandbox, or why there is none; `null` where none is wanted. */
+/** A sandbox, the reason why there is none, or `null` if none is wanted. */
 export type GivenSandbox = ProgramSandbox | SandboxUnavailable | null
 
-/** The built-in tools that work here, and a user's own. Without a sandbox there is none that runs programs. */
+/** The built-in tools that work here, plus the user's own. Without a sandbox, tools that run programs are left out. */
 export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Toolbox {
   const sandbox = given instanceof SandboxUnavailable ? undefined : (given ?? undefined)
   const tools = new Map<string, Tool>(Object.entries(builtInTools))
   const off = new Map<string, string>()
   const why =
-    given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox is asked for.'
+    given instanceof SandboxUnavailable ? `${given.reason} ${sandboxRemedy}` : 'no sandbox was requested.'
   if (sandbox === undefined) for (const name of programTools) off.set(name, why)
   for (const name of off.keys()) tools.delete(name)
   for (const tool of own) {
@@ -41,7 +41,7 @@ export function openToolbox(given?: GivenSandbox, own: Iterable<Tool> = []): Too
   return { tools, off, sandbox }
 }
 
-/** What an executor has: permitted to it, switched on by the profile, present here. */
+/** An executor's tools: permitted by the library, enabled by the profile, and available here. */
 export function toolsOf(
   executor: Executor,
   profile: Pick<DatasetProfile, 'tools'>,

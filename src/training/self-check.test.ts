@@ -84,8 +84,8 @@ describe('tools that are not what they could be are told with the reason and the
   test('where none is asked for', async () => {
     expect(await told(null)).toEqual([
       '✓ calculator',
-      '! python_exec: off, because no sandbox is asked for.',
-      '! public_code: off, because no sandbox is asked for.',
+      '! python_exec: off, because no sandbox was requested.',
+      '! public_code: off, because no sandbox was requested.',
     ])
   })
 })

@@ -2,8 +2,8 @@ import type { AnswerContract } from '../../library/answer-contract.ts'
 import { canonicalJson, type JsonValue } from '../../library/json-value.ts'
 
 /**
- * The text that the scoring interface takes: the marker, then a string answer as it is, or another answer as JSON.
- * Models never write the marker; it costs no call and the same answer always gives the same text.
+ * The text that scorers read: the marker, then a string answer as is, or any other answer as JSON. Models never write
+ * the marker. The same answer always gives the same text.
  */
 export function wrapFinal(answer: JsonValue, contract: AnswerContract): string {
   const isText = contract.types.length === 1 && contract.types[0] === 'string'

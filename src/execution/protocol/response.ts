@@ -2,13 +2,13 @@ import type { AnswerContract, AnswerFault } from '../../library/answer-contract.
 import { hasRepeatedKey } from '../../library/json-fault.ts'
 import { type JsonObject, type JsonValue, jsonTypeOf } from '../../library/json-value.ts'
 
-/** Part of an executor's fingerprint: another protocol gives other answers. */
+/** Part of the executor fingerprint, since another protocol would give other answers. */
 export const protocolVersion = 'analysis-answer-v2'
 
-/** In the order in which they are checked; the last four at each level from the outside in. */
+/** In the order of checking; those of `AnswerFault` are checked level by level, from the outside in. */
 export type FormatReason = 'invalid_json' | 'duplicate_key' | 'not_an_object' | AnswerFault
 
-/** What a model's text is. Whether a tool may be used, or an answer is right, is decided elsewhere. */
+/** How a model's text was classified. Whether a tool may be used, or an answer is right, is decided elsewhere. */
 export type Response =
   | { readonly class: 'content'; readonly analysis: string; readonly answer: JsonValue }
   | { readonly class: 'null_answer'; readonly analysis: string }
@@ -24,7 +24,7 @@ export type Response =
 export interface ToolRequest {
   readonly class: 'tool_request'
   readonly tool: string
-  /** Absent when it is nested too deeply to be kept; no tool takes such a payload. */
+  /** Absent if it was nested too deeply to keep; no tool takes such a payload. */
   readonly payload?: JsonObject
 }
 
@@ -60,7 +60,7 @@ export function parseObject(text: string): { readonly object: JsonObject } | For
   return 'reason' in reading ? reading : { object: toStorable(reading.object).value as JsonObject }
 }
 
-/** Fields that a node was asked for beside analysis and answer, of a response that has been read already. */
+/** The extra fields of a response that has already been read. */
 export function furtherFields(text: string, names: readonly string[]): JsonObject {
   const reading = parseObject(text)
   const body = 'reason' in reading ? undefined : field(reading.object, 'content')
@@ -75,7 +75,7 @@ function readObject(text: string): { readonly object: JsonObject } | FormatFailu
   } catch {
     return failure('invalid_json')
   }
-  // `JSON.parse` would silently drop the first of two.
+  // `JSON.parse` silently keeps only the last of repeated keys.
   if (hasRepeatedKey(text, value)) return failure('duplicate_key')
   return isObject(value) ? { object: value } : failure('not_an_object')
 }
@@ -117,7 +117,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return jsonTypeOf(value) === 'object'
 }
 
-/** An own field: inherited ones are not the model's. */
+/** Own fields only: inherited ones do not come from the model. */
 function field(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
@@ -126,13 +126,13 @@ function failure(reason: FormatReason): FormatFailure {
   return { class: 'format_failure', reason }
 }
 
-/** Deeper than any answer or payload is meant to be, and shallow enough for every JSON writer and schema library. */
+/** Deeper than any sensible answer or payload, and shallow enough for every JSON writer and schema library. */
 export const keptDepth = 100
 
 /**
- * What is kept of a response, in a form that can be stored and passed on: well-formed Unicode (U+FFFD for a lone surrogate),
- * in objects without a prototype, so that a key such as `__proto__` is only a key. It is not `whole` when something
- * lay deeper than `keptDepth`; `null` stands in its place.
+ * A copy that is safe to store and pass on: well-formed Unicode (U+FFFD for a lone surrogate), in objects without a
+ * prototype, so that a key such as `__proto__` is only a key. Anything deeper than `keptDepth` becomes `null`, and
+ * `whole` is false.
  */
 export function toStorable(json: JsonValue): { readonly value: JsonValue; readonly whole: boolean } {
   let whole = true

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Tool, toolError } from './tool.ts'
 
-// Arithmetic expressions: numbers, + - * / % ^, parentheses and a list of functions. Nothing has a name but functions,
-// so there is nothing to look up, and evaluation is one pass over the text.
+// Arithmetic expressions: numbers, + - * / % ^, parentheses and a list of functions. There are no variables, and
+// evaluation is one pass over the text.
 
-/** What is wrong with an expression, for the one who wrote it. */
+/** Tells the author of an expression what is wrong with it. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }
@@ -14,7 +14,7 @@ const deepestNesting = 64
 
 type Operation = (...values: number[]) => number
 
-/** Each takes one value, unless it is listed below. */
+/** Each takes one value, unless listed in `mostValues`. */
 const functions: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['abs', Math.abs],
   ['sqrt', Math.sqrt],
@@ -35,7 +35,7 @@ const mostValues: Readonly<Record<string, number>> = { round: 2, min: 100, max: 
 
 export const functionNames: readonly string[] = [...functions.keys()]
 
-/** From left to right, with how closely they bind. */
+/** Left-associative operators with their precedence. */
 const operators: ReadonlyMap<string, readonly [number, Operation]> = new Map<string, [number, Operation]>([
   ['+', [1, (a, b) => a! + b!]],
   ['-', [1, (a, b) => a! - b!]],
@@ -76,7 +76,7 @@ class Reader {
     return this.#at === this.#tokens.length ? value : this.#unexpected()
   }
 
-  /** Terms joined by operators that bind at least so closely. */
+  /** Terms joined by operators of at least this precedence. */
   #terms(least = 1): number {
     let value = this.#signed()
     for (;;) {
@@ -88,14 +88,14 @@ class Reader {
     }
   }
 
-  /** A sign binds less than a power: -2^2 is -4. */
+  /** A sign binds less tightly than a power: -2^2 is -4. */
   #signed(): number {
     let sign = 1
     for (; this.#next === '-' || this.#next === '+'; this.#at += 1) if (this.#next === '-') sign = -sign
     return sign * this.#power()
   }
 
-  /** From right to left: 2^3^2 is 2^9. */
+  /** Right-associative: 2^3^2 is 2^9. */
   #power(): number {
     const base = this.#primary()
     return this.#takes('^') ? base ** this.#nested(() => this.#signed()) : base
@@ -160,11 +160,11 @@ class Reader {
   }
 }
 
-/** To so many decimals, halves away from zero, on the number as it is written: 1.005 to two decimals is 1.01. */
+/** Rounds half away from zero, in decimal notation: 1.005 to two decimals is 1.01. */
 function roundTo(value: number, decimals = 0): number {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 12)
     throw new ExpressionError('round takes 0 to 12 decimals.')
-  // The text of a number this large has an exponent already, and it has no decimals.
+  // Numbers this large have no decimals, and are written with an exponent.
   if (Math.abs(value) >= 1e21) return value
   const [digits, exponent = '0'] = Math.abs(value).toString().split('e') as [string, string?]
   const scaled = Math.round(Number(`${digits}e${Number(exponent) + decimals}`))

@@ -57,7 +57,7 @@ function isFunctional({ input, output }: ProgramTest): boolean {
   )
 }
 
-/** Public tests hold no secret, so a failed one is shown in full. What the program says comes from its own sandbox. */
+/** Public tests are no secret, so a failed one is shown in full. The rest is the program's own output. */
 function show(test: ProgramTest, { status, report, value }: TestResult): object {
   if (status === 'passed') return { status }
   return {

@@ -26,7 +26,7 @@ export const pythonExec: Tool<z.infer<typeof payload>> = {
     if (sandbox === undefined) return toolError('unavailable', 'There is no sandbox to run programs in.')
     const { end, code, stdout, stderr } = await sandbox.run(source, stdin, signal)
     const ended = end === 'signal' ? `killed by signal ${code}` : (endings[end] ?? 'stopped')
-    // As a shell has it: a signal counts from 128 on.
+    // Like a shell: 128 plus the signal's number.
     const exitStatus = end === 'exit' ? code : end === 'signal' ? 128 + code : null
     return { status: 'ok', result: { ended, exit_status: exitStatus, stdout, stderr } }
   },

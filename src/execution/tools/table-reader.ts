@@ -54,7 +54,7 @@ export const tableReader: Tool<Request> = {
   },
 }
 
-/** A table, row or column that was asked for is not there. */
+/** A requested table, row or column does not exist. */
 class NotThere extends Error {}
 
 type Result = Extract<ToolObservation, { status: 'ok' }>['result']
@@ -111,7 +111,7 @@ const mostRowsListed = 30
 const mostCells = 400
 const longestCell = 300
 
-/** Rows with their numbers, so that a later request can name them. Long results are cut, and say so. */
+/** Rows with their numbers, so that a later request can name them. Long results are cut and marked. */
 function show(table: Table, numbers: readonly number[], wanted?: readonly (string | number)[]): Result {
   const width = table.rows.reduce((most, row) => Math.max(most, row.length), table.header?.length || 1)
   const indexes = wanted?.map((column) => columnIndex(table, column)) ?? [...Array(width).keys()]
@@ -133,7 +133,7 @@ function rowNumbers(table: Table): number[] {
 }
 
 function columnIndex(table: Table, column: string | number): number {
-  // A table without a header keeps its names in the first row.
+  // Without a header, the first row holds the column names.
   return find(column, table.header ?? table.rows[0] ?? [], 'column')
 }
 
@@ -158,7 +158,7 @@ function normal(text: string): string {
 
 const plainNumber = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?$/
 
-/** The number that a cell shows: `$1,234.5`, `12 %`, `(3.2)` for a negative one, `−5`. Undefined for other text. */
+/** The number a cell shows: `$1,234.5`, `12 %`, `(3.2)` for a negative number, `−5`. Undefined for other text. */
 export function cellNumber(cell: string): number | undefined {
   const text = cell.trim()
   if (text.length > 40) return undefined

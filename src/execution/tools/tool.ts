@@ -6,23 +6,23 @@ import { BrokenTask } from '../../sandbox/program/program-message.ts'
 import type { ProgramSandbox } from '../../sandbox/program-sandbox.ts'
 import { SandboxFailure } from '../../sandbox/unavailable.ts'
 
-/** All that a tool may see of a task: its public part. */
+/** All a tool may see of a task: its public part. */
 export interface ToolContext {
   readonly tables?: readonly Table[]
   readonly program?: ProgramInterface
   readonly publicTests?: readonly ProgramTest[]
-  /** Undefined where there is no sandbox: tools that run programs then say so. */
+  /** Undefined if there is none; tools that run programs then report it. */
   readonly sandbox?: ProgramSandbox
-  // Every reference has a `kind`, so none can pass for a context, whatever else it has in common with one.
+  // Every reference has a `kind`, so this keeps the compiler from accepting one as a context.
   readonly kind?: never
 }
 
-/** What the runtime tells a model about its request. An error is data for the model, not an exception. */
+/** What a model is told about its request. An error is data for the model, not an exception. */
 export type ToolObservation =
   | { readonly status: 'ok'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly status: 'error'; readonly reason: ToolErrorReason; readonly message: string }
 
-/** `bad_payload`: the model can do better; `failed`: the request made no sense here; `unavailable`: not its fault. */
+/** `bad_payload`: the model can fix it; `failed`: the request makes no sense here; `unavailable`: not the model's fault. */
 export type ToolErrorReason = 'bad_payload' | 'failed' | 'unavailable'
 
 export interface Tool<Payload = unknown> {
@@ -30,7 +30,7 @@ export interface Tool<Payload = unknown> {
   /** What it does and what its payload looks like, for a model to read. */
   readonly description: string
   readonly payload: z.ZodType<Payload>
-  /** Gets a payload that fits. Throws only for the signal, and for what `useTool` turns into an observation. */
+  /** Gets a payload that matches the schema. Throws only on the signal, or errors that `useTool` turns into observations. */
   run(payload: Payload, context: ToolContext, signal?: AbortSignal): Promise<ToolObservation>
 }
 
@@ -69,7 +69,7 @@ function isObservation(value: unknown): value is ToolObservation {
   return status === 'error' && reasons.includes(reason) && typeof message === 'string'
 }
 
-/** A tool of the user's that gives something else than it must: a model would be told nonsense. */
+/** A user's tool returned something other than an observation, which would only confuse the model. */
 export class ToolShapeError extends Problem {
   constructor(tool: string, given: unknown) {
     const shown = inspect(given, { depth: 1, breakLength: Number.POSITIVE_INFINITY }).slice(0, 200)

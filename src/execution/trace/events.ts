@@ -4,13 +4,13 @@ import type { Usage } from '../../models/usage.ts'
 import type { NodeStatus, Packet } from '../packet.ts'
 import type { ToolObservation } from '../tools/tool.ts'
 
-/** Events of an execution, for a live view. They hold no text of tasks, models or tools except the answer. */
+/** Events of an execution, for live views. Apart from the answer, they contain no text of tasks, models or tools. */
 export type ExecutionEvent = Readonly<{ execution: string } & EventBody>
 
 export type EventBody =
   | { type: 'execution-start'; task: string; nodes: readonly AnnouncedNode[] }
   | { type: 'node-start'; node: string }
-  /** `digest` is the request's, where a cache is in use. */
+  /** `digest` identifies the request, if replies are being reused. */
   | {
       type: 'call-end'
       node: string
@@ -36,12 +36,15 @@ interface AnnouncedNode extends Pick<Packet, 'node' | 'role' | 'executor' | 'par
 }
 
 /**
- * `unanswered`: it ran to its end without a valid answer. `stopped`: the model refused (key, money, permission) or is gone,
- * so that no other call can succeed.
+ * `unanswered`: it ran to the end without a valid answer. `stopped`: the model refused (key, money, permission) or is
+ * gone, so that no further call can succeed.
  */
 export type ExecutionStatus = 'answered' | 'unanswered' | 'stopped' | 'timed_out' | 'aborted'
 
-/** Tells a listener of one execution's events. A listener that throws is dropped: a bug in a view must not change anything. */
+/**
+ * Passes one execution's events to a listener. A listener that throws is dropped: a bug in a view must not affect the
+ * execution.
+ */
 export function announcer(
   execution: string,
   listener: ((event: ExecutionEvent) => void) | undefined,

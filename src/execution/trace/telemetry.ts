@@ -15,9 +15,9 @@ import type { Asked } from '../node.ts'
 import type { PlannedNode } from '../plan.ts'
 import type { Tool } from '../tools/tool.ts'
 
-// Spans follow OpenTelemetry's conventions for generative AI, which are in development and live in
-// open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md, gen-ai-agent-spans.md). This file is the only
-// place to change when they do. What they have no name for is under `magic`.
+// Spans follow OpenTelemetry's conventions for generative AI, which are still in development at
+// open-telemetry/semantic-conventions-genai (docs/gen-ai/gen-ai-spans.md, gen-ai-agent-spans.md). Only this file has
+// to follow their changes. Attributes without a convention go under `magic`.
 
 export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev'
 
@@ -26,11 +26,11 @@ interface TracedWorkflow {
   readonly workflow: string
   readonly task: string
   readonly model: ModelIdentity
-  /** Whether spans may hold requests, replies and observations. */
+  /** Whether spans may contain requests, replies and observations. */
   readonly content: boolean
 }
 
-/** A span that has started: of an execution (a workflow), of one of its nodes (an agent), of a call or of a tool. */
+/** A started span: of an execution (workflow), a node (agent), a call or a tool. */
 export class OpenSpan {
   readonly #of: TracedWorkflow
   readonly #tracer: Tracer
@@ -44,7 +44,7 @@ export class OpenSpan {
     this.#context = trace.setSpan(parent, span)
   }
 
-  /** Nothing where nobody records: checked once per execution, so that telemetry that is off costs nothing per node. */
+  /** Undefined if nobody records. Checked once per execution, so that disabled telemetry costs nothing per node. */
   static start(of: TracedWorkflow): OpenSpan | undefined {
     const tracer = trace.getTracerProvider().getTracer('magic-agents', undefined, { schemaUrl })
     const attributes = {
@@ -57,7 +57,7 @@ export class OpenSpan {
     return span.isRecording() ? new OpenSpan(of, tracer, span, context.active()) : undefined
   }
 
-  /** So that spans of an instrumented HTTP client become children of this one. */
+  /** Makes spans of an instrumented HTTP client children of this one. */
   within<Result>(work: () => Result): Result {
     return context.with(this.#context, work)
   }
@@ -113,7 +113,7 @@ export class OpenSpan {
     this.end(error, this.#content('gen_ai.tool.call.result', result))
   }
 
-  /** For an execution or a node. */
+  /** Ends the span of an execution or a node. */
   endAs(status: string, hasFailed: boolean, usage?: Usage): void {
     this.end(hasFailed ? status : undefined, { 'magic.status': status, ...(usage && tokens(usage)) })
   }

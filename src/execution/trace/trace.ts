@@ -9,20 +9,20 @@ import { type RequestTexts, userMessage } from '../request.ts'
 import type { Text } from '../text.ts'
 
 /**
- * The record of an execution, ready for `JSON.stringify`. Texts that several requests share stand once, in `texts`.
- * Durations and starts are monotonic milliseconds, starts from that of the execution.
+ * The record of an execution, ready for `JSON.stringify`. Texts that requests share are stored once, in `texts`.
+ * Times are monotonic milliseconds; starts count from the start of the execution.
  */
 export type Trace = ReturnType<typeof traceOf>
 export type TracedNode = ReturnType<typeof traceNode>
 type TracedCall = ReturnType<typeof traceCall>
 
-/** A model may reply with megabytes; a trace need not keep them. */
+/** Models may reply with megabytes; a trace does not keep them. */
 const longestReply = 64_000
 
-/** Keeps a text for the trace and returns its key. */
+/** Stores a text in the trace and returns its key. */
 type Keep = (text: Text) => string
 
-/** The record of an execution that has ended. Without `content` it holds no text of tasks, models or tools. */
+/** The record of an ended execution. Without `content`, it contains no text of tasks, models or tools. */
 export function traceOf(
   { id, status, graph, notes, answer, stop, durationMs, usage, reused, cost }: Omit<Execution, 'trace'>,
   { task, library, contract, model }: Omit<ExecutionOptions, 'graph'>,
@@ -30,7 +30,7 @@ export function traceOf(
   startedAt: Date,
   content: boolean,
 ) {
-  /** By digest, or for messages and later turns by their node. Empty when content is not kept. */
+  /** Keyed by digest, or by node for messages and later turns. Empty without `content`. */
   const texts: Record<string, string> = {}
   const keep = ({ key, text }: Text): string => {
     if (content) texts[key] = text
@@ -47,20 +47,20 @@ export function traceOf(
     task: content ? task.id : idWithoutText(task),
     graph: graph.toJSON(),
     ...(content && notes !== undefined && { notes }),
-    /** Fingerprint. */
+    /** The library's fingerprint. */
     library: library.fingerprint,
     contract: contract.name,
     model: model.identity,
     nodes: runs.map((run) => traceNode(run, keep, content)),
     texts,
     usage,
-    /** What identical requests saved. */
+    /** What reuse of identical requests saved. */
     reused,
     cost,
   }
 }
 
-/** A task's id, for places that hold no text of tasks: a question asked without an id is named by itself. */
+/** A task's id, without revealing its text: a question asked without an id is its own id. */
 export function idWithoutText({ id, question }: Task): string {
   return id === question ? `sha256:${hash('sha256', question, 'hex').slice(0, 16)}` : id
 }
@@ -87,7 +87,7 @@ function traceCall(record: CallRecord, keep: Keep, content: boolean) {
   const { request, reused, startMs, durationMs } = record
   const { reply, attempts } = record.call
   return {
-    /** Keys of `texts`; `tracedRequest` puts them together again. */
+    /** Keys of `texts`; `tracedRequest` rebuilds the request. */
     request: {
       system: keep(request.system),
       opening: request.opening.map(keep),
@@ -95,7 +95,7 @@ function traceCall(record: CallRecord, keep: Keep, content: boolean) {
       closing: request.closing.map(keep),
     },
     reply: reply.ok && content ? boundedText(reply.text, longestReply) : undefined,
-    /** Why there is no reply. Attempts do not tell: another execution may have made them. */
+    /** Why there is no reply. `attempts` may be empty if another execution made them. */
     failure: reply.ok ? undefined : reply.kind,
     reused: reused || undefined,
     startMs: rounded(startMs),
@@ -122,17 +122,17 @@ function traceTool({ tool, payload, observation, startMs, durationMs }: ToolReco
   }
 }
 
-/** A model's value as a trace keeps it: whole, unless it is absurdly long. */
+/** A model's value as the trace stores it: whole, unless it is absurdly long. */
 function tracedValue(value: JsonValue): JsonValue {
   return JSON.parse(boundedValue(value, longestReply))
 }
 
-/** To the microsecond; what a clock adds to that is noise. */
+/** To the microsecond; anything finer is noise. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }
 
-/** The request of a call as it was sent. */
+/** Rebuilds a call's request as it was sent. */
 export function tracedRequest(
   { texts }: Pick<Trace, 'texts'>,
   { request }: Pick<TracedCall, 'request'>,
