@@ -1,22 +1,39 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** Ends the run with `N passed, M failed`, a line that any CI can read. */
+type Failure = readonly [name: string, errors: readonly Pick<SerializedError, 'message'>[]]
+
+/** Ends the run with every failure in short, so that the tail of a log names them, and a line that any CI can read. */
 export default class PlainSummary implements Reporter {
-  onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
-    let passed = 0
-    let skipped = 0
-    // A module that does not load, and an error outside every test, count as failures: they have no test to fail.
-    let failed = errors.length
-    for (const module of modules) {
-      const tests = [...module.children.allTests()]
-      if (module.state() === 'failed' && !tests.some((test) => test.result().state === 'failed')) failed += 1
-      for (const test of tests) {
-        const { state } = test.result()
-        if (state === 'passed') passed += 1
-        else if (state === 'failed') failed += 1
-        else skipped += 1
-      }
-    }
-    process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    const count = (wanted: string) => tests.filter((test) => test.result().state === wanted).length
+    // A file that does not load, and an error outside every test, count as failures although no test failed.
+    const failures = [
+      ...modules.flatMap(failuresOf),
+      ...unhandled.map((error): Failure => ['outside of any test', [error]]),
+    ]
+    const [passed, skipped] = [count('passed'), tests.length - count('passed') - count('failed')]
+    const lines = [
+      ...failures.map(([name, errors]) => `FAILED ${name}\n${errors.map(inShort).join('\n')}`),
+      `\n${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    ]
+    process.stdout.write(`\n${lines.join('\n')}\n`)
   }
+}
+
+/** The failed tests, and the file or its suites where loading or a hook failed. */
+function failuresOf(module: TestModule): Failure[] {
+  const file = module.relativeModuleId
+  const failures: Failure[] = []
+  if (module.errors().length > 0) failures.push([file, module.errors()])
+  for (const suite of module.children.allSuites())
+    if (suite.errors().length > 0) failures.push([`${file} > ${suite.fullName}`, suite.errors()])
+  for (const test of module.children.allTests('failed'))
+    failures.push([`${file} > ${test.fullName}`, test.result().errors ?? []])
+  return failures.length === 0 && module.state() === 'failed' ? [[file, []]] : failures
+}
+
+function inShort({ message }: Pick<SerializedError, 'message'>): string {
+  const lines = message.split('\n').slice(0, 8)
+  return lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')
 }
