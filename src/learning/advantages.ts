@@ -1,13 +1,13 @@
 import { requireFinite } from './finite.ts'
 
-/** A deviation below this, of returns scaled to at most 1, is rounding noise. */
+/** With returns scaled to at most 1, a deviation below this is rounding noise. */
 const noDeviation = 1e-12
 
 /**
- * A_{k,t} = (G_{k,t} − μ_t) / (σ_t + ε), with μ_t and σ_t (population) over the trajectories that have an action at
- * position t; a STOP may meet an addition there. `returns[k]` and the result have one entry per action of
- * trajectory k, STOP included; shorter trajectories are not padded. A position where nothing can be compared, being
- * alone, all zero or without deviation, gives 0.
+ * Position-aligned advantages: A_{k,t} = (G_{k,t} − μ_t) / (σ_t + ε), with μ_t and σ_t (population) over the
+ * trajectories that have an action at position t, whether STOP or an addition. `returns[k]` and the result have one
+ * entry per action of trajectory k, STOP included; shorter trajectories are not padded. A position with nothing to
+ * compare (one trajectory, all zero, or no deviation) gives 0.
  */
 export function positionAligned(returns: readonly (readonly number[])[], epsilon: number): number[][] {
   const advantages = returns.map((ofTrajectory) => new Array<number>(ofTrajectory.length).fill(0))
@@ -23,7 +23,7 @@ export function positionAligned(returns: readonly (readonly number[])[], epsilon
   return advantages
 }
 
-/** Scaled by the largest absolute value m, and ε by 1/m: mathematically the same, but squares cannot over- or underflow. */
+/** Scales by the largest absolute value m, and ε by 1/m: mathematically the same, but squares cannot over- or underflow. */
 function normalize(returns: readonly number[], epsilon: number): number[] {
   const nothing = returns.map(() => 0)
   const largest = returns.reduce((m, value) => Math.max(m, Math.abs(value)), 0)

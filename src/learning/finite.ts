@@ -1,6 +1,6 @@
 import { exitCode, Problem } from '../problem.ts'
 
-/** One NaN would spread to every return, advantage and weight, so it is refused at its source. */
+/** One NaN would spread to every return, advantage and weight, so it is rejected where it appears. */
 export function requireFinite(value: number, what: string): number {
   if (!Number.isFinite(value)) throw new NonFiniteError(what, value)
   return value

@@ -8,47 +8,50 @@ import type { Adam } from '../numerics/adam.ts'
 import type { Parameters } from '../numerics/parameters.ts'
 import type { GraphScore, ScoreGraph } from './update.ts'
 
-/** A graph that was run on a training question, with what came of it. */
+/** The result of running a graph on a training question. */
 export interface GraphLook extends GraphScore {
   readonly graph: AgentGraph
   /** The question's id. */
   readonly task: string
 }
 
-/** What one update of a learner is given. */
+/** The input of one update. */
 export interface LearningRound {
   /** Counted from 0. */
   readonly update: number
-  /** The training questions, in their order. */
+  /** The training questions, in order. */
   readonly tasks: readonly Task[]
   /** The looks of each earlier update. */
   readonly rounds: readonly (readonly GraphLook[])[]
   readonly evaluate: ScoreGraph
 }
 
-/** What an update has looked at, and the loss of its last step. */
+/** The graphs an update ran, and the loss of its last step. */
 export interface LearnedRound {
   readonly looks: readonly GraphLook[]
   readonly loss: number
 }
 
 /**
- * What learns in a run in the policy's place. An update depends only on weights, moments, its number, the seed and earlier
- * looks, so a run that is resumed ends with identical weights. If an evaluation fails, no weight has changed.
+ * Learns in place of the policy. An update depends only on weights, moments, its number, the seed and earlier looks,
+ * so a resumed run ends with identical weights. If an evaluation fails, no weight changes.
  */
 export interface GraphLearner {
   readonly parameters: Parameters
   readonly adam: Adam
-  /** Whether it learns from what graphs cost: a model without a price is refused then. */
+  /** Whether it learns from the cost of graphs. If so, a model without a price is refused. */
   readonly needsPrice?: boolean
-  /** Updates of a whole training on this many questions. */
+  /** Number of updates of a full training on this many questions. */
   updatesFor(questions: number): number
   update(round: LearningRound): Promise<LearnedRound>
-  /** In use. The same task and seed always get the same graph; the seed is the training's, unless given. */
+  /**
+   * The graph for a task after training. The same task and seed always give the same graph. The seed defaults to that
+   * of the training.
+   */
   graphFor(task: Task, seed?: number): Promise<AgentGraph>
 }
 
-/** How a run finds its learner: by a name and settings that its record keeps. */
+/** How a run finds its learner: by a name and options kept in its record. */
 export interface LearnerSource {
   readonly name: string
   readonly options: JsonObject
@@ -60,7 +63,7 @@ export interface LearnerSource {
   }): GraphLearner | Promise<GraphLearner>
 }
 
-/** Runs graphs on questions, all at once. */
+/** Runs all graphs on their questions concurrently. */
 export function lookAt(
   pairs: readonly { readonly graph: AgentGraph; readonly task: string }[],
   evaluate: ScoreGraph,

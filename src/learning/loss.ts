@@ -5,7 +5,7 @@ import type { ActionDistribution, Logits } from '../policy/distribution.ts'
 import { addRegularizerGradient, entropy, klDivergence } from '../policy/kl-and-entropy.ts'
 import { type TrainingSettings, trainingSettings } from '../settings/training.ts'
 
-/** Trajectories of one query, STOP last in each, with the advantage of every position: what an update learns from. */
+/** What an update learns from: the trajectories of one query, each ending in STOP, with an advantage per position. */
 export interface RecordedGroup {
   readonly query: ArrayLike<number>
   readonly restriction: Restriction
@@ -27,10 +27,10 @@ export function lossWeights({ divergenceWeight, entropyWeight }: TrainingSetting
 
 export const paperLossWeights = lossWeights(trainingSettings.parse({}))
 
-/** What one update measured, `[trajectory][position]` and on average over all positions. */
+/** The figures of one update, as `[trajectory][position]` and as means over all positions. */
 export type UpdateReport = ReturnType<typeof groupLoss>
 
-/** A state that the group visited: both policies there, and where the gradient of the logits is collected. */
+/** A state the group visited: the distributions of both policies, and the accumulator for the gradient of the logits. */
 export interface VisitedState {
   readonly policy: ActionDistribution
   readonly reference: ActionDistribution
@@ -47,11 +47,13 @@ export interface LossPosition {
 }
 
 /**
+ * The policy loss with its regularizers:
  * L = 1/M Σ_k Σ_t [−sg(A_{k,t}) log π(a_{k,t} | s_{k,t}) + β_KL KL(s_{k,t}) − β_H H(s_{k,t})].
  *
- * `decided` lists the positions where the policy had a choice. A STOP forced by the unit limit has log-probability, KL and
- * entropy zero and is left out of it, but M still counts it: the paper averages over every recorded position. `recorded` is M:
- * of several groups that make one update, the positions of all; their losses then add up to the mean over all of them.
+ * `decided` lists the positions where the policy had a choice. A STOP forced by the unit limit has log-probability,
+ * KL and entropy zero, so it is not listed, but M still counts it: the paper averages over every recorded position.
+ * `recorded` is M. If several groups make up one update, it counts the positions of all of them, and their losses add
+ * up to the overall mean.
  */
 export function groupLoss(
   group: RecordedGroup,
@@ -60,7 +62,7 @@ export function groupLoss(
   recorded: number = recordedIn(group),
 ) {
   const zeros = () => group.trajectories.map((steps) => new Array<number>(steps.length).fill(0))
-  // `divergences`: KL from the policy to the reference. `policyLoss`: the mean of −A log π.
+  // `divergences`: KL(policy ‖ reference). `policyLoss`: the mean of −A log π.
   const report = { logProbabilities: zeros(), divergences: zeros(), entropies: zeros() }
   const scale = 1 / recorded
   const sums = { policy: 0, divergence: 0, entropy: 0 }

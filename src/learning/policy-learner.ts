@@ -48,12 +48,12 @@ export class PolicyLearner {
     return this.policy.parameters
   }
 
-  /** One optimizer step on the loss of a group. A loss or gradient that is not finite is refused; no weight changes. */
+  /** One optimizer step on the loss of a group. Throws if the loss or a gradient is not finite; then no weight changes. */
   update(group: RecordedGroup): UpdateReport {
     return this.updateTogether([group])[0]!
   }
 
-  /** The same on the groups of several queries: their mean over all positions, in one pass. */
+  /** One optimizer step on the groups of several queries, with the mean taken over all their positions. */
   updateTogether(groups: readonly RecordedGroup[]): UpdateReport[] {
     return this.#differentiate(groups, (gradients) => {
       if (gradients.surelyFinite() && this.#parts.others.every((tensor) => this.#isFinite(tensor))) {
@@ -66,7 +66,7 @@ export class PolicyLearner {
     })
   }
 
-  /** The loss of a group, its gradients added to the parameters' buffers. With `applyGradients`, `update` in two steps. */
+  /** Adds a group's gradients to the parameters' buffers. Together with `applyGradients`, this is `update` in two steps. */
   accumulateGradients(group: RecordedGroup): UpdateReport {
     return this.#differentiate([group], (gradients) => gradients.write())[0]!
   }
@@ -84,7 +84,7 @@ export class PolicyLearner {
     parameters.markChanged()
   }
 
-  /** Forward pass, loss, backward pass. `use` gets the gradients while they are in memory. */
+  /** Forward pass, loss, backward pass. `use` gets the gradients before their memory is released. */
   #differentiate(
     groups: readonly RecordedGroup[],
     use: (gradients: WeightGradients) => void,
@@ -136,7 +136,7 @@ export class PolicyLearner {
   ): Logits[] {
     const { reference } = this
     return reference.scratch(() => {
-      // The reference is always in evaluation mode, so to it states that differ only in their dropout are the same.
+      // The reference never drops out, so states that differ only in their dropout mask are the same to it.
       const [distinct, stateOf] = distinctStates(
         states.map(({ graph, query }) => ({ graph, query, dropoutKeep: null })),
       )
@@ -152,14 +152,15 @@ export class PolicyLearner {
   }
 }
 
-/** Every recorded step with its advantage. Refuses illegal actions and advantages that are missing or not finite. */
+/** Every recorded step with its advantage. Throws for illegal actions and for missing or non-finite advantages. */
 function recordedPositions(group: RecordedGroup, query: number, space: ConstructionSpace) {
   return group.trajectories.flatMap((steps, trajectory) =>
     steps.map((step, position) => {
       const advantage = group.advantages[trajectory]?.[position]
       if (advantage === undefined)
         throw new RangeError(`Action ${position} of trajectory ${trajectory} has no advantage.`)
-      // Checked here, because a forced STOP multiplies its advantage by zero and the loss would not show it.
+      // Checked here, because a forced STOP multiplies its advantage by zero, which would hide the problem from the
+      // loss.
       requireFinite(advantage, `advantage of action ${position} of trajectory ${trajectory}`)
       const reason = whyIllegal(step.action, step.graph, space)
       if (reason !== undefined) throw new IllegalActionError(reason)
@@ -169,8 +170,8 @@ function recordedPositions(group: RecordedGroup, query: number, space: Construct
 }
 
 /**
- * Each state once, and the index of every given state among them. Equal graphs are one state, such as the empty graph
- * that every trajectory starts from, unless a dropout mask tells them apart.
+ * The distinct states, and the index of every given state among them. Equal graphs are one state (such as the empty
+ * graph that every trajectory starts from) unless their dropout masks differ.
  */
 function distinctStates(states: readonly NetworkState[]): [distinct: NetworkState[], stateOf: number[]] {
   const distinct: NetworkState[] = []
@@ -186,7 +187,10 @@ function distinctStates(states: readonly NetworkState[]): [distinct: NetworkStat
   return [distinct, stateOf]
 }
 
-/** The realizations of all units. One that its role lacks is left out; the encoder then refuses the graph. */
+/**
+ * The branches (role and realization) of all units. A realization its role lacks is skipped; the encoder rejects that
+ * graph later.
+ */
 function usedBranches(states: readonly NetworkState[], { roles, indexOf }: RoleSpace): number[] {
   const units = states.flatMap(({ graph }) => graph.units)
   return units

@@ -2,8 +2,8 @@ import { requireFinite } from './finite.ts'
 import type { Trajectory } from './trajectory.ts'
 
 /**
- * Discounted returns-to-go, one per action, computed backward: the two terminal fields meet at STOP, and
- * G_t = r_t + η G_{t+1} before it. η is the one that shaped the rewards, or shaping would not cancel.
+ * Discounted returns-to-go, one per action, computed backward: STOP's return is the sum of the two terminal rewards,
+ * and G_t = r_t + η G_{t+1} before it. η must be the one that shaped the rewards, or shaping would not cancel.
  */
 export function returnsToGo({
   transitions,

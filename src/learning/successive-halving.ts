@@ -1,17 +1,17 @@
 import type { GraphScore } from './update.ts'
 
-/** So many candidates are evaluated on so many of the questions, from the first on. */
+/** How many candidates are evaluated, on the first how many questions. */
 export interface HalvingRound {
   readonly candidates: number
   readonly questions: number
 }
 
-/** Shares of the questions, one per round: each round halves the candidates and so costs about as much as any other. */
+/** Share of the questions per round. As the candidates are halved each time, all rounds cost about the same. */
 const usualShares = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
 
 /**
- * The largest search that at most so many evaluations pay for; it has no rounds where they do not suffice to compare two
- * candidates on all questions.
+ * The rounds of the largest search within `evaluations`. Empty if that is not enough to compare two candidates on all
+ * questions.
  */
 export function halvingRounds(
   questions: number,
@@ -29,7 +29,7 @@ export function halvingRounds(
   return candidates > 1 ? roundsOf(candidates) : []
 }
 
-/** What the rounds cost at most; what a candidate scored in earlier rounds is not evaluated again. */
+/** Evaluations that the rounds need at most. Questions of earlier rounds are not evaluated again. */
 export function evaluationsOf(rounds: readonly HalvingRound[]): number {
   let sum = 0
   for (const [position, { candidates, questions }] of rounds.entries())
@@ -37,7 +37,7 @@ export function evaluationsOf(rounds: readonly HalvingRound[]): number {
   return sum
 }
 
-/** A candidate with the sums of what it scored and used on the questions so far. */
+/** A candidate with its total score and tokens on the questions so far. */
 export interface Contender<Candidate> {
   readonly candidate: Candidate
   readonly score: number
@@ -45,9 +45,9 @@ export interface Contender<Candidate> {
 }
 
 /**
- * Finds the best of many candidates by successive halving: all of them on a few questions, the better half on twice as many,
- * until the last two or more are compared on all. The higher score wins, of equals the fewer tokens, then the earlier place.
- * `evaluate` gets a whole round at once.
+ * Finds the best of many candidates by successive halving: all of them on a few questions, the better half on twice
+ * as many, until the remaining ones are compared on all questions. The higher score wins, then fewer tokens, then the
+ * earlier position. `evaluate` gets a whole round at once.
  */
 export async function successiveHalving<Candidate, Question>(
   candidates: readonly Candidate[],

@@ -2,7 +2,7 @@ import { queryEmbedding } from '../encoder/query-embedding.ts'
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { splitOf, splitVersion, type TaskSet } from '../tasks/task-set.ts'
 
-/** The training questions as the policy sees them, in the order in which they are learned from. */
+/** The training questions as the policy sees them, in training order. */
 export interface TrainingQuestions {
   readonly queries: readonly { readonly id: string; readonly embedding: ArrayLike<number> }[]
   /** A version of their content. */

@@ -4,19 +4,19 @@ import type { RewardSettings } from '../settings/rewards.ts'
 import { requireFinite } from './finite.ts'
 import { roleRepetition, structuralComplexity } from './structural-terms.ts'
 
-/** Scores of the graph before and after one addition, in the order of the trajectory's probes. */
+/** Scores before and after one addition, in the order of the trajectory's probes. */
 interface ProbeScores {
   readonly parentScores: readonly number[]
   readonly childScores: readonly number[]
 }
 
-/** One construction and every score that its credit depends on. */
+/** A construction with every score its credit depends on. */
 export interface ScoredConstruction {
-  /** The id of the task that the graph was built for. */
+  /** The id of the task the graph was built for. */
   readonly query: string
-  /** Ids of the tasks that every partial graph was run on, one set for all trajectories of the query. */
+  /** Ids of the tasks every partial graph was run on; the same for all trajectories of the query. */
   readonly probes: readonly string[]
-  /** Every decision: the additions in order, then STOP, which stays also when it was forced. */
+  /** Every decision: the additions in order, then STOP, even if it was forced. */
   readonly actions: readonly Action[]
   /** Whether STOP was the only legal action. */
   readonly forcedStop: boolean
@@ -24,14 +24,14 @@ export interface ScoredConstruction {
   readonly transitions: readonly ProbeScores[]
   /** S(G, q) of the final graph on the query. */
   readonly terminalScore: number
-  /** What running the final graph on the query took. Needed only when calls or tokens are penalised. */
+  /** Calls and tokens of the final graph on the query. Needed only if they are penalised. */
   readonly terminalUsage?: { readonly calls: number; readonly tokens: number }
 }
 
 /**
- * A construction with its credit. Terminal terms stay apart from the last addition's reward, under the paper's own
- * names. A trajectory is itself a scored construction, also after a round trip through JSON, so its credit can be
- * computed again later, with the same or other settings.
+ * A construction with its credit. The terminal terms are kept apart from the last addition's reward, under the
+ * paper's names. A trajectory is itself a scored construction, even after a round trip through JSON, so its credit
+ * can be recomputed later with the same or other settings.
  */
 export type Trajectory = ReturnType<typeof creditTrajectory>
 
@@ -77,7 +77,7 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
       increment,
       /** Φ_{t+1}. */
       potential,
-      /** F_t, the reward stored with the addition, whose task reward is zero. */
+      /** F_t, the shaping reward. It is the addition's whole reward, since its task reward is zero. */
       reward,
     }
   })
@@ -92,16 +92,17 @@ export function creditTrajectory(scored: ScoredConstruction, settings: RewardSet
     terminalScore,
     terminalUsage,
     terminal_reward: requireFinite(terminalReward(scored, settings), 'terminal reward'),
-    // −Φ: the terminal state has potential zero. Not a bare minus, which would make -0 of 0.
+    // −Φ, as the terminal state has potential zero. Written as a subtraction, because a bare minus would turn 0 into
+    // -0.
     terminal_shaping_reward: 0 - before.potential,
-    /** What the credit was computed with; returns take their discount from here. */
+    /** The settings behind the credit; returns take their discount from here. */
     settings,
   }
 }
 
 /**
- * ΔU_P = Σ_p [S(G', p) − S(G, p)] / (κ + |P|): what an addition gained on the probes, paired probe by probe, so that the
- * prior u_0 of the utility cancels. Without probes it is 0, also when κ = 0 would leave 0/0.
+ * ΔU_P = Σ_p [S(G', p) − S(G, p)] / (κ + |P|): the gain of an addition, paired probe by probe, so that the prior u_0
+ * of the utility cancels. Without probes it is 0, even if κ = 0 would give 0/0.
  */
 function pairedUtilityGain(
   parentScores: readonly number[],
@@ -114,8 +115,8 @@ function pairedUtilityGain(
 }
 
 /**
- * The task's part of STOP's reward: S, less what calls and tokens cost. The paper's weights for both are zero; it
- * speaks of normalizers but gives no value, so here a weight is simply per call and per token.
+ * STOP's task reward: S, minus the penalties for calls and tokens. The paper sets both weights to zero and mentions
+ * normalizers without giving values, so a weight here is simply per call and per token.
  */
 function terminalReward(
   { terminalScore, terminalUsage }: ScoredConstruction,

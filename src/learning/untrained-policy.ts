@@ -7,7 +7,7 @@ import type { TrainingSettings } from '../settings/training.ts'
 import { lossWeights } from './loss.ts'
 import { PolicyLearner } from './policy-learner.ts'
 
-/** All of a policy but its weights. */
+/** Everything about a policy except its weights. */
 export async function policyOptions(
   library: Library,
   { hidden, maxUnits, maxDepth, dropout, gain }: TrainingSettings,
@@ -22,7 +22,7 @@ export async function policyOptions(
   }
 }
 
-/** What a training begins with: the policy is fixed by library, settings and encoder. */
+/** The starting point of a training, fully determined by library, settings and encoder. */
 export async function untrainedLearner(
   library: Library,
   settings: TrainingSettings,

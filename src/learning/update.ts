@@ -13,11 +13,11 @@ import { returnsToGo } from './returns.ts'
 import type { TrainingQuestions } from './training-questions.ts'
 import { creditTrajectory, type ScoredConstruction, type Trajectory } from './trajectory.ts'
 
-/** S(G, q), with what running the graph took. */
+/** S(G, q), with the usage of running the graph. */
 export interface GraphScore {
   readonly score: number
   readonly usage?: ScoredConstruction['terminalUsage']
-  /** In the currency of the model's price, as if nothing had been known before; absent where the model has none. */
+  /** In the currency of the model's price, as if no reply had been reused. Absent if the model has no price. */
   readonly cost?: number
 }
 
@@ -29,7 +29,7 @@ export interface UpdateOptions {
   readonly questions: TrainingQuestions
   /** Counted from 0. */
   readonly update: number
-  /** How many there are to be. */
+  /** Number of updates in the whole training. */
   readonly updates: number
   readonly evaluate: ScoreGraph
 }
@@ -37,37 +37,37 @@ export interface UpdateOptions {
 /** What an update did. */
 export interface TrainedUpdate {
   readonly update: number
-  /** The question that it was about, if it was about one. */
+  /** The question it was about, if there was only one. */
   readonly query?: string
   readonly temperature: number
   readonly trajectories: readonly Trajectory[]
   readonly advantages: readonly (readonly number[])[]
   readonly report: Pick<UpdateReport, 'loss' | 'policyLoss' | 'meanDivergence' | 'meanEntropy'>
-  /** Distinct pairs of graph and task that were scored. */
+  /** Number of distinct pairs of graph and task that were scored. */
   readonly evaluations: number
-  /** Of an organisation that learns: the graphs that were run, in the place of trajectories. */
+  /** For a learning organisation: the graphs that were run, instead of trajectories. */
   readonly looks?: readonly GraphLook[]
-  /** By values: the graph that was chosen for each training question. */
+  /** Value learning only: the graph chosen for each training question. */
   readonly chosen?: readonly { readonly task: string; readonly graph: AgentGraph }[]
-  /** By values: what choosing per question gained on questions that had no part in it. */
+  /** Value learning only: the gain of choosing per question, measured on left-out questions. */
   readonly gain?: number
-  /** By values, of the last update: what choices by fewer questions would have scored. */
+  /** Value learning only, last update: what choices based on fewer questions would have scored. */
   readonly curve?: readonly { readonly questions: number; readonly score: number }[]
 }
 
 /**
- * The policy never sees an execution, so all trajectories are sampled first and all scores they need are asked for at
- * once. Nothing depends on the order in which scores arrive. If one fails, no weight has changed.
+ * Procedure A1. The policy never sees an execution, so all trajectories are sampled first and all their scores are
+ * requested at once. Nothing depends on the order in which scores arrive. If one fails, no weight changes.
  *
- * An update depends only on the weights, the optimizer's moments, its number and the seed, so a run that is resumed ends
- * with identical weights.
+ * An update depends only on the weights, the optimizer's moments, its number and the seed, so a resumed run ends with
+ * identical weights.
  */
 export async function updatePolicy(learner: PolicyLearner, options: UpdateOptions): Promise<TrainedUpdate> {
   const { settings, questions, update, updates, evaluate } = options
   const { seed, restriction } = settings
   const rewards = rewardsOf(settings)
 
-  // Inputs: the questions in turn, at a falling temperature, and one probe set for all trajectories.
+  // Inputs: the next question, at a falling temperature, and one probe set for all trajectories.
   const query = questions.queries[update % questions.queries.length]!
   const temperature = temperatureAt(update, updates, settings)
   // Without weight on the utility gain, probes cannot change a reward: none are run.
@@ -120,7 +120,7 @@ export async function updatePolicy(learner: PolicyLearner, options: UpdateOption
   return { update, query: query.id, temperature, trajectories, advantages, report, evaluations: asked.size }
 }
 
-/** Scores the final graph on the query and, if a unit was added, every partial graph on every probe, all at once. */
+/** Scores the final graph on the query and, if a unit was added, every partial graph on every probe, concurrently. */
 async function scoreConstruction(
   { graph, steps }: Construction,
   query: string,
@@ -146,8 +146,9 @@ async function scoreConstruction(
 }
 
 /**
- * The temperature of an update, counted from 0: exactly the start's at update 0, exactly the end's at the last of the
- * schedule, evenly spaced between them. A schedule of one update samples at the start; later updates stay at the end.
+ * The sampling temperature of an update, counted from 0: it falls linearly from the start's at update 0 to the end's
+ * at the last update of the schedule. A schedule of one update samples at the start's; updates after the schedule
+ * stay at the end's.
  */
 export function temperatureAt(
   update: number,

@@ -13,15 +13,15 @@ export interface PlainLoss extends UpdateReport {
   readonly gradients: Map<string, Float64Array>
 }
 
-/** What an update changes: the weights, and the moments of the optimizer. */
+/** The state an update changes: weights and optimizer moments. */
 export interface PlainTraining {
   readonly parameters: PlainParameters
   readonly adam: PlainAdamState
 }
 
 /**
- * The mean over all recorded positions of −sg(A) log π + β_KL KL − β_H H, differentiated. The reference is a frozen
- * network; its options are the policy's too.
+ * The mean over all recorded positions of −sg(A) log π + β_KL KL − β_H H, with gradients. The reference is a frozen
+ * network with the same options as the policy.
  */
 export function plainLoss(
   parameters: PlainParameters,
@@ -65,7 +65,7 @@ export function plainLoss(
   }
 }
 
-/** One update: the loss, its gradients, a step of Adam. State goes in and comes out, nothing is changed in place. */
+/** One update: the loss, its gradients, a step of Adam. Returns the new state; nothing is changed in place. */
 export function plainUpdate(
   training: PlainTraining,
   reference: PlainNetwork,
@@ -89,7 +89,7 @@ interface Measured {
   readonly entropy: Value
 }
 
-/** One forward pass of the policy, with its recorded mask, and one of the reference, which never drops anything. */
+/** One forward pass of the policy with its recorded dropout mask, and one of the reference without dropout. */
 function measure(
   policy: PlainNetwork,
   reference: PlainNetwork,

@@ -6,7 +6,7 @@ import type { Random } from '../../numerics/random.ts'
 
 export type Shape = 'empty' | 'single' | 'serial' | 'parallel' | 'converging' | 'random'
 
-/** Whom each unit of a fixed shape hears. */
+/** The predecessors of each unit, for shapes that are fixed. */
 const fixedShapes: Partial<Record<Shape, readonly (readonly number[])[]>> = {
   single: [[]],
   serial: [[], [0]],
@@ -27,7 +27,7 @@ export interface Candidates {
   readonly leftOut: number
 }
 
-/** The graphs of one search batch, drawn without the policy: the empty one and up to seven others, all distinct. */
+/** The graphs of one search batch, drawn without the policy: the empty graph and up to seven others, all distinct. */
 export function drawCandidates(space: ConstructionSpace, random: Pick<Random, 'uniform'>): Candidates {
   const graphs = [AgentGraph.empty]
   const shapes: Shape[] = ['empty']
@@ -49,11 +49,11 @@ export function drawCandidates(space: ConstructionSpace, random: Pick<Random, 'u
   return { graphs, shapes, leftOut: slots.length + 1 - graphs.length }
 }
 
-/** Uniform draws among what is legal, in library order. */
+/** Draws uniformly among legal choices, in library order. */
 class GraphDraw {
   readonly #space: ConstructionSpace
   readonly #random: Pick<Random, 'uniform'>
-  /** The realizations of every role that may be added at all; no limit depends on the graph. */
+  /** The legal realizations of every role. They do not depend on the graph. */
   readonly #branches: readonly { role: string; realizations: readonly Realization[] }[]
 
   constructor(space: ConstructionSpace, random: Pick<Random, 'uniform'>) {
@@ -72,14 +72,14 @@ class GraphDraw {
     return this.#branches.length > 0
   }
 
-  /** Undefined where an edge of a fixed shape is not legal. */
+  /** Undefined if an edge of a fixed shape is illegal. */
   graph(shape: Shape): AgentGraph | undefined {
     const fixed = fixedShapes[shape]
     return fixed === undefined ? this.#randomGraph() : this.#fixedGraph(fixed)
   }
 
   #fixedGraph(heard: readonly (readonly number[])[]): AgentGraph | undefined {
-    // Every unit is drawn, also where an earlier edge has already failed.
+    // Every unit is drawn, even if an earlier edge is illegal, so that the random stream stays the same.
     const units = heard.map((predecessors) => ({ ...this.#unit(), predecessors }))
     let graph = AgentGraph.empty
     for (const unit of units) {

@@ -1,17 +1,17 @@
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 
-/** A graph that was scored on a question, in the construction order in which it first came. */
+/** A graph scored on a question, in the construction order in which it first appeared. */
 export interface ScoredGraph {
   readonly key: string
   readonly graph: AgentGraph
   readonly score: number
 }
 
-/** Of one question: every graph that the search has scored on it, through the whole route. */
+/** Every graph the search has scored on one question, over all stages. */
 export type GraphPool = Map<string, ScoredGraph>
 
-/** What taking one unit or one edge away leaves. */
+/** A graph with one unit or one edge removed. */
 export interface Deletion {
   readonly removed: { readonly unit: number } | { readonly edge: readonly [source: number, target: number] }
   readonly graph: AgentGraph
@@ -21,13 +21,13 @@ export interface Visit {
   /** The graph that was refined, if any. */
   readonly best?: ScoredGraph
   readonly deletions: readonly Deletion[]
-  /** What had to be scored, in order. */
+  /** The graphs that had to be scored, in order. */
   readonly asked: readonly ScoredGraph[]
 }
 
 /**
- * One search batch: scores the candidates that the pool lacks, then what single deletions leave of its best graph. The pool
- * grows by all of them. Scores are asked for all at once.
+ * One search batch: scores the candidates missing from the pool, then every single deletion of its best graph. All of
+ * them join the pool.
  */
 export async function searchQuestion(
   pool: GraphPool,
@@ -52,12 +52,12 @@ export async function searchQuestion(
   return { best, deletions, asked: [...drawn, ...(await ask(deletions.map(({ graph }) => graph)))] }
 }
 
-/** The best graph if any is positive; of equals, the one with the smallest key. */
+/** The best graph, if any has a positive score; ties go to the smallest key. */
 function bestOf(pool: GraphPool): ScoredGraph | undefined {
   return byScore(pool)[0]
 }
 
-/** Positive graphs, best first; of equals, the one with the smaller key. */
+/** Graphs with a positive score, best first; ties go to the smaller key. */
 function byScore(pool: GraphPool): ScoredGraph[] {
   return [...pool.values()]
     .filter(({ score }) => score > 0)
@@ -66,12 +66,12 @@ function byScore(pool: GraphPool): ScoredGraph[] {
 
 const mostDemonstrations = 4
 
-/** What a question teaches: the best positive graphs of its pool. */
+/** The demonstrations of a question: the best graphs of its pool with a positive score. */
 export function demonstrationsOf(pool: GraphPool): ScoredGraph[] {
   return byScore(pool).slice(0, mostDemonstrations)
 }
 
-/** The one that a stage, counted from 1, learns from: those that share the best score take turns. */
+/** The demonstration for a stage, counted from 1: those tied for the best score take turns. */
 export function demonstrationAt(pool: GraphPool, stage: number): ScoredGraph | undefined {
   const tied = tiedForBest(demonstrationsOf(pool))
   return tied[(stage - 1) % tied.length]
@@ -81,7 +81,10 @@ export function tiedForBest(demonstrations: readonly ScoredGraph[]): ScoredGraph
   return demonstrations.filter(({ score }) => score === demonstrations[0]!.score)
 }
 
-/** Each single unit with its edges, by position, then each single edge, by target and source; each graph once. */
+/**
+ * Deletes each unit with its edges, by position, then each edge, by target and source. Each resulting graph is listed
+ * once.
+ */
 export function deletionsOf(graph: AgentGraph): Deletion[] {
   const units = [...graph.units.keys()].map((unit) => ({
     removed: { unit },
@@ -100,7 +103,7 @@ export function deletionsOf(graph: AgentGraph): Deletion[] {
   })
 }
 
-/** Nothing is bridged: who heard the unit hears one less. */
+/** No bridging: the unit's successors simply lose one predecessor. */
 function withoutUnit(graph: AgentGraph, removed: number): AgentGraph {
   const kept = graph.units.filter((_, position) => position !== removed)
   return AgentGraph.of(

@@ -1,6 +1,7 @@
 /**
- * So many candidates that together serve the questions best: those that are there already, then whichever adds most where the others
- * are weak; the first is the one that is best for all. `worths` has each candidate's worth on each question.
+ * Picks `size` candidates that together serve the questions best: first those in `there`, then greedily the one that
+ * adds most where the others are weak. Without `there`, the first pick is the best one for all questions. `worths`
+ * holds each candidate's worth on each question.
  */
 export function coveringPool(
   worths: readonly Float64Array[],

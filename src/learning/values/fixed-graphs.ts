@@ -2,7 +2,7 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { Look } from './value-model.ts'
 
-/** A graph for all questions: what it scored and used on average where it was run. */
+/** One graph for all questions, with its mean score and tokens on the questions it was run on. */
 export interface FixedGraph {
   readonly graph: AgentGraph
   readonly score: number
@@ -10,8 +10,8 @@ export interface FixedGraph {
 }
 
 /**
- * Graphs by their mean scores on these questions, or on all; the higher score first, of equals the fewer tokens. Those that take
- * more tokens than allowed come last, the cheapest of them first. Graphs without any look are left out.
+ * Ranks graphs by mean score on the given questions (default: all), then by fewer tokens. Graphs over `maxTokens`
+ * come last, the cheapest first. Graphs that were never run are left out.
  */
 export function rankFixed(
   looks: readonly Look[],

@@ -3,33 +3,33 @@ import { graphKey } from '../../graph/graph-key.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { shuffled } from '../../numerics/shuffled.ts'
 import { bestOf, isConfirmed, type RatedGraph, rateGraphs, rateThese, worthOfTokens } from './rated-graphs.ts'
-import { foretold } from './told-by-traits.ts'
+import { traitBenefit } from './trait-benefit.ts'
 import { type Look, ValueModel, worthOn } from './value-model.ts'
 
 export interface GraphChoice {
-  /** Per training question, the graph to build. */
+  /** The graph to build for each training question. */
   readonly graphs: readonly AgentGraph[]
-  /** The best graph for all of them. */
+  /** The best single graph for all of them. */
   readonly fixed: AgentGraph
   /**
-   * By how much choosing per question beats one graph for all on questions that are left out of the values in turn: score, less
-   * what the tokens are worth. Somewhat too good, since the graphs to choose from were found with these questions. 0 where all
-   * get the same graph, `undefined` before that was found out.
+   * How much choosing per question gains over one graph for all, in score minus the worth of tokens, by
+   * cross-validation over the questions. Slightly optimistic, since the graphs to choose from were found with these
+   * questions. 0 if all get the same graph; undefined if not determined yet.
    */
   readonly gain?: number
 }
 
 export interface ChoiceOptions {
   readonly tokenWorth: number
-  /** Tokens per question at most, on average over the training questions. */
+  /** Upper limit on the mean tokens per training question. */
   readonly maxTokens?: number
-  /** Per question, its traits; from those by form alone to those that say more. The set that tells most is taken. */
+  /** Sets of question traits, from form alone to more informative ones. The set that predicts best is used. */
   readonly traits: readonly (readonly Float64Array[])[]
-  /** All get the best fixed graph. Whether to choose per question takes time to find out, and matters at the end. */
+  /** Give all questions the best fixed graph. Deciding whether to choose per question is slow and only matters at the end. */
   readonly fixedOnly?: boolean
 }
 
-/** A way to choose: one graph for all, or by one of the sets of traits, with tokens at this price. */
+/** How to choose: one graph for all, or per question by one set of traits, with tokens at a price. */
 export interface ChoiceRule {
   readonly fixed: AgentGraph
   readonly byQuestion?: {
@@ -40,19 +40,22 @@ export interface ChoiceRule {
   readonly gain?: number
 }
 
-/** Looks that a graph needs before it is chosen, while none was run on nearly all questions. */
+/** Looks a graph needs to be chosen while none has been run on nearly all questions. */
 const wellSeen = 10
 const folds = 5
-/** Standard errors by which traits of the questions must make scores on left-out questions better foretold. */
+/** Traits must improve predictions on left-out questions by this many standard errors. */
 const margin = 2
-/** Prices of tokens that are tried, as shares of what they are worth: where saving costs too much score, less is saved. */
+/** Token prices to try, as shares of `tokenWorth`: where saving tokens costs too much score, less is saved. */
 const prices = [1, 0.5, 0.25, 0] as const
-/** The most that saving tokens may cost in all: the score that so many tokens are worth. */
+/** Saving tokens may cost at most as much score as this many tokens are worth. */
 const mostSaved = 1000
-/** The price of tokens among fixed graphs: the best of them is what nothing may score less than, so score counts more. */
+/**
+ * Token price when choosing the fixed graph, as a share of `tokenWorth`. It is low because the fixed graph is the bar
+ * that nothing may score below.
+ */
 const fixedPrice = 0.25
 
-/** Chooses a graph for each training question by what the looks say it is worth there. */
+/** Chooses a graph for each training question by its estimated worth there. */
 export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): GraphChoice {
   const { fixed, byQuestion, gain } = choiceRule(looks, options)
   const graphs = options.traits[byQuestion?.set ?? 0]!.map((trait) =>
@@ -62,11 +65,11 @@ export function chooseGraphs(looks: readonly Look[], options: ChoiceOptions): Gr
 }
 
 /**
- * The best fixed graph, and a choice per question only where that surely pays: traits of the questions must help to foretell
- * scores on questions that are left out, and the choice must be expected to score more than the best fixed graph.
+ * The best fixed graph, plus a choice per question only if that clearly pays: the traits must help predict scores on
+ * left-out questions, and the choice must be expected to score more than the best fixed graph.
  */
 export function choiceRule(looks: readonly Look[], options: ChoiceOptions): ChoiceRule {
-  const { traits, tokenWorth } = options
+  const { traits } = options
   const model = new ValueModel(traits[0]!, looks)
   const rated = rateGraphs(model, model.seen.values())
   const confirmed = rated.filter(({ graph }) => isConfirmed(graph, traits[0]!.length))
@@ -77,7 +80,7 @@ export function choiceRule(looks: readonly Look[], options: ChoiceOptions): Choi
   if (options.fixedOnly) return { fixed: fixed.graph.graph }
   const left = folded(traits[0]!.length)
   const [telling] = traits
-    .map((own, set) => ({ set, ...foretold(looks, own, left) }))
+    .map((own, set) => ({ set, ...traitBenefit(looks, own, left) }))
     .filter(({ better, error }) => better > 0 && better >= margin * error)
     .toSorted((a, b) => b.better - a.better)
   if (telling === undefined) return { fixed: fixed.graph.graph, gain: 0 }
@@ -88,29 +91,27 @@ export function choiceRule(looks: readonly Look[], options: ChoiceOptions): Choi
   if (scoreAt(choices, own, price) <= scoreAt([base], own, 0)) return { fixed: fixed.graph.graph, gain: 0 }
   const gain = gainOf(looks, graphs, own, left, price, options)
   return { fixed: fixed.graph.graph, byQuestion: { set: telling.set, rated: choices, price }, gain }
-
-  /** The highest price at which saving tokens costs no more score than it may; higher where a limit on tokens asks for it. */
-  function priceOf(
-    choices: readonly RatedGraph[],
-    own: readonly Float64Array[],
-    { maxTokens }: ChoiceOptions,
-  ) {
-    const dearest = scoreAt(choices, own, 0)
-    const share = prices.find(
-      (share) => scoreAt(choices, own, share * tokenWorth) >= dearest - mostSaved * tokenWorth,
-    )!
-    return worthOfTokens(choices, own, share * tokenWorth, maxTokens)
-  }
 }
 
-/** What the best graphs of the questions are expected to score with tokens at this price. */
+/** The highest token price that stays within the allowed loss of score; higher if `maxTokens` requires it. */
+function priceOf(
+  choices: readonly RatedGraph[],
+  traits: readonly Float64Array[],
+  { tokenWorth, maxTokens }: ChoiceOptions,
+): number {
+  const leastScore = scoreAt(choices, traits, 0) - mostSaved * tokenWorth
+  const share = prices.find((share) => scoreAt(choices, traits, share * tokenWorth) >= leastScore)!
+  return worthOfTokens(choices, traits, share * tokenWorth, maxTokens)
+}
+
+/** The expected mean score of each question's best graph at this token price. */
 function scoreAt(rated: readonly RatedGraph[], traits: readonly Float64Array[], price: number): number {
   return (
     traits.reduce((sum, trait) => sum + worthOn(bestOf(rated, price, trait).worth, trait), 0) / traits.length
   )
 }
 
-/** The graph with the best score for all questions, out of those that keep to the tokens allowed; the cheapest if none does. */
+/** The best graph for all questions within the token limit; the cheapest if none keeps it. */
 function bestFixed(
   rated: readonly RatedGraph[],
   { tokenWorth, maxTokens = Number.POSITIVE_INFINITY }: ChoiceOptions,
@@ -121,13 +122,13 @@ function bestFixed(
     : rated.reduce((a, b) => (b.tokens < a.tokens ? b : a))
 }
 
-/** While no two graphs were run on all questions: those that were seen often, or else the one that was most. */
+/** Used until two graphs are confirmed: graphs run often enough, or else the one run most often. */
 function oftenSeen(rated: readonly RatedGraph[], questions: number): RatedGraph[] {
   const often = rated.filter(({ graph }) => graph.looks >= Math.min(wellSeen, questions / 2))
   return often.length > 0 ? often : rated.toSorted((a, b) => b.graph.looks - a.graph.looks).slice(0, 1)
 }
 
-/** The questions in random parts, each to be left out in turn. */
+/** Splits the questions into random folds, each left out in turn. */
 function folded(questions: number): ReadonlySet<number>[] {
   const order = shuffled(Array(questions).keys(), deriveRandom('folds'))
   return Array.from(
@@ -136,7 +137,7 @@ function folded(questions: number): ReadonlySet<number>[] {
   )
 }
 
-/** How much choosing by these traits gains over one graph for all, on questions that are left out in turn. */
+/** The gain of choosing by these traits over one graph for all, by cross-validation. */
 function gainOf(
   looks: readonly Look[],
   graphs: readonly AgentGraph[],

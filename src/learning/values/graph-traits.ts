@@ -1,13 +1,16 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 
-/** `part`: something a graph has and others may have. `pair`: two roles in it, or one that listens to another. `self`: the graph. */
+/**
+ * `part`: a property that graphs may share. `pair`: two roles that occur together or are connected. `self`: the graph
+ * itself.
+ */
 export interface GraphTrait {
   readonly name: string
   readonly kind: 'part' | 'pair' | 'self'
 }
 
-/** What graphs share, so that an evaluation of one tells something about others. */
+/** What graphs have in common, so that evaluating one tells something about others. */
 export function graphTraits(graph: AgentGraph): GraphTrait[] {
   const { units } = graph
   const part = (name: string): GraphTrait => ({ name, kind: 'part' })

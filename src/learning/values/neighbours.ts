@@ -3,10 +3,10 @@ import { type ConstructionSpace, whyIllegal } from '../../graph/legality.ts'
 import { realizations } from '../../library/role-space.ts'
 import type { Random } from '../../numerics/random.ts'
 
-/** Attempts at a change that turns out illegal. */
+/** Tries before giving up on finding a legal change. */
 const attempts = 20
 
-/** A legal graph that differs in one thing: a unit more or less, another role or realization, an edge more or less. */
+/** A legal graph that differs in one change: a unit added or removed, another role or realization, or an edge toggled. */
 export function neighbourOf(graph: AgentGraph, space: ConstructionSpace, random: Random): AgentGraph {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const changed = legal(change(graph.units, space, random), space)

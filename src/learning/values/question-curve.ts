@@ -4,22 +4,22 @@ import { shuffled } from '../../numerics/shuffled.ts'
 import { bestOf, isConfirmed, rateThese } from './rated-graphs.ts'
 import { type Look, ValueModel } from './value-model.ts'
 
-/** What a choice by fewer questions would have scored on the others. */
+/** What a choice learned from fewer questions would have scored on the rest. */
 export interface CurvePoint {
   readonly questions: number
   /** Mean score on the training questions that were left out. */
   readonly score: number
 }
 
-/** Shares of the training questions that are learned from; the rest is for measuring. */
+/** Shares of the training questions to learn from; the rest measures. */
 const shares = [1 / 8, 1 / 4, 1 / 2, 3 / 4]
 /** Random subsets of each size. */
 const subsets = 4
 
 /**
- * How many questions are enough: values are learned from the looks at a part of the training questions, graphs are chosen for the
- * others, and scored by the looks at those. No call is made. Graphs are those that the whole training confirmed, so a
- * training that had seen fewer questions might not have found them. Empty before graphs were confirmed.
+ * Shows how many questions are enough: values learned from part of the training questions choose graphs for the
+ * others, whose recorded scores count. Makes no calls. Graphs are those the whole training confirmed, so a training
+ * with fewer questions might not have found them. Empty until graphs are confirmed.
  */
 export function questionCurve(
   looks: readonly Look[],

@@ -1,18 +1,18 @@
 import type { Task } from '../../library/task.ts'
 import { logarithm } from '../../numerics/random.ts'
 
-/** What shows of a question without understanding it, as numbers of mean 0 and deviation 1 over the training questions. */
+/** Features of a question that need no understanding of it, with mean 0 and deviation 1 over the training questions. */
 export interface QuestionTraits {
   readonly names: readonly string[]
   of(task: Task): Float64Array
 }
 
-/** A mark that fewer questions have, or fewer lack, tells nothing that could be learned from them. */
+/** A mark that fewer questions have (or lack) than this share is too rare to learn from. */
 const rare = 0.05
 
 /**
- * Traits from the training questions: the form of the answer, what comes with the question, how much there is to read. They
- * hold kinds of questions apart better than their vectors do, in which the subject drowns everything else.
+ * Traits learned from the training questions: the form of the answer, what comes with the question, and how much
+ * there is to read. They separate kinds of questions better than embeddings, in which the topic dominates.
  */
 export function questionTraits(tasks: readonly Task[], contractName: (task: Task) => string): QuestionTraits {
   const marksOf = (task: Task) => new Set([`answer ${contractName(task)}`, ...attachments(task)])

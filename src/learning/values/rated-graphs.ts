@@ -2,7 +2,7 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { tokenModel } from './token-model.ts'
 import { type Look, type SeenGraph, ValueModel, type Weights, worthOn } from './value-model.ts'
 
-/** A graph with what it is worth, on average and by the traits of a question, and the tokens that it is expected to take. */
+/** A graph with its estimated worth (on average and by question trait) and its expected tokens. */
 export interface RatedGraph {
   readonly graph: SeenGraph
   readonly worth: Float64Array
@@ -18,7 +18,7 @@ export function rateGraphs(
   return Array.from(graphs, (graph) => ({ graph, worth: model.worth(weights, graph), tokens: tokens(graph) }))
 }
 
-/** Some graphs as these looks rate them, by these traits of the questions. */
+/** Rates the given graphs by these looks and question traits. */
 export function rateThese(
   graphs: readonly AgentGraph[],
   traits: readonly Float64Array[],
@@ -31,7 +31,7 @@ export function rateThese(
   )
 }
 
-/** Whether a graph was run on nearly all questions. */
+/** Whether a graph has been run on nearly all questions. */
 export function isConfirmed({ looks }: SeenGraph, questions: number): boolean {
   return looks >= 0.9 * questions
 }
@@ -53,10 +53,13 @@ export function bestOf(
   return best
 }
 
-/** Traits have mean 0, so without any a worth is that on the mean question. */
+/** Traits have mean 0, so without traits a worth is that on the average question. */
 const noTraits = new Float64Array(0)
 
-/** The given worth of a token, or the least larger one at which the best graphs of the questions keep to the tokens allowed. */
+/**
+ * The given worth of a token, or the smallest larger one at which each question's best graph keeps the mean within
+ * `maxTokens`.
+ */
 export function worthOfTokens(
   rated: readonly RatedGraph[],
   traits: readonly Float64Array[],

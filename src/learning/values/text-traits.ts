@@ -5,8 +5,8 @@ const components = 6
 const iterations = 60
 
 /**
- * The directions in which the questions' vectors differ most, as traits of mean 0 and deviation 1: what a question is about,
- * where its form does not tell. Principal components by orthogonal iteration.
+ * The principal components of the questions' embeddings, as traits of mean 0 and deviation 1: they capture the topic
+ * where the form says little. Computed by orthogonal iteration.
  */
 export function textTraits(vectors: readonly ArrayLike<number>[]): Float64Array[] {
   const size = vectors[0]!.length

@@ -1,10 +1,10 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { SeenGraph, ValueModel } from './value-model.ts'
 
-/** As many looks as the mean of equally large graphs counts beside a graph's own. */
+/** Weight of the mean of equally large graphs, in looks. */
 const shrinkage = 4
 
-/** Tokens that a graph is expected to take per question: its own mean, drawn towards that of graphs with as many agents. */
+/** Expected tokens of a graph per question: its own mean, shrunk towards that of graphs with as many agents. */
 export function tokenModel(model: ValueModel): (graph: SeenGraph) => number {
   const bySize = new Map<number, { tokens: number; looks: number }>()
   const all = { tokens: 0, looks: 0, agents: 0 }

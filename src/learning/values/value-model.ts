@@ -3,7 +3,7 @@ import { graphKey } from '../../graph/graph-key.ts'
 import type { Random } from '../../numerics/random.ts'
 import { type GraphTrait, graphTraits } from './graph-traits.ts'
 
-/** One paid evaluation: how a graph did on a question. */
+/** One paid evaluation of a graph on a question. */
 export interface Look {
   readonly graph: AgentGraph
   /** Position among the training questions. */
@@ -12,19 +12,19 @@ export interface Look {
   readonly tokens: number
 }
 
-/** Standard deviations that the model expects before it has seen anything, in points of score from 0 to 1. */
+/** Prior standard deviations, for scores from 0 to 1. */
 const prior = {
-  /** Of what a trait of a graph is worth on average, and of how that changes with a trait of the question. */
+  /** Of a graph trait's average worth, and of its change with a question trait. */
   part: { always: 0.08, byQuestion: 0.03 },
   pair: { always: 0.03, byQuestion: 0.01 },
   self: { always: 0.03, byQuestion: 0.01 },
-  /** Of how easy a question is for every graph. */
+  /** Of a question's ease for all graphs. */
   question: 0.3,
-  /** Of a single look. */
+  /** Of the noise of a single look. */
   noise: 0.4,
 } as const
 
-/** A graph that was looked at, with its traits as columns of the model. */
+/** A graph with its traits as columns of the model. */
 export interface SeenGraph {
   readonly graph: AgentGraph
   readonly key: string
@@ -35,23 +35,23 @@ export interface SeenGraph {
   readonly byQuestion: Float64Array
 }
 
-/** Weights of the model: its best guess, or a guess that is as likely as what was seen allows. */
+/** The model's weights: the most probable ones, or a draw from the posterior. */
 export type Weights = Float64Array
 
 /**
- * What graphs are worth on questions, learned from every look: a linear model over the traits of graph and question and
- * their products, with a Gaussian prior. Graphs that share parts teach each other; a graph that was seen often has its own
- * say. Ridge regression by conjugate gradients; nothing larger than the looks is ever kept.
+ * Estimates what graphs are worth on questions, from every look so far: a linear model over the traits of graph,
+ * question and their products, with a Gaussian prior. Graphs that share parts inform each other; a graph seen often
+ * is judged by its own results. Ridge regression by conjugate gradients; memory stays linear in the looks.
  */
 export class ValueModel {
   readonly seen = new Map<string, SeenGraph>()
   readonly #traits: readonly Float64Array[]
-  /** Weights per trait of a graph: one for all questions, one for each trait of a question. */
+  /** Weights per graph trait: one for all questions, plus one per question trait. */
   readonly #width: number
   readonly #columns = new Map<string, number>()
   readonly #looks: { readonly graph: SeenGraph; readonly question: number; readonly score: number }[] = []
 
-  /** `traits`: of each training question. */
+  /** `traits[question]` are the traits of a training question. */
   constructor(traits: readonly Float64Array[], looks: Iterable<Look>) {
     this.#traits = traits
     this.#width = traits[0]!.length + 1
@@ -65,7 +65,7 @@ export class ValueModel {
     }
   }
 
-  /** A graph as the model sees it; of one that was never looked at, what it shares with others. */
+  /** A graph as the model sees it. A graph that was never run has only the traits it shares with others. */
   describe(graph: AgentGraph): SeenGraph {
     const key = graphKey(graph)
     return this.seen.get(key) ?? this.#describe(graph, key, false)
@@ -79,14 +79,17 @@ export class ValueModel {
       if (column !== undefined) known.push([column, kind])
     }
     return {
-      ...{ graph, key, looks: 0, tokens: 0 },
+      graph,
+      key,
+      looks: 0,
+      tokens: 0,
       columns: Int32Array.from(known, ([column]) => column),
       always: Float64Array.from(known, ([, kind]) => prior[kind].always),
       byQuestion: Float64Array.from(known, ([, kind]) => prior[kind].byQuestion),
     }
   }
 
-  /** A graph's worth under some weights: first on average, then how it changes with each trait of a question. */
+  /** A graph's worth under these weights: the average first, then its change with each question trait. */
   worth(weights: Weights, { columns, always, byQuestion }: SeenGraph, into = new Float64Array(this.#width)) {
     const width = this.#width
     into.fill(0)
@@ -98,7 +101,7 @@ export class ValueModel {
     return into
   }
 
-  /** The most probable weights, or with `random` a draw from all probable ones (perturb and optimise). */
+  /** The most probable weights or, with `random`, a draw from the posterior (perturb and optimise). */
   weights(random?: Random): Weights {
     const { question, noise } = prior
     const width = this.#width
@@ -153,7 +156,7 @@ export class ValueModel {
     const mean = looks.reduce((sum, { score }) => sum + score, 0) / Math.max(1, looks.length)
     const variance =
       looks.reduce((sum, { score }) => sum + (score - mean) ** 2, 0) / Math.max(1, looks.length)
-    // What is expected is told for scores of 0 and 1: others are measured by how much they differ.
+    // The prior assumes scores of 0 and 1; other scores are rescaled by their spread.
     const scale = Math.max(1e-9, Math.sqrt(variance) / noise)
     const target = new Float64Array(size)
     if (random !== undefined) for (let i = 0; i < size; i += 1) target[i] = random.normal()
@@ -167,7 +170,7 @@ export class ValueModel {
   }
 }
 
-/** x with A x = b, for a symmetric positive A, close enough for a choice between graphs. */
+/** Solves A x = b for a symmetric positive definite A, precisely enough to choose between graphs. */
 function conjugateGradients(
   multiply: (x: Float64Array, into: Float64Array) => void,
   b: Float64Array,
@@ -193,7 +196,7 @@ function conjugateGradients(
   return x
 }
 
-/** A graph's worth on a question with these traits; without what makes the question easy or hard for every graph. */
+/** A graph's worth on a question with these traits, not counting how hard the question is for all graphs. */
 export function worthOn(worth: Float64Array, traits: Float64Array): number {
   let value = worth[0]!
   for (let k = 0; k < traits.length; k += 1) value += worth[k + 1]! * traits[k]!

@@ -6,9 +6,9 @@ import { questionTraits } from './question-traits.ts'
 import { textTraits } from './text-traits.ts'
 import type { Look } from './value-model.ts'
 
-/** Training questions with all that values go by. */
+/** Training questions with the traits that value learning uses. */
 export interface ValueQuestions extends TrainingQuestions {
-  /** Per question its traits: first those of its form alone, then with those of its text. */
+  /** Sets of traits per question: by form alone, then by form and text. */
   readonly traits: readonly (readonly Float64Array[])[]
 }
 
@@ -21,7 +21,7 @@ export function withTraits(questions: TrainingQuestions, set: TaskSet): ValueQue
   return { ...questions, traits: [byForm, both] }
 }
 
-/** The looks of each recorded update, for a training that is resumed. */
+/** The looks of each recorded update, to resume a training. */
 export function roundsIn(
   records: readonly { readonly trajectories: readonly Trajectory[] }[],
   { queries }: TrainingQuestions,

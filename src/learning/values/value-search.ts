@@ -16,44 +16,45 @@ export type Pair = Pick<Look, 'graph' | 'question'>
 
 export interface ValueSearchOptions {
   readonly seed: number
-  /** Graph evaluations to be paid for. */
+  /** The budget, in graph evaluations. */
   readonly evaluations: number
-  /** Score that a token must bring to be worth it. */
+  /** The score one token must gain to be worth it. */
   readonly tokenWorth: number
-  /** Tokens per question at most, on average over the training questions. */
+  /** Upper limit on the mean tokens per training question. */
   readonly maxTokens?: number
-  /** Exploring ends once so many rounds have brought nothing better than the ones before; 0 for never. */
+  /** Exploration ends after this many rounds without improvement; 0 for never. */
   readonly patience: number
   readonly space: ConstructionSpace
-  /** Looks of earlier runs: they teach as much as the others, and are no part of what is paid for. */
+  /** Looks of earlier runs. They count like the others, but not against the budget. */
   readonly known?: readonly Look[]
   /** Traits of each training question. */
   readonly traits: readonly Float64Array[]
 }
 
-/** Shares of the evaluations: for random graphs, and for all that comes before the best are confirmed. */
+/** Shares of the evaluations: for the survey of random graphs, and for everything before confirmation. */
 const surveyShare = 0.3
 const searchShare = 0.75
-/** Shares of the questions that random graphs are run on, round by round. */
+/** Share of the questions that random graphs are run on, per round. */
 const surveyed = [1 / 40, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1]
-/** Questions that each random graph is tried on where the evaluations do not suffice to halve their number again and again. */
+/** Questions per random graph if the evaluations are too few for successive halving. */
 const tried = 5
 const { survey: surveyRounds, explore: exploreRounds } = valueRounds
-/** In an exploring round: draws of the weights at least, graphs that are known to be good, their neighbours, and random ones. */
+/** Fewest posterior draws per exploring round. */
 const draws = 2
-/** Share of an exploring round that looks for the best fixed graph, and the questions that each candidate for it is run on. */
+/** Candidates of an exploring round: good graphs, their neighbours, and random graphs. */
+const [leaders, neighbours, strangers] = [60, 400, 40] as const
+/** Share of an exploring round spent on finding the best fixed graph, and the questions each candidate for it is run on. */
 const forAllShare = 0.3
 const block = 20
-/** Graphs to confirm, per evaluation that a question has: on a quarter of the questions first, the best of them on all. */
+/** Graphs to confirm, per evaluation a question has: first on a quarter of the questions, then the best on all. */
 const confirmed = [
   { graphs: 0.45, questions: 0.25 },
   { graphs: 0.18, questions: 1 },
 ] as const
-const [leaders, neighbours, strangers] = [60, 400, 40] as const
 
 /**
- * Which graphs to try on which questions next, after these rounds of looks. Everything follows from the looks so far and the
- * seed, so a training that is resumed goes on as if nothing had happened.
+ * Which graphs to try on which questions next. This depends only on the looks so far and the seed, so a resumed
+ * training continues identically.
  */
 export function proposeLooks(rounds: readonly (readonly Look[])[], options: ValueSearchOptions): Pair[] {
   const round = rounds.length
@@ -79,7 +80,7 @@ export function proposeLooks(rounds: readonly (readonly Look[])[], options: Valu
   return fresh.slice(0, Math.max(0, left))
 }
 
-/** Whether the last exploring rounds, as many as the patience, did no better than the best before them. */
+/** Whether the last `patience` exploring rounds were no better than the best before them. */
 function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: ValueSearchOptions): boolean {
   const explored = rounds.slice(surveyRounds).filter((looks) => looks.length > 0)
   if (patience === 0 || explored.length <= patience)
@@ -91,8 +92,8 @@ function isFlat(rounds: readonly (readonly Look[])[], { patience, tokenWorth }: 
 }
 
 /**
- * Random graphs by successive halving: all of them on a few questions, the better half on twice as many, until the last are run on
- * all. So the best fixed graph is found as a search without any model would find it.
+ * Successive halving of random graphs: all of them on a few questions, the better half on twice as many, until the
+ * rest are run on all. This finds the best fixed graph as a search without a model would.
  */
 function survey(round: number, looks: readonly Look[], options: ValueSearchOptions): Pair[] {
   const { seed, space, traits, evaluations, maxTokens } = options
@@ -122,14 +123,15 @@ function surveyPlan(questions: number, evaluations: number): HalvingRound[] {
     : [{ candidates: Math.max(1, Math.floor(evaluations / each)), questions: each }]
 }
 
-/** Looks of an exploring round: what is left of the search's share, spread over the rounds to come. */
+/** Looks of an exploring round: the rest of the search's share, spread over the remaining rounds. */
 function exploringShare(round: number, paid: number, { evaluations }: ValueSearchOptions): number {
   return Math.ceil((evaluations * searchShare - paid) / (surveyRounds + exploreRounds - round))
 }
 
 /**
- * Thompson sampling: under weights that are as likely as the looks allow, each question gets the graph that would be best
- * for it; those that would be best for all, whatever their tokens, are run on some questions each. Candidates are the best graphs so far, graphs that differ from them in one or two things, and some random ones.
+ * Thompson sampling: under weights drawn from the posterior, each question gets the graph that would be best for it,
+ * and the graphs that would be best for all, regardless of tokens, are run on a block of questions each. Candidates
+ * are the best graphs so far, their neighbours at one or two changes, and some random graphs.
  */
 function explore(
   count: number,
@@ -184,7 +186,7 @@ function explore(
   return pairs
 }
 
-/** Graphs that may be the best fixed one or complement it, on a quarter of the questions; then the best of them on all. */
+/** Runs the graphs that may be the best fixed one, or complement it, on a quarter of the questions; then the best on all. */
 function confirm(stage: number, looks: readonly Look[], options: ValueSearchOptions): Pair[] {
   const { evaluations, traits, seed } = options
   const perQuestion = evaluations / traits.length
@@ -196,8 +198,8 @@ function confirm(stage: number, looks: readonly Look[], options: ValueSearchOpti
 }
 
 /**
- * Graphs that were not run on all questions yet: a third are those that seem best for all of them, whatever their tokens; the others
- * add most to what there is.
+ * Unconfirmed graphs to run: a third are those that seem best for all questions, regardless of tokens; the rest add
+ * most to the confirmed ones.
  */
 function poolOf(looks: readonly Look[], options: ValueSearchOptions, size: number): AgentGraph[] {
   const { tokenWorth, maxTokens = Number.POSITIVE_INFINITY, traits } = options

@@ -8,10 +8,11 @@ import {
   valueRounds,
 } from '../../settings/training.ts'
 import type { PolicyLearner } from '../policy-learner.ts'
+import { actionsTo } from '../search/demonstration.ts'
 import { creditTrajectory } from '../trajectory.ts'
 import type { GraphScore, ScoreGraph, TrainedUpdate } from '../update.ts'
 import { chooseGraphs } from './graph-choice.ts'
-import { actionsTo, imitate } from './imitation.ts'
+import { imitate } from './imitation.ts'
 import { questionCurve } from './question-curve.ts'
 import type { Look } from './value-model.ts'
 import type { ValueQuestions } from './value-questions.ts'
@@ -25,19 +26,23 @@ export interface ValueUpdateOptions {
   /** Looks of earlier runs. */
   readonly known?: readonly Look[]
   readonly evaluate: ScoreGraph
-  /** Evaluations under way at once. */
+  /** Concurrent evaluations. */
   readonly width: number
-  /** Asked before each evaluation. Once it says no, the update is given up, and what was evaluated waits in the ledger. */
+  /** Checked before each evaluation. Once false, the update is abandoned; finished evaluations stay in the ledger. */
   readonly mayGoOn: () => boolean
 }
 
-/** Lessons that the policy gets after the last round, after the one before, and after others; whole passes, some at least. */
+/**
+ * Lessons for the policy after the last round, the one before, and the others. Rounded up to whole passes, with a
+ * minimum.
+ */
 const lessonsAfter = { last: 2000, lastButOne: 400, others: 64 } as const
 const leastPasses = 4
 
 /**
- * One round of learning by values: looks where the values are unsure and good graphs are likely, values from every look so
- * far, and a policy that imitates the choice they make for each question. Undefined if it was given up.
+ * One round of value learning: look where values are uncertain and good graphs are likely, update the values from
+ * every look so far, and let the policy imitate the resulting choice for each question. Undefined if it was
+ * abandoned.
  */
 export async function updateByValues(learner: PolicyLearner, options: ValueUpdateOptions) {
   const { settings, questions, rounds, known = [] } = options
@@ -46,7 +51,11 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   const { queries, traits } = questions
   const tokenWorth = settings.pointsPer1000Tokens / 100_000
   const pairs = proposeLooks(rounds, {
-    ...{ seed, patience, tokenWorth, known, traits: traits[0]! },
+    seed,
+    patience,
+    tokenWorth,
+    known,
+    traits: traits[0]!,
     maxTokens: maxTokens([...known, ...rounds.flat()], settings),
     evaluations: evaluationsFor(settings, queries.length),
     space: learner.policy.space(restriction),
@@ -58,7 +67,8 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   const all = [...known, ...rounds.flat(), ...looks]
   const left = updatesOf(settings, queries.length) - 1 - update
   const choice = chooseGraphs(all, {
-    ...{ tokenWorth, traits },
+    tokenWorth,
+    traits,
     maxTokens: maxTokens(all, settings),
     fixedOnly: left >= valueRounds.confirm,
   })
@@ -69,7 +79,11 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   const some = left > 1 ? shuffled(lessons, random).slice(0, wanted) : lessons
   const report = imitate(learner, some, { passes, restriction, random })
   const trained: TrainedUpdate = {
-    ...{ update, temperature: 1, report, advantages: [], evaluations: pairs.length },
+    update,
+    temperature: 1,
+    report,
+    advantages: [],
+    evaluations: pairs.length,
     trajectories: looks.map((look, index) =>
       trajectoryOf(look, queries[look.question]!.id, scores[index]!, settings),
     ),
@@ -80,7 +94,7 @@ export async function updateByValues(learner: PolicyLearner, options: ValueUpdat
   return { trained, looks }
 }
 
-/** Evaluates all pairs, so many at a time. */
+/** Evaluates all pairs, `width` at a time. */
 async function evaluateAll(
   pairs: readonly Pair[],
   options: ValueUpdateOptions,
@@ -104,7 +118,7 @@ function lookOf({ graph, question }: Pair, { score, usage }: GraphScore): Look {
   return { graph, question, score, tokens: usage?.tokens ?? 0 }
 }
 
-/** A look as a trajectory without probes, so that it is recorded, shown and verified like any other. */
+/** A look as a trajectory without probes, so that it can be recorded, shown and verified like any other. */
 function trajectoryOf(
   { graph, score }: Look,
   query: string,
@@ -126,7 +140,7 @@ function trajectoryOf(
   return creditTrajectory(scored, rewardsOf(settings))
 }
 
-/** Tokens per question that the settings allow, in multiples of what the model alone takes, once that was seen. */
+/** The token limit per question, if set: a multiple of what the model uses alone. Undefined until that was measured. */
 function maxTokens(looks: readonly Look[], { maxTokensOfDirect }: TrainingSettings): number | undefined {
   if (maxTokensOfDirect === undefined) return undefined
   const direct = looks.filter(({ graph }) => graph.size === 0)

@@ -1,12 +1,12 @@
 import { type Look, ValueModel, worthOn } from './value-model.ts'
 
 /**
- * Whether traits of the questions tell which graphs do well on them. On questions that are left out of the values in turn, every look
- * there is foretold with and without the traits, relative to the other looks at that question: how hard it is nobody can know
- * before. Gives by how much the squared error falls per question, with the standard error of that. All looks count, not only
- * those at graphs that were run on all questions, so this tells far sooner than scores of the chosen graphs would.
+ * How much the traits of questions help predict which graphs do well on them: the fall in squared error per question,
+ * with its standard error, by cross-validation. Predictions are relative to the other looks at the same question,
+ * since nobody can know beforehand how hard it is. All looks count, not only those of confirmed graphs, so this shows
+ * an effect far sooner than the scores of the chosen graphs would.
  */
-export function foretold(
+export function traitBenefit(
   looks: readonly Look[],
   traits: readonly Float64Array[],
   leftOut: readonly ReadonlySet<number>[],
@@ -39,7 +39,7 @@ export function foretold(
   return { better: mean, error: Math.sqrt(variance / Math.max(1, better.length - 1)) }
 }
 
-/** Of what was foretold, apart from the mean of both. */
+/** Squared error after both sides are centred. */
 function squaredError(scores: readonly number[], told: readonly number[]): number {
   const offset = meanOf(scores) - meanOf(told)
   return scores.reduce((sum, score, index) => sum + (score - told[index]! - offset) ** 2, 0)
