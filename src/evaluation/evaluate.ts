@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { priceOf } from '../models/prices.ts'
+import { runPriceOf } from '../models/prices.ts'
 import { validated } from '../problem.ts'
 import { type BudgetSettings, budgetSettings } from '../settings/budget.ts'
 import { Budget, type Spent } from '../store/budget.ts'
@@ -84,7 +84,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   await using closing = new AsyncDisposableStack()
   const elsewhere = await options.elsewhere?.({ parts, caps, split })
   closing.defer(async () => elsewhere?.close())
-  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const price = runPriceOf(parts)
   const budget = new Budget(caps, price, undefined, elsewhere?.spent)
   const executor = new TaskExecutor({ ...parts, meter: budget })
   const header = headerOf(executor, options)

@@ -8,7 +8,7 @@ import { evaluationsOf, halvingRounds, successiveHalving } from '../learning/suc
 import { embedQuestions, type TrainingQuestions } from '../learning/training-questions.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { GraphScore } from '../learning/update.ts'
-import { type Price, priceOf } from '../models/prices.ts'
+import { type RunPrice, runPriceOf } from '../models/prices.ts'
 import type { Meter } from '../models/retry.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import type { NamedOrganisation } from '../organisations/open-organisation.ts'
@@ -103,7 +103,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
     seed,
   )
 
-  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const price = runPriceOf(parts)
   const ledger = await openRunLedger(folder)
   closing.defer(() => ledger.close())
   // Later it could not be told apart from what the search has asked.
@@ -200,7 +200,11 @@ function inRandomOrder(ids: readonly string[], seed: number): string[] {
 }
 
 /** Every search of a run notes its calls in a journal of its own: they do not count against the training's caps. */
-function openJournal(folder: RunFolder, price: Price | undefined, identity: readonly unknown[]): CallJournal {
+function openJournal(
+  folder: RunFolder,
+  price: RunPrice | undefined,
+  identity: readonly unknown[],
+): CallJournal {
   mkdirSync(folder.searchesFolder, { recursive: true })
   const name = hash('sha256', JSON.stringify(identity)).slice(0, 16)
   return new CallJournal(join(folder.searchesFolder, `${name}.calls.jsonl`), price)
@@ -208,8 +212,8 @@ function openJournal(folder: RunFolder, price: Price | undefined, identity: read
 
 function both(one: Meter, other: Meter): Meter {
   return {
-    reserve(request) {
-      const settles = [one.reserve(request), other.reserve(request)]
+    reserve(request, model) {
+      const settles = [one.reserve(request, model), other.reserve(request, model)]
       return (reply) => {
         for (const settle of settles) settle(reply)
       }

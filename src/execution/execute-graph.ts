@@ -83,7 +83,12 @@ function uncalled(node: PlannedNode, answer: JsonValue, context: NodeContext): N
 
 /** A node's incoming messages, in an order independent of graph construction and of timing. */
 function textsOf(messages: readonly Message[], { twins, own, predecessors }: PlannedNode): readonly Text[] {
-  if (twins) return orderMessages(messages)
-  if (own === undefined) return messages.map(({ text }) => text)
-  return messages.map(({ text }, place) => (own.has(predecessors![place]!) ? asOwn(text) : text))
+  const marked =
+    own === undefined
+      ? messages
+      : messages.map(({ name, text }, place) => ({
+          name,
+          text: own.has(predecessors![place]!) ? asOwn(text) : text,
+        }))
+  return twins ? orderMessages(marked) : marked.map(({ text }) => text)
 }

@@ -5,7 +5,7 @@ import { canaryOf } from '../models/canary.ts'
 import type { ChatFailure, ModelIdentity } from '../models/chat-model.ts'
 import { type Clock, setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
-import { addCosts, type Cost, costOf, type PriceTable, priceOf } from '../models/prices.ts'
+import { addCosts, type Cost, costOf, type PriceTable, pricedName, priceOf } from '../models/prices.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
@@ -78,7 +78,7 @@ export async function execute(
   const { status: ending, answer } = packets.at(-1)!
   const isAnswered = ending === 'ok'
   const status = isAnswered ? 'answered' : (early.why ?? 'unanswered')
-  const { usage, reused, cost } = tallyOf(runs, model.identity, settings.prices)
+  const { usage, reused, further, cost } = tallyOf(runs, model.identity, settings.prices)
   span?.endAs(early.crash === undefined ? status : 'aborted', !isAnswered, usage)
   if (early.crash !== undefined) throw early.crash.error
   const durationMs = elapsed()
@@ -94,6 +94,7 @@ export async function execute(
     failures: packets.filter((packet) => isFailure(packet.status)),
     usage,
     reused,
+    ...(further && { further }),
     cost,
     durationMs,
   } as const
@@ -177,10 +178,11 @@ function tallyOf(
   runs: readonly NodeRun[],
   identity: ModelIdentity,
   prices: PriceTable | undefined,
-): { usage: Usage; reused: Usage; cost: Cost } {
+): Pick<Execution, 'usage' | 'reused' | 'further' | 'cost'> {
   const usual = priceOf(identity, prices)
   let usage = noUsage
   let reused = noUsage
+  let further: Record<string, Usage> | undefined
   let cost: Cost = usual === undefined ? 'unpriced' : { amount: 0, currency: usual.currency }
   for (const { calls, model } of runs) {
     const price = model === undefined ? usual : priceOf(model, prices)
@@ -190,6 +192,11 @@ function tallyOf(
       if (isReused && (reply.ok || reply.kind === 'rejected'))
         reused = addUsage(reused, { ...noUsage, ...reply.usage, calls: 1 })
       usage = addUsage(usage, call.usage)
+      if (model !== undefined) {
+        const name = pricedName(model)
+        const known = isReused && reply.ok ? { ...noUsage, ...reply.usage } : noUsage
+        further = { ...further, [name]: addUsage(further?.[name] ?? noUsage, call.usage, known) }
+      }
       if (price === undefined) {
         cost = 'unpriced'
         continue
@@ -199,5 +206,5 @@ function tallyOf(
         if (said.usage !== undefined) cost = addCosts(cost, costOf(said.usage, price, new Date(startedAt)))
     }
   }
-  return { usage, reused, cost }
+  return { usage, reused, further, cost }
 }

@@ -81,6 +81,8 @@ export interface Execution {
   readonly usage: Usage
   /** What reuse of identical requests saved. */
   readonly reused: Usage
+  /** What further models took, made and reused together, by `provider/model`: each has a price of its own. */
+  readonly further?: Readonly<Record<string, Usage>>
   readonly cost: Cost
   readonly durationMs: number
   readonly trace: Trace

@@ -3,6 +3,7 @@ import { fiveRoles, sum } from '../../test/organisation-run.ts'
 import { fitting, type Heard, ScriptedModel } from '../../test/scripted-model.ts'
 import { AgentGraph, type Finalizer, type Unit } from '../graph/agent-graph.ts'
 import { numericString } from '../library/answer-contract.ts'
+import { defineLibrary } from '../library/define-library.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { executeGraph } from './execute-graph.ts'
 
@@ -11,6 +12,9 @@ const unit = (role: string, predecessors: number[] = [], marks: Partial<Unit> = 
   ...marks,
 })
 const profile = { id: 'tests', tools: [] }
+const judge = (id: string) => ({ id, responsibility: `Be ${id}.`, prompt: `You are ${id}.` })
+const group = { workers: [judge('one'), judge('two'), judge('three')], aggregator: judge('all') } as const
+const withGroup = defineLibrary({ roles: [{ id: 'judge', description: 'It judges.', group }] })
 
 async function run(
   units: Unit[],
@@ -75,6 +79,37 @@ describe('marks', () => {
     expect(first.message.executor).toEqual({ id: 'solver', role: 'solver', part: 'atomic', agent: 1 })
   })
 
+  test('a group that stands twice: no aggregator takes its workers for itself, workers know their earlier round', async () => {
+    const model = new ScriptedModel((heard) => fitting(heard, 'So.', '1'))
+    const round = (agent: number, predecessors: number[] = []) =>
+      unit('judge', predecessors, { realization: 'group', agent })
+    const graph = AgentGraph.of([round(1), round(2), round(1, [0, 1])])
+    await executeGraph({ graph, task: sum, library: withGroup, profile, contract: numericString, model })
+    const selves = model.heard.map(({ executor, message: { predecessors = [] } }) => [
+      executor.part,
+      predecessors.filter((one) => one['self'] === true).map(({ role }) => role),
+      predecessors.length,
+    ])
+    const firstRound = [...Array(6).fill(['worker', [], 0]), ...Array(2).fill(['aggregator', [], 3])]
+    const secondRound = [...Array(3).fill(['worker', ['judge'], 2]), ['aggregator', [], 3]]
+    expect(selves).toEqual([...firstRound, ...secondRound, ['finalizer', [], 1]])
+    for (const { raw, executor } of model.heard)
+      if (executor.part === 'aggregator') expect(raw.system).not.toContain('"self"')
+  })
+
+  test('also where several predecessors share a name, the own one is marked', async () => {
+    const twin = unit('alpha')
+    const units = [twin, twin, unit('beta', [], { agent: 1 }), unit('beta', [0, 1, 2], { agent: 1 })]
+    const { heard } = await run(units, 'summarizer')
+    const told = heard.find(({ message: { predecessors = [] } }) => predecessors.length === 3)!
+    expect(told.message.predecessors!.map(({ role, self }) => [role, self === true])).toEqual([
+      ['alpha', false],
+      ['alpha', false],
+      ['beta', true],
+    ])
+    expect(told.message.predecessors![1]!.id).toBe(`${told.message.predecessors![0]!.id}#2`)
+  })
+
   test('a unit without marks sends what it always has', async () => {
     const { heard } = await run([unit('alpha')], 'summarizer')
     expect(heard[0]!.raw.user).toBe(
@@ -95,6 +130,7 @@ describe('marks', () => {
     expect(other.heard[0]!.raw.decoding.temperature).toBe(0.5)
     // Six tokens of each call are paid: those that were not cached.
     expect(execution.cost).toEqual({ amount: (6 * 1 + 6 * 100) / 1_000_000, currency: 'CNY' })
+    expect(execution.further).toMatchObject({ 'scripted/other': { calls: 1, input: 10, output: 5 } })
     await expect(executeGraph({ ...given, model: usual })).rejects.toThrow("wants the model 'big'")
   })
 })

@@ -103,7 +103,8 @@ export async function runNode(at: NodeAtWork): Promise<NodeRun> {
     const packet = { ...identityOf(node, context), status, reason, analysis, answer, toolObservation }
     const run = { packet, calls, tool, startMs, durationMs: context.elapsed() - startMs }
     if (also === undefined && node.model === undefined) return run
-    return { ...run, packet: { ...packet, also }, model: modelOf(node, context).identity }
+    const model = node.model === undefined ? undefined : modelOf(node, context).identity
+    return { ...run, packet: also === undefined ? packet : { ...packet, also }, model }
   }
   if (context.signal.aborted) return ended(aborted('The execution ended before its turn.'))
   for (;;) {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type AgentGraph, type Finalizer, marksText, type Unit } from '../graph/agent-graph.ts'
+import { type AgentGraph, type Finalizer, marksText } from '../graph/agent-graph.ts'
 import { type ExpandedGraph, type ExpandedNode, expand } from '../graph/expansion.ts'
 import type { Executor, Library, Role } from '../library/library.ts'
 import { directRole, roleCalled } from '../library/plain-roles.ts'
@@ -113,7 +113,7 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Plan
     }
     const executor = executors[index]!
     const tools = toolsOf(executor, profile, toolbox)
-    const own = ownRounds(unit, heard[index]!, (one) => graph.units[expanded.nodes[one]!.unit]!)
+    const own = ownRounds(graph, node.unit, heard[index]!, (one) => expanded.nodes[one]!.unit)
     return {
       id: idOf(node),
       part: node.part,
@@ -158,14 +158,17 @@ function deciding(finalizer: AgentGraph['finalizer'], library: Library): Partial
   return { decides, system: namedText(`${library.prompts.finalizer}\n\n${bestInstructions}`) }
 }
 
-/** The predecessors that are earlier rounds of the same agent. */
+/** The predecessors that are earlier rounds of the same agent: other units, so never a group's own workers. */
 function ownRounds(
-  { agent, role }: Unit,
+  { units }: AgentGraph,
+  unit: number,
   heard: readonly number[],
-  unitOf: (node: number) => Unit,
+  unitOf: (node: number) => number,
 ): ReadonlySet<number> | undefined {
+  const { agent, role } = units[unit]!
   if (agent === undefined) return undefined
-  const own = heard.filter((node) => unitOf(node).agent === agent && unitOf(node).role === role)
+  const isOwn = (other: number) => units[other]!.agent === agent && units[other]!.role === role
+  const own = heard.filter((node) => unitOf(node) !== unit && isOwn(unitOf(node)))
   return own.length === 0 ? undefined : new Set(own)
 }
 

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { addCosts, costOf, type Price, priceOf, priceTableSchema, publishedPrices } from './prices.ts'
+import {
+  addCosts,
+  costOf,
+  type Price,
+  priceFor,
+  priceOf,
+  priceTableSchema,
+  publishedPrices,
+  runPriceOf,
+  unpricedOf,
+} from './prices.ts'
 
 const deepseek = { provider: 'deepseek', model: 'deepseek-v4-flash', options: {} }
 const million = { input: 3_000_000, cachedInput: 1_000_000, output: 1_000_000 }
@@ -75,5 +85,33 @@ describe('costs', () => {
     expect(addCosts(one, one)).toEqual({ amount: 2, currency: 'CNY' })
     expect(addCosts(one, 'unpriced')).toBe('unpriced')
     expect(() => addCosts(one, { amount: 1, currency: 'USD' })).toThrow('CNY and USD')
+  })
+})
+
+describe('several models', () => {
+  const named = (model: string) => ({ identity: { provider: 'p', model, options: {} } })
+  const price = { currency: 'EUR', asOf: '2026-11', source: 'me', input: 1, cachedInput: 1, output: 1 }
+  const given = (prices: Record<string, Price>) => ({
+    model: named('own'),
+    models: { big: named('big') },
+    settings: { prices },
+  })
+
+  test('each has its own price', () => {
+    const all = runPriceOf(given({ 'p/own': price, 'p/big': { ...price, input: 9 } }))
+    expect(priceFor(all)?.input).toBe(1)
+    expect(priceFor(all, named('own').identity)?.input).toBe(1)
+    expect(priceFor(all, named('big').identity)?.input).toBe(9)
+  })
+
+  test('one without a price leaves all unpriced, and is named', () => {
+    expect(runPriceOf(given({ 'p/own': price }))).toBeUndefined()
+    expect(unpricedOf(given({ 'p/own': price }))).toEqual(['p/big'])
+  })
+
+  test('two currencies are refused', () => {
+    expect(() => runPriceOf(given({ 'p/own': price, 'p/big': { ...price, currency: 'USD' } }))).toThrow(
+      'p/own is priced in EUR and p/big in USD: state both in one currency (prices), as costs are summed.',
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Problem } from '../problem.ts'
 import type { ModelIdentity } from './chat-model.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -61,11 +62,57 @@ export const publishedPrices: PriceTable = {
   },
 }
 
+/** How price tables name a model: `provider/model`. */
+export function pricedName({ provider, model }: Pick<ModelIdentity, 'provider' | 'model'>): string {
+  return `${provider}/${model}`
+}
+
 /** The user's price where there is one, else the published one, else none. */
-export function priceOf({ provider, model }: ModelIdentity, own: PriceTable = {}): Price | undefined {
-  const key = `${provider}/${model}`
+export function priceOf(model: ModelIdentity, own: PriceTable = {}): Price | undefined {
+  const key = pricedName(model)
   const table = Object.hasOwn(own, key) ? own : publishedPrices
   return Object.hasOwn(table, key) ? table[key] : undefined
+}
+
+/** What the calls of a run cost: its model's price, and those of further models by `provider/model`. */
+export interface RunPrice extends Price {
+  readonly further?: PriceTable
+}
+
+interface PricedModels {
+  readonly model: { readonly identity: ModelIdentity }
+  readonly models?: Readonly<Record<string, { readonly identity: ModelIdentity }>>
+  readonly settings: { readonly prices?: PriceTable }
+}
+
+/** None if any of the models has none: a sum that leaves calls out is no cost. */
+export function runPriceOf({ model, models = {}, settings: { prices } }: PricedModels): RunPrice | undefined {
+  const price = priceOf(model.identity, prices)
+  const others = Object.values(models).map(({ identity }) => [
+    pricedName(identity),
+    priceOf(identity, prices),
+  ])
+  if (price === undefined || others.some(([, one]) => one === undefined)) return undefined
+  if (others.length === 0) return price
+  const further = Object.fromEntries(others) as PriceTable
+  const foreign = Object.entries(further).find(([, { currency }]) => currency !== price.currency)
+  if (foreign !== undefined)
+    throw new Problem(
+      `${pricedName(model.identity)} is priced in ${price.currency} and ${foreign[0]} in ${foreign[1].currency}: state both in one currency (prices), as costs are summed.`,
+    )
+  return { ...price, further }
+}
+
+/** Names of those models that have no price. */
+export function unpricedOf({ model, models = {}, settings: { prices } }: PricedModels): string[] {
+  return [model, ...Object.values(models)]
+    .filter(({ identity }) => priceOf(identity, prices) === undefined)
+    .map(({ identity }) => pricedName(identity))
+}
+
+/** Of one model's calls in a run; of the run's own model where none is named. */
+export function priceFor(price: RunPrice | undefined, model?: ModelIdentity): Price | undefined {
+  return (model && price?.further?.[pricedName(model)]) ?? price
 }
 
 /** An unknown price is `unpriced`, never 0. */

@@ -1,6 +1,12 @@
 import { type CallLimit, processCallLimit } from './call-limit.ts'
 import { type Canary, erratic } from './canary.ts'
-import { type ChatModel, type ChatReply, type ChatRequest, cancelled } from './chat-model.ts'
+import {
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  cancelled,
+  type ModelIdentity,
+} from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { askInTime } from './deadline.ts'
 import { isRetryable } from './failure.ts'
@@ -17,7 +23,8 @@ const maxRetryAfter = 60_000
 
 /** Is told of every attempt before it is made, and of its reply when it has ended. */
 export interface Meter {
-  reserve(request: ChatRequest): (reply: ChatReply) => void
+  /** `model` is whom the request goes to. */
+  reserve(request: ChatRequest, model?: ModelIdentity): (reply: ChatReply) => void
 }
 
 /** Decides when an attempt may be made, for all who call the same model or share a budget. */
@@ -26,7 +33,11 @@ export interface Allowance {
    * Resolves when it may be made, to what must be told its reply; to nothing when the signal comes first. Throws where a cap
    * forbids it. Its time is not the attempt's.
    */
-  admit(request: ChatRequest, signal?: AbortSignal): Promise<((reply: ChatReply) => void) | undefined>
+  admit(
+    request: ChatRequest,
+    signal?: AbortSignal,
+    model?: ModelIdentity,
+  ): Promise<((reply: ChatReply) => void) | undefined>
 }
 
 export interface CallOptions {
@@ -109,7 +120,7 @@ export async function callModel(
 async function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
   const { allowance, signal } = options
   if (allowance === undefined) return timedAttempt(model, request, options)
-  const settle = await allowance.admit(request, signal)
+  const settle = await allowance.admit(request, signal, model.identity)
   if (settle === undefined) return cancelled
   let reply = clientFailed
   try {
@@ -137,7 +148,7 @@ async function askMetered(
   meter: Meter,
   signal: AbortSignal | undefined,
 ): Promise<ChatReply> {
-  const settle = meter.reserve(request)
+  const settle = meter.reserve(request, model.identity)
   let reply = clientFailed
   try {
     reply = await model.ask(request, signal)

@@ -109,3 +109,25 @@ test('a client that throws gives its reservation back', async () => {
   // Ten more of the kind would fit: nothing is reserved any more.
   expect(budget.exhausted()).toBe(false)
 })
+
+test('a call to a further model is reserved, settled and noted at that model’s price', () => {
+  const model = (name: string) => ({ provider: 'p', model: name, options: {} })
+  const dear = { ...price, input: 10_000, cachedInput: 1000, output: 20_000 }
+  const noted: unknown[] = []
+  const journal = {
+    earlier: [],
+    begin: (...begun: unknown[]) => noted.push(begun[2]),
+    end: (_: number, { cost }: { cost: unknown }) => noted.push(cost),
+  }
+  const budget = new Budget({ cost: 1 }, { ...price, further: { 'p/dear': dear } }, journal)
+  const settle = budget.reserve(request, model('dear'))
+  // 10 tokens in and 50 out, at most.
+  const most = { amount: (10 * 10_000 + 50 * 20_000) / 1e6, currency: 'EUR' }
+  expect(budget.exhausted()).toBe(true)
+  settle(answer)
+  const cost = { amount: (6 * 10_000 + 2 * 1000 + 5 * 20_000) / 1e6, currency: 'EUR' }
+  expect(noted).toEqual([most, cost])
+  expect(budget.spent.cost).toEqual(cost)
+  budget.reserve(request, model('own'))(answer)
+  expect(noted.slice(2)).toEqual([undefined, { amount: cost.amount / 10, currency: 'EUR' }])
+})

@@ -1,6 +1,6 @@
-import type { ChatReply, ChatRequest } from '../models/chat-model.ts'
+import type { ChatReply, ChatRequest, ModelIdentity } from '../models/chat-model.ts'
 import { mayHaveBeenCharged } from '../models/failure.ts'
-import { type Cost, costOf, type Price } from '../models/prices.ts'
+import { type Cost, costOf, type Price, priceFor, type RunPrice } from '../models/prices.ts'
 import type { TokenUsage } from '../models/usage.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { Sums } from './allowance/allowance-store.ts'
@@ -53,7 +53,7 @@ export function chargeOf(reply: ChatReply): { readonly used?: TokenUsage; readon
  */
 export class Budget {
   readonly caps: BudgetSettings
-  readonly price: Price | undefined
+  readonly price: RunPrice | undefined
   readonly #start = performance.now()
   readonly #journal: Journal | undefined
   readonly #told = { calls: 0, input: 0, cachedInput: 0, output: 0, money: 0 }
@@ -66,7 +66,7 @@ export class Budget {
    * With a journal, it starts from what that has recorded, and records there what is spent. `elsewhere` tells what others have
    * used for the same run, which counts as well.
    */
-  constructor(caps: BudgetSettings, price: Price | undefined, journal?: Journal, elsewhere?: () => Sums) {
+  constructor(caps: BudgetSettings, price: RunPrice | undefined, journal?: Journal, elsewhere?: () => Sums) {
     this.#elsewhere = elsewhere
     this.caps = caps
     this.price = price
@@ -93,20 +93,22 @@ export class Budget {
   }
 
   /** To be settled with the reply, once. */
-  reserve(request: ChatRequest): (reply: ChatReply) => void {
+  reserve(request: ChatRequest, model?: ModelIdentity): (reply: ChatReply) => void {
     const { isControl } = request
+    const price = priceFor(this.price, model)
     const most = mostOf(request)
-    const money = this.#money(most)
+    const cost = costOf(most, price, new Date())
+    const money = cost === 'unpriced' ? 0 : cost.amount
     const reserve = (sign: 1 | -1) => {
       this.#reserved.calls += sign
       this.#reserved.tokens += sign * (most.input + most.output)
       this.#reserved.cost += sign * money
     }
-    const id = this.#journal?.begin(most, this.#minutesNow())
+    const id = this.#journal?.begin(most, this.#minutesNow(), price === this.price ? undefined : cost)
     reserve(1)
     return (reply) => {
       reserve(-1)
-      const ended = this.#ended(reply, most)
+      const ended = this.#ended(reply, most, price)
       this.#addAttempt(ended)
       if (id !== undefined) this.#journal!.end(id, { ...ended, control: isControl })
     }
@@ -158,12 +160,12 @@ export class Budget {
     return Number(this.#minutes().toFixed(4))
   }
 
-  #ended(reply: ChatReply, most: TokenUsage): EndedAttempt {
+  #ended(reply: ChatReply, most: TokenUsage, price: Price | undefined): EndedAttempt {
     const minutes = this.#minutesNow()
     const kind = reply.ok ? 'answered' : reply.kind
     const { used, isUnknown } = chargeOf(reply)
-    if (used !== undefined) return { kind, used, cost: costOf(used, this.price, new Date()), minutes }
-    if (isUnknown) return { kind, atMost: most, cost: costOf(most, this.price, new Date()), minutes }
+    if (used !== undefined) return { kind, used, cost: costOf(used, price, new Date()), minutes }
+    if (isUnknown) return { kind, atMost: most, cost: costOf(most, price, new Date()), minutes }
     return { kind, cost: this.#cost(0), minutes }
   }
 

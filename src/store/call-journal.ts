@@ -27,6 +27,8 @@ export interface SpentSum {
 interface BegunAttempt {
   readonly begin: number
   readonly atMost: TokenUsage
+  /** The most that it can cost, if it went to another model than the run's own. */
+  readonly cost?: Cost
   readonly minutes: number
 }
 
@@ -77,8 +79,9 @@ export class CallJournal {
         earlier.push(line)
       }
     }
-    for (const { begin, atMost, minutes } of underWay.values()) {
-      const lost = { kind: 'lost', atMost, cost: costOf(atMost, price, new Date()), minutes } as const
+    for (const { begin, atMost, minutes, ...begun } of underWay.values()) {
+      const cost = begun.cost ?? costOf(atMost, price, new Date())
+      const lost = { kind: 'lost', atMost, cost, minutes } as const
       this.end(begin, lost)
       this.#count(lost)
       earlier.push(lost)
@@ -90,10 +93,10 @@ export class CallJournal {
     return this.#file.digest
   }
 
-  begin(atMost: TokenUsage, minutes: number): number {
+  begin(atMost: TokenUsage, minutes: number, cost?: Cost): number {
     const id = this.#next
     this.#next += 1
-    this.#file.note({ begin: id, atMost, minutes })
+    this.#file.note({ begin: id, atMost, minutes, ...(cost && { cost }) })
     return id
   }
 

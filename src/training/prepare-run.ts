@@ -6,7 +6,7 @@ import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import type { Clock } from '../models/clock.ts'
-import { priceOf } from '../models/prices.ts'
+import { runPriceOf, unpricedOf } from '../models/prices.ts'
 import type { Allowance } from '../models/retry.ts'
 import { arithmetic } from '../numerics/kernels/kernels.ts'
 import { Problem, validated } from '../problem.ts'
@@ -39,10 +39,10 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const described = describeRun(basename(folder.path), parts, encoder, training, options)
   const questions = splitOf(parts.set, 'train').tasks.length
   const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
-  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const price = runPriceOf(parts)
   if (learner?.needsPrice && price === undefined)
     throw new Problem(
-      `${options.organisation!.name} learns from what answers cost, and the model has no price: state one (prices), or switch that part off.`,
+      `${options.organisation!.name} learns from what answers cost, and ${unpricedOf(parts).join(', ')} has no price: state one (model.prices in the configuration, execution.prices from code), or switch that part off.`,
     )
   return { folder, parts, encoder, price, record, learner }
 }

@@ -1,4 +1,4 @@
-import type { Price } from '../models/prices.ts'
+import type { RunPrice } from '../models/prices.ts'
 import { CallJournal } from '../store/call-journal.ts'
 import type { Checkpoint } from '../store/checkpoint.ts'
 import { LineFile } from '../store/durable-file.ts'
@@ -18,7 +18,7 @@ import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
 export async function openRunFiles(
   folder: RunFolder,
   done: number,
-  price: Price | undefined,
+  price: RunPrice | undefined,
   { kept, address }: { readonly kept?: ReadonlySet<number>; readonly address?: PostgresAddress } = {},
 ) {
   await using opening = new AsyncDisposableStack()

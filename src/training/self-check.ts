@@ -2,7 +2,7 @@ import { sandboxRemedy } from '../execution/toolbox.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { ordinaryRequest } from '../models/canary.ts'
 import { stopsRun } from '../models/failure.ts'
-import { priceOf } from '../models/prices.ts'
+import { pricedName, priceFor, runPriceOf, unpricedOf } from '../models/prices.ts'
 import { callModel } from '../models/retry.ts'
 import { ModelUnreachableError, stopError } from '../models/stop-error.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
@@ -138,13 +138,20 @@ async function checkScorer(
 
 /** A cap in money that nothing can reach is none: it throws. */
 export function checkPrice(
-  { model, settings }: Pick<ExecutorParts, 'model' | 'settings'>,
+  parts: Pick<ExecutorParts, 'model' | 'models' | 'settings'>,
   { cost }: BudgetSettings,
 ): string {
-  const price = priceOf(model.identity, settings.prices)
-  const name = `${model.identity.provider}/${model.identity.model}`
+  const price = runPriceOf(parts)
+  const models = [parts.model, ...Object.values(parts.models ?? {})]
   if (price !== undefined)
-    return `${name}: ${price.input} and ${price.output} ${price.currency} per million tokens in and out (${price.asOf})`
+    return models
+      .map(({ identity }) => {
+        const { input, output, currency, asOf } = priceFor(price, identity)!
+        return `${pricedName(identity)}: ${input} and ${output} ${currency} per million tokens in and out (${asOf})`
+      })
+      .join('; ')
+  const unpriced = unpricedOf(parts)
+  const name = unpriced.find((one) => !isSimulatedModel(one)) ?? unpriced[0]!
   if (cost === undefined) return `${name} has no price: money is not counted`
   if (isSimulatedModel(name)) return `${name} costs nothing: the cap on money cannot be reached`
   throw new RunError(

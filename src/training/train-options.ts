@@ -23,7 +23,7 @@ import type { UpdateRecord } from './update-record.ts'
 export interface EngineOptions {
   readonly set: TaskSet
   readonly model: ChatModel
-  /** Further models, for organisations that name a model per node. A cap on money counts their calls at the price of `model`. */
+  /** Further models, for organisations that name a model per node. Each call is priced as its own model. */
   readonly models?: Readonly<Record<string, ChatModel>>
   readonly budget?: BudgetSettings
   /** Model calls in flight at most; the paper's 8 by default. */

@@ -163,3 +163,40 @@ test('a signal ends it with its reason, and what was answered is in the ledger w
   expect(evaluated.every((one) => one.status === 'rejected' && one.reason === reason)).toBe(true)
   expect((await ledger.size()).replies).toBe(4)
 })
+
+test('each call of a pool of models is priced as its own model, whether it was made or reused', async () => {
+  const taken: Record<string, number> = { own: 0, dear: 0 }
+  const counting = (name: string, identity = tinyModel.identity): ChatModel => ({
+    identity,
+    async ask(request, signal) {
+      const reply = await tinyModel.ask(request, signal)
+      taken[name]! += reply.usage?.input ?? 0
+      return reply
+    },
+  })
+  const models = { dear: counting('dear', { provider: 'simulated', model: 'dear', options: {} }) }
+  const price = { currency: 'CNY', asOf: '2026-01', source: 'test', input: 1, cachedInput: 1, output: 0 }
+  const prices = {
+    [`${tinyModel.identity.provider}/${tinyModel.identity.model}`]: price,
+    'simulated/dear': { ...price, input: 100, cachedInput: 100 },
+  }
+  const openWith = async (given: typeof prices | object) => {
+    const settings = { ...parts.settings, prices: given as typeof prices }
+    const pool = { ...parts, model: counting('own'), models, settings }
+    return openEvaluator({ parts: pool, ledger: await SqliteLedger.open(':memory:'), requestReuse: true })
+  }
+  const dearOnce = AgentGraph.empty.add({ ...unit(first), model: 'dear' })
+  const evaluator = await openWith(prices)
+  const { cost } = await evaluator.evaluate(dearOnce, 'shelf-0')
+  expect(taken['own']).toBeGreaterThan(0)
+  expect(taken['dear']).toBeGreaterThan(0)
+  expect(cost).toBeCloseTo((taken['own']! + 100 * taken['dear']!) / 1e6, 12)
+  const before = { ...taken }
+  // The unit is known from the graph before; as if it had not been, it costs the same again.
+  const longer = await evaluator.evaluate(dearOnce.add(unit(second, [0])), 'shelf-0')
+  expect(taken['dear']).toBe(before['dear'])
+  const now = taken['own']! - before['own']!
+  expect(longer.cost).toBeCloseTo((now + 100 * taken['dear']!) / 1e6, 12)
+  const { 'simulated/dear': _, ...unpriced } = prices
+  expect((await (await openWith(unpriced)).evaluate(dearOnce, 'shelf-0')).cost).toBeUndefined()
+})

@@ -2,8 +2,8 @@ import type { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import type { GraphScore } from '../learning/update.ts'
 import type { Task } from '../library/task.ts'
-import { addCosts, costOf, type Price, priceOf } from '../models/prices.ts'
-import { addUsage } from '../models/usage.ts'
+import { addCosts, type Cost, costOf, type Price, type RunPrice, runPriceOf } from '../models/prices.ts'
+import { addUsage, type TokenUsage, type Usage } from '../models/usage.ts'
 import { failPoint } from '../store/fail-point.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
@@ -15,18 +15,36 @@ import { evaluationsHere, type MadeEvaluation, type MakeEvaluation } from './mak
 
 /** What is learned from an evaluation. */
 export function graphScore(
-  { score, usage, reused }: Evaluation,
-  price?: Price,
+  { score, usage, reused, further = {} }: Evaluation,
+  price?: RunPrice,
 ): GraphScore & Required<Pick<GraphScore, 'usage'>> {
   // Reused calls count too: a penalty must not depend on what the ledger knew.
   const all = addUsage(usage, reused)
-  // Nor on the hour.
-  const cost = costOf(all, price && { ...price, peak: undefined }, new Date(0))
+  const own = Object.values(further).reduce(usageWithout, all)
+  const cost = Object.entries(further).reduce(
+    (sum, [model, used]) => addCosts(sum, plainCost(used, price?.further?.[model])),
+    plainCost(own, price),
+  )
   const { calls, input, output } = all
   return {
     score,
     usage: { calls, tokens: input + output },
     ...(cost !== 'unpriced' && { cost: cost.amount }),
+  }
+}
+
+/** Whatever the hour. */
+function plainCost(usage: TokenUsage, price: Price | undefined): Cost {
+  return costOf(usage, price && { ...price, peak: undefined }, new Date(0))
+}
+
+function usageWithout(all: Usage, part: Usage): Usage {
+  const { input, cachedInput, output } = all
+  return {
+    ...all,
+    input: input - part.input,
+    cachedInput: cachedInput - part.cachedInput,
+    output: output - part.output,
   }
 }
 
@@ -45,7 +63,7 @@ export function openEvaluator(options: {
   readonly signal?: AbortSignal
 }) {
   const { parts, ledger, requestReuse } = options
-  const price = priceOf(parts.model.identity, parts.settings.prices)
+  const price = runPriceOf(parts)
   const { tasks, references } = splitOf(parts.set, 'train')
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const versions = new Map<string, string>()

@@ -1,6 +1,6 @@
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import { priceOf } from '../models/prices.ts'
+import { runPriceOf } from '../models/prices.ts'
 import { Problem } from '../problem.ts'
 import { CallAllowance } from '../store/allowance/call-allowance.ts'
 import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
@@ -45,9 +45,9 @@ export function openDesk({
     const ledger = await PostgresLedger.open(database, { name: namespace, lease: lease.id })
     const memory = memoryIn(ledger, undefined, claims.on(namespace))
     const store = await PostgresAllowanceStore.open(database, accountOf(namespace, parts.model.identity))
-    const { prices, attemptSeconds } = parts.settings
+    const { attemptSeconds } = parts.settings
     const allowance = new CallAllowance(store, {
-      price: priceOf(parts.model.identity, prices),
+      price: runPriceOf(parts),
       leaseMs: attemptSeconds * 1000 + 60_000,
     })
     return { ledger, allowance, make: evaluationsHere({ ...parts, allowance }, memory, ledger) }

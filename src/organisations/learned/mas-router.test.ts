@@ -36,6 +36,7 @@ test('one update is what the recipe says', async () => {
   const sampler = await masRouterSampler(means, options)
   const utility = sampler.utility!({ score: 1, cost: 0.001 })
   expect(utility).toBeCloseTo(0.8)
+  expect(() => sampler.utility!({ score: 1 })).toThrow('a model has no price')
   const question = await sampler.read({ id: 'q', question: 'How many apples are left?', metadata: {} })
   const drawn = sampler.draw(question, deriveRandom(1))
   const plain = new PlainNetwork(sampler.network.parameters)

@@ -232,7 +232,11 @@ export async function masRouterSampler(
         }),
       )
     },
-    utility: ({ score, cost = 0 }) => score - costRate * cost,
+    utility({ score, cost }) {
+      if (costRate === 0) return score
+      if (cost === undefined) throw new Error('The cost of an answer is not known: a model has no price.')
+      return score - costRate * cost
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatReply, ChatRequest } from '../../models/chat-model.ts'
+import type { ChatReply, ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
 import { type Clock, systemClock } from '../../models/clock.ts'
-import { costOf, type Price } from '../../models/prices.ts'
+import { costOf, type Price, priceFor, type RunPrice } from '../../models/prices.ts'
 import { type Allowance, readRetryAfter } from '../../models/retry.ts'
 import type { TokenUsage } from '../../models/usage.ts'
 import { chargeOf, mostOf } from '../budget.ts'
@@ -19,6 +19,7 @@ const usualRefusalMs = 1000
 
 interface Waiting {
   readonly claim: Claim
+  readonly price: Price | undefined
   readonly resolve: (settle: ((reply: ChatReply) => void) | undefined) => void
   readonly reject: (error: unknown) => void
   isGone: boolean
@@ -27,7 +28,7 @@ interface Waiting {
 /** Lets the calls of this process wait for their turn in a store that others may share. First come, first served. */
 export class CallAllowance implements Allowance {
   readonly #store: AllowanceStore
-  readonly #price: Price | undefined
+  readonly #price: RunPrice | undefined
   readonly #leaseMs: number
   readonly #clock: Clock
   readonly #queue: Waiting[] = []
@@ -39,7 +40,7 @@ export class CallAllowance implements Allowance {
   /** `leaseMs` is longer than any attempt takes. */
   constructor(
     store: AllowanceStore,
-    { price, leaseMs, clock = systemClock }: { price?: Price; leaseMs: number; clock?: Clock },
+    { price, leaseMs, clock = systemClock }: { price?: RunPrice; leaseMs: number; clock?: Clock },
   ) {
     this.#store = store
     this.#price = price
@@ -51,15 +52,20 @@ export class CallAllowance implements Allowance {
     })
   }
 
-  async admit(request: ChatRequest, signal?: AbortSignal): Promise<((reply: ChatReply) => void) | undefined> {
+  async admit(
+    request: ChatRequest,
+    signal?: AbortSignal,
+    model?: ModelIdentity,
+  ): Promise<((reply: ChatReply) => void) | undefined> {
     // What could not be written down must not go on unnoticed.
     if (this.#failure !== undefined) throw this.#failure
     if (signal?.aborted === true) return undefined
     const most = mostOf(request)
     const { input, output } = most
-    const claim = { id: randomUUID(), input, output, money: this.#money(most) }
+    const price = priceFor(this.#price, model)
+    const claim = { id: randomUUID(), input, output, money: moneyOf(most, price) }
     const { promise, resolve, reject } = Promise.withResolvers<((reply: ChatReply) => void) | undefined>()
-    const waiting: Waiting = { claim, resolve, reject, isGone: false }
+    const waiting: Waiting = { claim, price, resolve, reject, isGone: false }
     const leave = () => {
       waiting.isGone = true
       resolve(undefined)
@@ -109,9 +115,10 @@ export class CallAllowance implements Allowance {
 
   #let(waiting: Waiting): void {
     this.#queue.splice(this.#queue.indexOf(waiting), 1)
-    const { id } = waiting.claim
+    const { price, claim } = waiting
+    const { id } = claim
     if (waiting.isGone) this.#settle({ id, isAnswered: false, isUnknown: false })
-    else waiting.resolve((reply) => this.#settle(this.#ended(id, reply)))
+    else waiting.resolve((reply) => this.#settle(this.#ended(id, reply, price)))
   }
 
   #refuse(error: unknown): void {
@@ -125,22 +132,22 @@ export class CallAllowance implements Allowance {
     })
   }
 
-  #ended(id: string, reply: ChatReply): Ended {
+  #ended(id: string, reply: ChatReply, price: Price | undefined): Ended {
     const { used, isUnknown } = chargeOf(reply)
     const refused = !reply.ok && reply.kind === 'rate_limited'
     return {
       id,
       isAnswered: reply.ok,
       isUnknown,
-      ...(used !== undefined && { used: { ...used, money: this.#money(used) } }),
+      ...(used !== undefined && { used: { ...used, money: moneyOf(used, price) } }),
       ...(refused && {
         refusedMs: readRetryAfter(reply.retryAfter, this.#clock.now()) ?? usualRefusalMs,
       }),
     }
   }
+}
 
-  #money(usage: TokenUsage): number {
-    const cost = costOf(usage, this.#price, new Date())
-    return cost === 'unpriced' ? 0 : cost.amount
-  }
+function moneyOf(usage: TokenUsage, price: Price | undefined): number {
+  const cost = costOf(usage, price, new Date())
+  return cost === 'unpriced' ? 0 : cost.amount
 }

@@ -16,7 +16,7 @@ export interface EvaluationKey {
   readonly executor: string
 }
 
-type Kept = Pick<Execution, 'status' | 'answer' | 'usage' | 'reused' | 'cost' | 'durationMs'>
+type Kept = Pick<Execution, 'status' | 'answer' | 'usage' | 'reused' | 'further' | 'cost' | 'durationMs'>
 
 /** One graph run on one task, and scored. Its answer is kept so that it can be scored again. */
 export interface Evaluation extends Kept, Omit<Score, 'status'> {
@@ -29,7 +29,7 @@ export interface Evaluation extends Kept, Omit<Score, 'status'> {
 
 export function evaluationOf(execution: Execution, scored: Score): Evaluation {
   const { score, parse, measures, judge, status: program } = scored
-  const { id, status, answer, failures, usage, reused, cost, durationMs } = execution
+  const { id, status, answer, failures, usage, reused, further, cost, durationMs } = execution
   return {
     score,
     parse,
@@ -41,6 +41,7 @@ export function evaluationOf(execution: Execution, scored: Score): Evaluation {
     failures: failures.map(({ node, status, reason }) => ({ node, status, reason })),
     usage,
     reused,
+    ...(further && { further }),
     cost,
     durationMs,
     execution: id,
