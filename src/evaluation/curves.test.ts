@@ -19,6 +19,7 @@ function update(number: number, more: object = {}): UpdateRecord {
     loss: { total: -0.5, policy: -0.25, divergence: 0.125, entropy: 2 },
     score: 0.5,
     returns: [[1, 0.5], [0.5]],
+    actions: { roles: {}, units: [1, 1], edgeShare: 0 },
     made: count,
     reused: count,
     spent: { cost: 'unpriced' },
@@ -42,6 +43,12 @@ test('curves as CSV: a line per update, text quoted, nothing that a spreadsheet 
     `0,2026-11-16T12:00:00.000Z,"'=SUM(A1), ""x""",0.5,0.75,-0.5,-0.25,0.125,2,1.25,120,120,3,0,,1.5`,
   )
   expect(second).toMatch(/,0\.5,1\.5$/)
+})
+
+test('an update that ran no graph has no score, rather than one of zero', () => {
+  const idle = { score: 0, returns: [], actions: { roles: {}, units: [], edgeShare: 0 } }
+  const [, line] = curvesCsv([update(0, idle)]).split('\n')
+  expect(line).toBe('0,2026-11-16T12:00:00.000Z,q-1,,,-0.5,-0.25,0.125,2,1.25,120,120,3,0,,1.5')
 })
 
 /** Reads an event file as the format says: records with masked checksums, each a message. */

@@ -2,11 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { UpdateRecord } from '../training/update-record.ts'
+import { ranGraphs } from './run-overview.ts'
 import { meanOf } from './statistics.ts'
 
 /** The curves of a training, under the names that files for other tools have. */
 const curves: Readonly<Record<string, (update: UpdateRecord) => number>> = {
-  score: ({ score }) => score,
+  score: (update) => (ranGraphs(update) ? update.score : Number.NaN),
   return: ({ returns }) => meanOf(returns.map(([first = 0]) => first)),
   'loss/total': ({ loss }) => loss.total,
   'loss/policy': ({ loss }) => loss.policy,

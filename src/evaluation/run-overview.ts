@@ -54,6 +54,11 @@ export function sumTokens(counts: readonly TokenCount[]): TokenCount {
   return total
 }
 
+/** Whether an update ran graphs. One that only learned from earlier evaluations has no score, although its record says 0. */
+export function ranGraphs({ actions }: Pick<UpdateRecord, 'actions'>): boolean {
+  return actions.units.length > 0
+}
+
 /**
  * Scores of questions that were asked more than once, the first time and the last time. Updates differ in their questions,
  * so means of early and late updates are no comparison.

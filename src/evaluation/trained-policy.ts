@@ -49,8 +49,9 @@ export interface TrainedOrganisation extends Organiser {
 /** A built graph, and its steps where a policy has built it. */
 export interface ExplainedConstruction {
   readonly graph: AgentGraph
+  /** 0: the most probable choices were taken; their probabilities are those at temperature 1. */
   readonly temperature: number
-  /** The decisions with the probabilities that stood behind them; none of an organisation that is no policy. */
+  /** The decisions with their probabilities; empty if no policy built the graph. */
   explain(): readonly ExplainedStep[]
 }
 
@@ -147,7 +148,7 @@ function policyOrganisation(
     const { graph, steps } = await build(job)
     return {
       graph,
-      temperature: draws.temperature,
+      temperature,
       explain: () => explainSteps(policy, { query, steps, restriction, temperature: draws.temperature }),
     }
   }

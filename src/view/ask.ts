@@ -13,12 +13,13 @@ import type { RunFolder } from '../store/run-folder.ts'
 import type { RunShelf } from './run-shelf.ts'
 import type { ShownTrace } from './shown-trace.ts'
 
-/** What the page of a question that is being answered is told, in this order. */
+/** Sent to the page while its question is answered, in this order. */
 export type AskEvent =
   | { readonly type: 'note'; readonly text: string }
   | {
       readonly type: 'construction'
       readonly update: number
+      readonly temperature: number
       readonly units: readonly Unit[]
       readonly steps: readonly ExplainedStep[]
     }
@@ -31,7 +32,7 @@ export type AskEvent =
       readonly cost: Cost
       readonly durationMs: number
       readonly simulated: boolean
-      /** The simulated model does not know the question. */
+      /** True if the simulated model does not know the question. */
       readonly guess: boolean
       readonly trace: ShownTrace
     }
@@ -46,11 +47,11 @@ export type AskRun = (
 
 const asked = z.strictObject({ run: z.string(), question: z.string().trim().min(1).max(20_000) })
 
-/** Each holds a model's calls; a person asks one at a time. */
+/** Questions answered at the same time. */
 const mostAtOnce = 4
 let underWay = 0
 
-/** Streams what happens with a question; a page that is closed cancels the calls behind it. */
+/** Streams the progress of a question. Closing the page cancels its calls. */
 export async function answerQuestion(
   context: Context,
   shelf: RunShelf,
@@ -61,7 +62,10 @@ export async function answerQuestion(
   const { run: name, question } = asked.parse(body)
   const { folder } = shelf.find(name)
   if (underWay >= mostAtOnce)
-    throw new Refusal(429, 'Other questions are being answered. Try again when one of them is done.')
+    throw new Refusal(
+      429,
+      `${mostAtOnce} questions are being answered already. Try again when one of them is done.`,
+    )
   underWay += 1
   return streamSSE(context, async (stream) => {
     const gone = new AbortController()

@@ -1,4 +1,3 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { KeptEvaluation } from '../evaluation/compare-evaluations.ts'
 import type { QuestionRecord } from '../evaluation/organisation-report.ts'
 import { fifthOf, graphsOf } from '../evaluation/run-overview.ts'
@@ -6,22 +5,23 @@ import { meanOf } from '../evaluation/statistics.ts'
 import type { Unit } from '../graph/agent-graph.ts'
 import type { TrajectoryRecord } from '../training/update-record.ts'
 import { type FollowedRun, tokensIn } from './followed-run.ts'
+import { lineEnds } from './line-ends.ts'
 
 export interface BuiltGraph {
   readonly key: string
   readonly units: readonly Unit[]
-  /** How many of the questions, or of the training's graphs, it was built for. */
+  /** For how many questions, or how often in training, it was built. */
   readonly count: number
   readonly score: number
-  /** Mean per question; only where questions were evaluated. */
+  /** Mean per question; absent for graphs of the training. */
   readonly tokens?: number
 }
 
 export interface GraphsOfStage {
   readonly title: string
-  /** Of the most common graphs. */
+  /** The most common ones. */
   readonly graphs: readonly BuiltGraph[]
-  /** Different graphs there are. */
+  /** How many different graphs there are. */
   readonly different: number
   readonly total: number
   readonly score: number
@@ -29,7 +29,7 @@ export interface GraphsOfStage {
 }
 
 export interface BuiltGraphs {
-  /** Held-out questions tell more: the same ones before and after. */
+  /** An evaluation is preferred: it has the same held-out questions before and after. */
   readonly source: 'evaluation' | 'training' | 'none'
   readonly stages: readonly GraphsOfStage[]
 }
@@ -47,8 +47,7 @@ export function builtGraphs(run: FollowedRun): BuiltGraphs {
       stages: [evaluatedStage('Before training', untrained), evaluatedStage('After training', trained)],
     }
   if (updates.length === 0) return { source: 'none', stages: [] }
-  const fifth = fifthOf(updates.length)
-  const { first, last } = lineEnds(run.folder.trajectoriesFile, fifth)
+  const { first, last } = lineEnds<TrajectoryRecord>(run.folder.trajectoriesFile, fifthOf(updates.length))
   return {
     source: 'training',
     stages: [
@@ -98,29 +97,5 @@ function trainedStage(title: string, records: readonly TrajectoryRecord[]): Grap
     different: graphs.length,
     total: scores.length,
     score: meanOf(scores),
-  }
-}
-
-/** A long training has gigabytes of trajectories: its page reads this much of either end. */
-const mostBytes = 16 * 1024 * 1024
-
-/** At most this many records from the start of a line file and from its end. */
-function lineEnds(path: string, most: number): { first: TrajectoryRecord[]; last: TrajectoryRecord[] } {
-  if (!existsSync(path)) return { first: [], last: [] }
-  const file = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(file)
-    const length = Math.min(size, mostBytes)
-    const read = (from: number) => {
-      const bytes = Buffer.alloc(length)
-      return bytes.toString('utf8', 0, readSync(file, bytes, 0, length, from)).split('\n')
-    }
-    const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as TrajectoryRecord)
-    const head = read(0).slice(0, -1)
-    // The first line of the end may be cut.
-    const tail = length === size ? head : read(size - length).slice(1, -1)
-    return { first: parsed(head.slice(0, most)), last: parsed(tail.slice(-most)) }
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,5 +1,5 @@
 import { evaluationLabels, type KeptEvaluation } from '../evaluation/compare-evaluations.ts'
-import { isSimulated } from './run-row.ts'
+import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
 
 export type EvaluationRow = ReturnType<typeof evaluationRows>[number]
 
@@ -13,7 +13,7 @@ export function evaluationRows(evaluations: readonly KeptEvaluation[]) {
       run,
       about: header.about,
       model: header.model,
-      simulated: isSimulated(header.model),
+      simulated: isSimulatedModel(header.model),
       ...rest,
     }
   })

@@ -1,22 +1,23 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeptEvaluation, keptEvaluations, latestEvaluations } from '../evaluation/compare-evaluations.ts'
+import { ranGraphs } from '../evaluation/run-overview.ts'
 import { meanOf } from '../evaluation/statistics.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../training/update-record.ts'
 import { GrowingLines } from './growing-lines.ts'
 
-/** What the dashboard keeps of an update; the returns and advantages of every decision stay in the file. */
+/** What the dashboard keeps of an update; the returns and advantages of each decision stay in the file. */
 export type FollowedUpdate = ReturnType<typeof followedUpdate>
 
 function followedUpdate(record: UpdateRecord) {
-  const { update, at, query, score, temperature, loss, returns, actions, cost, wallMs, boundMs, spent } =
-    record
+  const { update, at, query, temperature, loss, returns, actions, cost, wallMs, spent } = record
   return {
-    ...{ update, at, query, score, temperature, loss, actions, cost, wallMs, boundMs, spent },
-    /** Of whole trajectories: the first decision's. */
-    // A system that is no policy has none.
-    return: returns.length === 0 ? 0 : meanOf(returns.map(([first = 0]) => first)),
+    ...{ update, at, query, temperature, loss, actions, cost, wallMs, spent },
+    /** Null where the update ran no graph. */
+    score: ranGraphs(record) ? record.score : null,
+    /** The return of whole trajectories, which is that of their first decision; null where there are none. */
+    return: returns.length === 0 ? null : meanOf(returns.map(([first = 0]) => first)),
     made: tokensIn(record.made),
     reused: tokensIn(record.reused),
   }
@@ -26,14 +27,14 @@ export function tokensIn({ input, output }: Pick<TokenCount, 'input' | 'output'>
   return input + output
 }
 
-/** A run's folder as it changes. Whoever looks calls `refresh` first; only what is new is read. */
+/** A run's folder, followed while it changes. Call `refresh` before reading; it reads only what is new. */
 export class FollowedRun {
   readonly name: string
   readonly folder: RunFolder
-  /** Raised whenever something has changed. */
+  /** Goes up with every change. */
   revision = 0
   updates: FollowedUpdate[] = []
-  /** When its trainer last wrote something, in milliseconds. */
+  /** When the trainer last wrote something, in milliseconds. */
   writtenAt = 0
   /** Why it cannot be read. */
   problem: string | undefined
@@ -53,7 +54,7 @@ export class FollowedRun {
     return this.#record!
   }
 
-  /** Updates whose weights are kept. */
+  /** Updates that have a checkpoint. */
   get done(): number {
     return this.#done
   }
@@ -79,13 +80,13 @@ export class FollowedRun {
         this.#evaluated = { seen: evaluations, kept: keptEvaluations(this.folder, this.#record.name) }
     } catch (error) {
       this.problem = (error as Error).message
-      // The next look must not take it for read.
+      // Try again at the next refresh.
       this.#seen = ''
     }
     return this
   }
 
-  /** Of evaluations of the very same thing the one that counts. */
+  /** One per evaluated thing: a repeated evaluation counts once. */
   get evaluations(): readonly KeptEvaluation[] {
     return latestEvaluations(this.#evaluated.kept)
   }

@@ -4,31 +4,32 @@ import { detailOf, type QuestionDetail, questionDetails } from '../evaluation/qu
 import { meanOf } from '../evaluation/statistics.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { Problem } from '../problem.ts'
+import type { TrajectoryRecord } from '../training/update-record.ts'
 import { commonGraphs } from './built-graphs.ts'
 import { type FollowedRun, tokensIn } from './followed-run.ts'
+import { lineEnds } from './line-ends.ts'
 import { UnknownError } from './run-shelf.ts'
 import type { RunTasks } from './run-tasks.ts'
 
-/** Longer ones are shown in full on the question's own page. */
+/** Characters of a question in a list; its own page shows all of it. */
 const shownQuestion = 240
-/** A model may answer with megabytes; nobody reads them. */
+/** Characters of an answer that are sent; a model may answer with megabytes. */
 const shownAnswer = 64_000
 
-/** What stands for an organisation where a question was learned from. */
+/** Stands in for an organisation's name where a question was trained on. */
 const training = 'training'
 
 export type QuestionList = ReturnType<typeof questionList>
 
 /** The questions that were evaluated or learned from, with every organisation's score. */
-export function questionList({ evaluations, updates }: FollowedRun, { questions, problem }: RunTasks) {
+export function questionList(run: FollowedRun, { questions, problem }: RunTasks) {
+  const { evaluations } = run
   const labels = evaluationLabels(evaluations)
   const byTask = evaluations.map(recordsByTask)
-  const trained = new Map(
-    updates.flatMap(({ query, score }) => (query === undefined ? [] : [[query, score] as const])),
-  )
+  const trained = trainingScores(run)
   const tasks = new Set([...byTask.flatMap((records) => [...records.keys()]), ...trained.keys()])
   return {
-    /** The last one is what the newest update of a question got on average. */
+    /** The last one is training: what each question scored when it was last trained on. */
     organisations: [...labels, ...(trained.size > 0 ? [training] : [])],
     problem,
     rows: [...tasks].map((task) => {
@@ -53,11 +54,14 @@ export function questionList({ evaluations, updates }: FollowedRun, { questions,
 
 export type ShownQuestion = Awaited<ReturnType<typeof shownQuestionOf>>
 
-/** A question with what every organisation made of it. */
+/** A question with every organisation's answer. */
 export async function shownQuestionOf(run: FollowedRun, { questions, problem }: RunTasks, task: string) {
-  const details = [
+  const details: ShownAnswer[] = [
     ...answersOf(run, task).map(({ label, record }) => answerOf(label, record)),
-    ...(await trainingDetail(run, task)).map(({ record }) => answerOf(training, record)),
+    ...(await trainingDetail(run, task)).map(({ record, tried }) => ({
+      ...answerOf(training, record),
+      tried,
+    })),
   ]
   const known = questions.get(task)
   if (known === undefined && details.length === 0) throw new UnknownError('The run has no such question.')
@@ -68,7 +72,7 @@ export async function shownQuestionOf(run: FollowedRun, { questions, problem }: 
     metric: run.record.tasks.metric,
     kind: known?.kind,
     split: known?.split,
-    /** Why there is less to see than there might be. */
+    /** Why the question's text may be missing. */
     problem: known === undefined ? problem : undefined,
     question: asked?.question ?? known?.task.question,
     options: asked?.options ?? known?.task.options,
@@ -92,7 +96,7 @@ export async function answerDetail(run: FollowedRun, task: string, label: string
 export function evaluatedAnswer(run: FollowedRun, task: string, label: string) {
   const found = answersOf(run, task).find((one) => one.label === label)
   if (found !== undefined) return found
-  throw new UnknownError('How a graph came about can be built again for evaluated questions only.')
+  throw new UnknownError('The decisions can be replayed for evaluated questions only.')
 }
 
 function answersOf({ evaluations }: FollowedRun, task: string) {
@@ -103,15 +107,38 @@ function answersOf({ evaluations }: FollowedRun, task: string) {
   })
 }
 
-async function trainingDetail({ folder, updates }: FollowedRun, task: string): Promise<QuestionDetail[]> {
-  if (!updates.some(({ query }) => query === task)) return []
-  return questionDetails(folder, task, { organisation: training, split: 'train' }).catch((error: unknown) => {
-    if (error instanceof Problem) return []
-    throw error
-  })
+/**
+ * What each training question scored last. An update of the paper's method is about one question and records its mean; one
+ * by values is about many, whose scores stand with the trajectories.
+ */
+function trainingScores({ folder, updates }: FollowedRun): ReadonlyMap<string, number> {
+  const single = updates.flatMap(({ query, score }) =>
+    query === undefined || score === null ? [] : [[query, score] as const],
+  )
+  if (single.length > 0 || updates.length === 0) return new Map(single)
+  const { last } = lineEnds<TrajectoryRecord>(folder.trajectoriesFile, updates.length)
+  return new Map(
+    last.flatMap(({ trajectories, looks = [] }) => [
+      ...trajectories.map(({ query, terminalScore }) => [query, terminalScore] as const),
+      ...looks.map(({ task, score }) => [task, score] as const),
+    ]),
+  )
 }
 
-export type ShownAnswer = ReturnType<typeof answerOf>
+async function trainingDetail({ folder }: FollowedRun, task: string): Promise<QuestionDetail[]> {
+  try {
+    if (!folder.readMembership().splits['train']?.includes(task)) return []
+    return await questionDetails(folder, task, { organisation: training, split: 'train' })
+  } catch (error) {
+    if (error instanceof Problem) return []
+    throw error
+  }
+}
+
+export type ShownAnswer = ReturnType<typeof answerOf> & {
+  /** How many graphs training tried on the question; this answer is the last one's. */
+  readonly tried?: number
+}
 
 function answerOf(label: string, record: QuestionRecord) {
   const { score, parse, measures, program, status, failures, usage, cost, durationMs } = record
@@ -123,7 +150,7 @@ function answerOf(label: string, record: QuestionRecord) {
   }
 }
 
-/** A value as text, with how much of it that is. */
+/** A value as text, cut to what a page shows, with its full length. */
 function shownValue(value: unknown): { text: string; length: number } {
   const text = typeof value === 'string' ? value : JSON.stringify(value as JsonValue, null, 2)
   return { text: text.slice(0, shownAnswer), length: text.length }

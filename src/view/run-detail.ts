@@ -47,7 +47,7 @@ export type RunCurves = ReturnType<typeof runCurves>
 /** Those after the first `after` updates; the page appends them to what it has. */
 export function runCurves({ updates }: Pick<FollowedRun, 'updates'>, after: number) {
   const part = updates.slice(after)
-  const column = (read: (update: FollowedUpdate) => number) => part.map(read)
+  const column = <Value extends number | null>(read: (update: FollowedUpdate) => Value) => part.map(read)
   return {
     after,
     update: column(({ update }) => update + 1),

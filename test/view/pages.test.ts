@@ -110,9 +110,19 @@ describe('a run', () => {
     expect(await page.getByRole('row').count()).toBe(7)
     await expectAccessible(page)
     await open(`/runs/${run}?tab=questions&kind=choice`)
-    await page.getByText(/of 20 questions/).waitFor()
+    await page.getByText(/of 24 questions/).waitFor()
     expect(await page.getByRole('row').count()).toBeGreaterThan(4)
     await expectAccessible(page)
+  })
+
+  test('tells what training by values did with the questions it learned from', async () => {
+    await open(`/runs/${run}?tab=questions&q=arithmetic-0`)
+    await page.getByRole('columnheader', { name: 'training' }).waitFor()
+    await page.getByRole('row').nth(1).getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: /^synthetic-0-.*arithmetic-0$/ }).waitFor()
+    await page.getByText(/the last of \d+ graphs that training tried/).waitFor()
+    await page.getByText(/can be replayed for evaluated questions only/).waitFor()
+    await page.locator('.waterfall button').last().waitFor()
   })
 
   test('shows what differs from the paper, and offers its files', async () => {
@@ -242,7 +252,7 @@ test('everything can be reached with the keyboard alone', async () => {
   await press(new RegExp(`^${run}$`))
   await page.getByRole('heading', { name: run, level: 1 }).waitFor()
   await press(/^Questions$/)
-  await page.getByText(/of 20 questions/).waitFor()
+  await page.getByText(/of 24 questions/).waitFor()
   await press(/^[A-Z].{20,}/)
   await page.getByRole('heading', { name: 'How the graph was built' }).waitFor()
   await press(/^Next$/)
@@ -250,6 +260,21 @@ test('everything can be reached with the keyboard alone', async () => {
   await page.locator('.waterfall').waitFor()
   await press(/^finalizer$/)
   await page.getByText('Request', { exact: true }).waitFor()
+})
+
+test('no page is wider than a narrow screen', async () => {
+  await page.setViewportSize({ width: 400, height: 800 })
+  const question = 'task=synthetic-0-choice-1&by=trained&beside=untrained'
+  const paths = ['/', '/ask', `/compare?runs=${run}`, `/runs/${run}/question?${question}`]
+  const tabs = ['', 'graphs', 'evaluations', 'questions', 'settings'].map((tab) => `/runs/${run}?tab=${tab}`)
+  for (const path of [...paths, ...tabs]) {
+    await open(path)
+    await page.locator('main h1').waitFor()
+    await page.locator('main :is(.card, .tiles)').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const beyond = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    await expect.poll(beyond, { message: path }).toBe(0)
+  }
 })
 
 test('the colours can be chosen, and stay', async () => {

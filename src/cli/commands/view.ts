@@ -84,7 +84,10 @@ const askRun: AskRun = async (folder, question, { signal, tell }) => {
     settings: { ...executionSettings.parse(run.execution), traceContent: true },
     onConstruction: (built) => {
       const { units } = built.graph
-      tell({ type: 'construction', update: policy.update, units, steps: built.explain() })
+      tell({
+        ...{ type: 'construction', update: policy.update, temperature: built.temperature },
+        ...{ units, steps: built.explain() },
+      })
     },
     onEvent: (event) => tell({ type: 'execution', event }),
   })

@@ -85,7 +85,11 @@ function factBlocks({ row, about, settings, tokens: used }: RunDetail, run: Foll
 
 function curveBlocks(curves: RunCurves): ReportBlock[] {
   const fixed = (value: number) => value.toFixed(2)
-  const curve = (caption: string, values: readonly number[], format: (value: number) => string = fixed) => ({
+  const curve = (
+    caption: string,
+    values: readonly (number | null)[],
+    format: (value: number) => string = fixed,
+  ) => ({
     caption,
     plot: linePlot({ title: caption, x: curves.update, lines: [{ name: caption, values }], format }),
   })

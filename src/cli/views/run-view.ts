@@ -9,6 +9,7 @@ import {
   fifthOf,
   placedUnits,
   type RunOverview,
+  ranGraphs,
   sameQuestions,
 } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
@@ -145,8 +146,7 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const window = Math.min(smoothing, Math.max(1, Math.floor(updates.length / 3)))
   const suffix = window > 1 ? ` (mean of ${window} updates)` : ''
   const series = (read: (update: UpdateRecord) => number) => movingMean(updates.map(read), window)
-  // An update that only learns from what was run before has no score.
-  const scores = updates.filter(({ actions }) => actions.units.length > 0).map(({ score }) => score)
+  const scores = updates.filter(ranGraphs).map(({ score }) => score)
   const isPolicy = updates.some(({ returns }) => returns.length > 0)
   const ofPolicies: Curve[] = !isPolicy
     ? []

@@ -1,4 +1,4 @@
-import { sumTokens } from '../../evaluation/run-overview.ts'
+import { ranGraphs, sumTokens } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
@@ -14,7 +14,7 @@ const scoreWindow = 20
 
 /** Of the last updates that ran graphs, with their number. */
 export function meanScore(updates: readonly UpdateRecord[]): { mean: number; n: number } | undefined {
-  const scores = updates.filter(({ actions }) => actions.units.length > 0).map(({ score }) => score)
+  const scores = updates.filter(ranGraphs).map(({ score }) => score)
   const last = scores.slice(-scoreWindow)
   return last.length === 0 ? undefined : { mean: meanOf(last), n: last.length }
 }

@@ -1,6 +1,6 @@
 import { line, type SvgElement, text } from './svg.ts'
 
-/** Round numbers that cover a range: steps of 1, 2 or 5 times a power of ten. */
+/** Round numbers within a range, in steps of 1, 2 or 5 times a power of ten. */
 export function niceTicks(low: number, high: number, wanted = 5): number[] {
   const range = high - low
   if (!(range > 0)) return [low]
@@ -22,7 +22,7 @@ export function linearScale(
   return (value) => start + ((value - from) / span) * (end - start)
 }
 
-/** A range with some room around its values. */
+/** The range of some values, with a margin. */
 export function padded(values: readonly number[], share = 0.06): [number, number] {
   const known = values.filter(Number.isFinite)
   if (known.length === 0) return [0, 1]
@@ -31,7 +31,12 @@ export function padded(values: readonly number[], share = 0.06): [number, number
   return [low - room, high + room]
 }
 
-/** The room inside of a plot. */
+/** A formatted tick without zeros that say nothing: `2.00 k` becomes `2 k`. */
+export function shortTick(label: string): string {
+  return label.replace(/\.(\d*?)0+(?!\d)/, (_, digits: string) => (digits === '' ? '' : `.${digits}`))
+}
+
+/** The area of a plot in which data are drawn. */
 export interface PlotFrame {
   readonly left: number
   readonly right: number
@@ -39,30 +44,22 @@ export interface PlotFrame {
   readonly bottom: number
 }
 
-/** Rules and labels of both axes, behind what is drawn. */
-export function axes(
-  frame: PlotFrame,
-  x: {
-    readonly scale: Scale
-    readonly ticks: readonly number[]
-    readonly format: (value: number) => string
-    readonly title: string
-  },
-  y: {
-    readonly scale: Scale
-    readonly ticks: readonly number[]
-    readonly format: (value: number) => string
-    readonly title: string
-  },
-): SvgElement[] {
-  const { left, right, top, bottom } = frame
+interface Axis {
+  readonly scale: Scale
+  readonly ticks: readonly number[]
+  readonly format: (value: number) => string
+  readonly title: string
+}
+
+/** The rules and labels of both axes, to be drawn behind the data. */
+export function axes({ left, right, top, bottom }: PlotFrame, x: Axis, y: Axis): SvgElement[] {
   return [
     ...y.ticks.flatMap((tick) => [
       line(left, y.scale(tick), right, y.scale(tick), 'rule'),
-      text(y.format(tick), left - 8, y.scale(tick) + 4, { class: 'tick', 'text-anchor': 'end' }),
+      text(shortTick(y.format(tick)), left - 8, y.scale(tick) + 4, { class: 'tick', 'text-anchor': 'end' }),
     ]),
     ...x.ticks.map((tick) =>
-      text(x.format(tick), x.scale(tick), bottom + 18, { class: 'tick', 'text-anchor': 'middle' }),
+      text(shortTick(x.format(tick)), x.scale(tick), bottom + 18, { class: 'tick', 'text-anchor': 'middle' }),
     ),
     line(left, bottom, right, bottom, 'axis'),
     text(x.title, (left + right) / 2, bottom + 38, { class: 'axis-title', 'text-anchor': 'middle' }),

@@ -1,14 +1,19 @@
 import type { Unit } from '../../graph/agent-graph.ts'
-import { drawing, place, rectangle, type SvgElement, svgElement, text } from './svg.ts'
+import { cutText, drawing, place, rectangle, type SvgElement, svgElement, text, textWidth } from './svg.ts'
 
-const [boxWidth, boxHeight, gapX, gapY] = [132, 26, 34, 12]
+const [boxHeight, gapX, gapY] = [26, 34, 12]
+const fontSize = 10.5
+/** Boxes are as wide as the longest name, within these bounds. */
+const [narrowest, widest] = [96, 210]
 
-/** An agent graph from left to right; a double frame is a group, and the finalizer stands last. */
+/** An agent graph from left to right. A double frame is a group; the finalizer comes last. */
 export function graphPlot(units: readonly Unit[]): SvgElement {
   const levels: number[] = []
   for (const { predecessors } of units)
     levels.push(Math.max(-1, ...predecessors.map((one) => levels[one]!)) + 1)
   const columns = Math.max(-1, ...levels) + 1
+  const longest = Math.max(0, ...units.map(({ role }) => textWidth(role, fontSize)))
+  const boxWidth = Math.min(widest, Math.max(narrowest, Math.ceil(longest) + 18))
   const lanes = lanesOf(units, levels, columns)
   const rows = Math.max(1, ...lanes.map(({ length }) => length))
   const height = rows * (boxHeight + gapY) + gapY
@@ -23,7 +28,7 @@ export function graphPlot(units: readonly Unit[]): SvgElement {
     const passed = Array.from({ length: level - levels[from]! }, (_, step) =>
       placeOf(from, levels[from]! + step),
     )
-    return wire([...passed, to])
+    return wire([...passed, to], boxWidth)
   }
   const wires = [
     ...boxes.flatMap((box, position) =>
@@ -51,7 +56,11 @@ export function graphPlot(units: readonly Unit[]): SvgElement {
             }),
           ]
         : []),
-      text(shortened(unit.role), x + boxWidth / 2, y + 17, { class: 'unit-label', 'text-anchor': 'middle' }),
+      cutText(unit.role, boxWidth - 12, x + boxWidth / 2, y + 17, {
+        fontSize,
+        class: 'unit-label',
+        'text-anchor': 'middle',
+      }),
     ]),
     rectangle({ ...end, height: boxHeight }, 'unit end', { rx: boxHeight / 2 }),
     text(name, end.x + end.width / 2, end.y + 17, { class: 'unit-label', 'text-anchor': 'middle' }),
@@ -64,8 +73,8 @@ interface Place {
 }
 
 /**
- * Who stands in each column, from top to bottom: its units, and those that somebody further on listens to, whose wire
- * passes there, so that none runs behind a box.
+ * What each column holds, from top to bottom: its own units, and a free lane for every wire that passes through, so that no
+ * wire runs behind a box.
  */
 function lanesOf(units: readonly Unit[], levels: readonly number[], columns: number): number[][] {
   const furthest = units.map((_, position) => {
@@ -85,13 +94,13 @@ function lanesOf(units: readonly Unit[], levels: readonly number[], columns: num
   return lanes
 }
 
-/** Below the middle of the column. */
+/** A unit's distance from the middle of the column. */
 function heightIn(column: readonly number[], unit: number): number {
   return (column.indexOf(unit) - (column.length - 1) / 2) * (boxHeight + gapY)
 }
 
-/** From the first place, a box, through free places to the last. */
-function wire(places: readonly Place[]): SvgElement {
+/** Starts at a box, runs through free lanes, ends at the last place. */
+function wire(places: readonly Place[], boxWidth: number): SvgElement {
   const middle = ({ y }: Place) => place(y + boxHeight / 2)
   const parts = places.slice(1).map((to, position) => {
     const from = places[position]!
@@ -103,8 +112,4 @@ function wire(places: readonly Place[]): SvgElement {
     d: `M${place(places[0]!.x + boxWidth)} ${middle(places[0]!)}${parts.join('')}`,
     class: 'wire',
   })
-}
-
-function shortened(role: string): string {
-  return role.length > 20 ? `${role.slice(0, 19)}…` : role
 }

@@ -1,16 +1,19 @@
 import type { ActionHeat } from '../action-heat.ts'
-import { drawing, rectangle, type SvgElement, svgElement, text } from './svg.ts'
+import { cutText, drawing, rectangle, type SvgElement, svgElement, text, textWidth } from './svg.ts'
 
 const rowHeight = 20
 
-/** Roles by updates: the fuller a cell, the larger the share of placed units. */
+/** Roles by updates: the stronger a cell's colour, the larger its share of the placed units. */
 export function heatMap({ rows, starts, last }: ActionHeat, width = 860): SvgElement {
-  const [left, top] = [210, 8]
+  // On a narrow page the names give way to the cells.
+  const widest = Math.max(60, ...rows.map(({ role }) => textWidth(role)))
+  const left = 62 + Math.min(widest + 8, Math.max(100, width * 0.25))
+  const top = 8
   const cell = (width - left - 8) / Math.max(1, starts.length)
   const bottom = top + rows.length * rowHeight
   const most = Math.max(0.01, ...rows.flatMap(({ shares }) => shares))
   const cells = rows.flatMap(({ role, granularity, shares }, row) => [
-    text(role, left - 62, top + row * rowHeight + 14, { class: 'label', 'text-anchor': 'end' }),
+    cutText(role, left - 62, left - 56, top + row * rowHeight + 14, { class: 'label', 'text-anchor': 'end' }),
     text(granularity === 'group' ? 'group' : 'agent', left - 10, top + row * rowHeight + 14, {
       class: 'tick',
       'text-anchor': 'end',
@@ -27,7 +30,7 @@ export function heatMap({ rows, starts, last }: ActionHeat, width = 860): SvgEle
                 height: rowHeight - 2,
               },
               'heat',
-              // Not in proportion, so that rare choices can be seen.
+              // Not proportional, so that rare choices stay visible.
               { 'fill-opacity': Math.round((share / most) ** 0.75 * 100) / 100 },
             ),
           ],

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { actionHeat } from '../action-heat.ts'
-import { niceTicks, padded } from './axis.ts'
+import { niceTicks, padded, shortTick } from './axis.ts'
 import { differencePlot } from './difference-plot.ts'
 import { graphPlot } from './graph-plot.ts'
 import { heatMap } from './heat-map.ts'
+import { labelPlaces } from './label-places.ts'
 import { linePlot } from './line-plot.ts'
 import { frontierPositions } from './pareto.ts'
 import { scatterPlot } from './scatter-plot.ts'
-import { escaped, svgText } from './svg.ts'
+import { escaped, svgText, textWidth } from './svg.ts'
 
 test('the Pareto frontier has what no other point beats, by rising cost', () => {
   const points = [
@@ -84,23 +85,56 @@ test('no wire of a graph runs behind a box', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.nat()), { maxLength: 9 }), (lists) => {
       const units = lists.map((list, position) => ({
-        role: 'role',
+        role: 'a_role_with_a_name_of_some_length'.slice(0, 4 + (list.length % 29)),
         realization: 'atomic' as const,
         predecessors: position === 0 ? [] : [...new Set(list.map((one) => one % position))],
       }))
       const svg = svgText(graphPlot(units))
-      const boxes = [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="132"/g)].map((box) => ({
-        left: Number(box[1]),
-        top: Number(box[2]),
-      }))
+      const boxes = [
+        ...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="26" class="unit"/g),
+      ].map((box) => ({ left: Number(box[1]), top: Number(box[2]), width: Number(box[3]) }))
       expect(boxes).toHaveLength(units.length)
       // Straight pieces cross the columns that a wire passes; the first is where it begins.
       for (const [, path] of svg.matchAll(/ d="([^"]+)"/g)) {
         const heights = [...path!.matchAll(/ ([\d.]+)H([\d.]+)C/g)].slice(1)
         for (const [, y, right] of heights)
-          for (const { left, top } of boxes)
-            expect(left === Number(right) - 132 && Number(y) > top && Number(y) < top + 26).toBe(false)
+          for (const { left, top, width } of boxes)
+            expect(left === Number(right) - width && Number(y) > top && Number(y) < top + 26).toBe(false)
       }
     }),
   )
+})
+
+test('ticks lose zeros that say nothing, and nothing else', () => {
+  const labels = ['2.00 k', '12.5 k', '100 k', '0.600', '-10', '0.000', '1.0 s', '20 %']
+  expect(labels.map(shortTick)).toEqual(['2 k', '12.5 k', '100 k', '0.6', '-10', '0', '1 s', '20 %'])
+})
+
+test('labels of points never cover each other', () => {
+  const frame = { left: 50, right: 700, top: 30, bottom: 330 }
+  const point = fc.record({ x: fc.integer({ min: 50, max: 690 }), y: fc.integer({ min: 60, max: 320 }) })
+  fc.assert(
+    fc.property(fc.array(point, { maxLength: 7 }), (points) => {
+      const marks = points.map(({ x, y }, index) => {
+        return { label: `organisation ${index}`, x, y, top: y - 30, bottom: y + 30 }
+      })
+      const width = textWidth('organisation 0')
+      const boxes = labelPlaces(marks, frame).map(({ x, y, anchor }) => ({
+        x: anchor === 'start' ? x : x - width,
+        y,
+      }))
+      for (const [index, a] of boxes.entries())
+        for (const b of boxes.slice(index + 1))
+          expect(Math.abs(a.x - b.x) < width && Math.abs(a.y - b.y) < 10).toBe(false)
+    }),
+  )
+})
+
+test('a name that is too long is cut, and told whole by its title', () => {
+  const role = 'a_role_whose_name_is_far_longer_than_any_box_of_a_graph'
+  const svg = svgText(graphPlot([{ role, realization: 'atomic', predecessors: [] }]))
+  expect(svg).toMatch(new RegExp(`>a_role_[a-z_]+…<title>${role}</title></text>`))
+  expect(
+    svgText(graphPlot([{ role: 'uncertainty_calibrator', realization: 'atomic', predecessors: [] }])),
+  ).toContain('>uncertainty_calibrator</text>')
 })

@@ -1,4 +1,5 @@
 import { axes, linearScale, niceTicks } from './axis.ts'
+import { labelPlaces } from './label-places.ts'
 import { frontierPositions } from './pareto.ts'
 import { drawing, line, place, type SvgElement, svgElement, text } from './svg.ts'
 
@@ -15,27 +16,38 @@ interface ScatterPlot {
   readonly width?: number
 }
 
-const lineHeight = 15
+const height = 380
 
-/** Score against tokens, with intervals; a line joins the organisations that no other one beats in both. */
+/** Score against tokens, with intervals. A line joins the organisations that no other beats in both. */
 export function scatterPlot({ points, metric, formatTokens, width = 760 }: ScatterPlot): SvgElement {
-  const height = 380
-  const frame = { left: 60, right: width - 130, top: 30, bottom: height - 50 }
+  const frame = { left: 54, right: width - 16, top: 30, bottom: height - 50 }
   const most = Math.max(1, ...points.map(({ tokens }) => tokens)) * 1.06
   const low = Math.max(0, Math.min(...points.map(({ score }) => score.low)) - 0.03)
   const high = Math.min(1, Math.max(...points.map(({ score }) => score.high)) + 0.03)
   const x = linearScale([0, most], [frame.left, frame.right])
   const y = linearScale([low, high], [frame.bottom, frame.top])
+  const marks = points.map(({ label, tokens, score }) => ({
+    label,
+    x: x(tokens),
+    y: y(score.mean),
+    top: y(score.high),
+    bottom: y(score.low),
+  }))
   const frontier = frontierPositions(points.map(({ tokens, score }) => ({ x: tokens, y: score.mean })))
-  const path = frontier.map((position, index) => {
-    const { tokens, score } = points[position]!
-    return `${index === 0 ? 'M' : 'L'}${place(x(tokens))} ${place(y(score.mean))}`
-  })
-  const labels = spread(points.map(({ tokens, score }) => ({ x: x(tokens) + 11, y: y(score.mean) + 4 })))
+  const path = frontier.map(
+    (position, index) =>
+      `${index === 0 ? 'M' : 'L'}${place(marks[position]!.x)} ${place(marks[position]!.y)}`,
+  )
+  const labels = labelPlaces(marks, frame)
   return drawing(width, height, `${metric} against tokens per question, with 95 % intervals`, [
     ...axes(
       frame,
-      { scale: x, ticks: niceTicks(0, most, 6), format: formatTokens, title: 'tokens per question' },
+      {
+        scale: x,
+        ticks: niceTicks(0, most, Math.max(3, Math.floor(width / 110))),
+        format: formatTokens,
+        title: 'tokens per question',
+      },
       {
         scale: y,
         ticks: niceTicks(low, high, 5),
@@ -44,31 +56,17 @@ export function scatterPlot({ points, metric, formatTokens, width = 760 }: Scatt
       },
     ),
     svgElement('path', { d: path.join(''), class: 'frontier' }),
-    ...points.map(({ tokens, score }) => line(x(tokens), y(score.low), x(tokens), y(score.high), 'whisker')),
-    ...points.map(({ tokens, score }, position) =>
+    ...marks.map((mark) => line(mark.x, mark.bottom, mark.x, mark.top, 'whisker')),
+    ...marks.map((mark, position) =>
       svgElement('circle', {
-        cx: place(x(tokens)),
-        cy: place(y(score.mean)),
+        cx: place(mark.x),
+        cy: place(mark.y),
         r: 5,
         class: frontier.includes(position) ? 'point best' : 'point',
       }),
     ),
-    ...points.map(({ label }, position) =>
-      text(label, labels[position]!.x, labels[position]!.y, { class: 'label' }),
+    ...labels.map((label, position) =>
+      text(points[position]!.label, label.x, label.y, { class: 'label over', 'text-anchor': label.anchor }),
     ),
   ])
-}
-
-/** Moves labels down until none covers another one near it. */
-function spread(places: readonly { readonly x: number; readonly y: number }[]) {
-  const order = [...places.keys()].sort((a, b) => places[a]!.y - places[b]!.y)
-  const moved = places.map((one) => ({ ...one }))
-  for (const [index, position] of order.entries()) {
-    const own = moved[position]!
-    for (const above of order.slice(0, index)) {
-      const other = moved[above]!
-      if (Math.abs(other.x - own.x) < 110 && own.y - other.y < lineHeight) own.y = other.y + lineHeight
-    }
-  }
-  return moved
 }

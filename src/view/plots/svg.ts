@@ -1,4 +1,4 @@
-/** A drawing as plain data: the browser renders it with React, the report writes it as text. */
+/** A drawing as plain data: the browser renders it with React, a report writes it as text. */
 export interface SvgElement {
   readonly tag: string
   readonly attributes: Readonly<Record<string, string | number>>
@@ -13,7 +13,7 @@ export function svgElement(
   return { tag, attributes, children }
 }
 
-/** A drawing of this size; `title` is what a screen reader says. */
+/** A drawing of this size. Screen readers say its title. */
 export function drawing(
   width: number,
   height: number,
@@ -56,6 +56,25 @@ export function rectangle(
   })
 }
 
+/** About how wide a text of a plot is at this font size; there is no browser here to measure it. */
+export function textWidth(content: string, fontSize = 12): number {
+  return content.length * fontSize * 0.58
+}
+
+/** A text that is cut to a width. The whole of it appears when the mouse rests there. */
+export function cutText(
+  content: string,
+  width: number,
+  x: number,
+  y: number,
+  { fontSize = 12, ...attributes }: Record<string, string | number>,
+): SvgElement {
+  const most = Math.max(2, Math.floor(width / textWidth('x', Number(fontSize))))
+  if (content.length <= most) return text(content, x, y, attributes)
+  const { tag, attributes: placed } = text('', x, y, attributes)
+  return svgElement(tag, placed, `${content.slice(0, most - 1)}…`, svgElement('title', {}, content))
+}
+
 /** To a tenth of a pixel. */
 export function place(value: number): number {
   return Math.round(value * 10) / 10
@@ -69,7 +88,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text as it may stand in HTML and SVG, between tags and in quoted attributes. */
+/** Text that is safe in HTML and SVG, between tags and in quoted attributes. */
 export function escaped(content: string): string {
   return content.replace(/[&<>"']/g, (sign) => escapes[sign]!)
 }

@@ -117,7 +117,7 @@ function Happening({ events }: { readonly events: readonly AskEvent[] }): ReactN
       )}
       {problem !== undefined && <Problem text={problem.text} />}
       {answer !== undefined && <Answer of={answer} />}
-      {built !== undefined && <Steps construction={{ ...built, temperature: undefined }} />}
+      {built !== undefined && <Steps construction={built} />}
       {answer === undefined ? <AtWork events={events} /> : <ExecutionCard trace={answer.trace} />}
     </div>
   )

@@ -9,7 +9,7 @@ import { href, setQuery, useQueryField } from '../location.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Link } from '../parts/link.tsx'
 import { Card, Empty, Loading, Problem, Simulated, scoreOf } from '../parts/shown.tsx'
-import { SvgView } from '../parts/svg-view.tsx'
+import { FittedPlot } from '../parts/svg-view.tsx'
 import { EvaluationTable, pointsOf } from './run-evaluations.tsx'
 
 /** Organisations of one or several runs on the same questions. */
@@ -90,21 +90,18 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
         <Simulated when={data.rows.some(({ simulated }) => simulated)} />
       </div>
       <Card title="Score against tokens" note="with 95 % intervals; the line is the Pareto frontier">
-        <SvgView
-          of={scatterPlot({
-            points: pointsOf(data.rows),
-            metric: data.metric,
-            formatTokens: tokens,
-            width: 1180,
-          })}
+        <FittedPlot
+          draw={(width) =>
+            scatterPlot({ points: pointsOf(data.rows), metric: data.metric, formatTokens: tokens, width })
+          }
         />
       </Card>
       {differences.length > 0 && (
         <Card
           title={`Paired differences to ${data.base}`}
-          note="same questions, 95 % interval by paired bootstrap; one that leaves out zero is unlikely to be chance"
+          note="on the same questions, with 95 % intervals by paired bootstrap; one that excludes zero is unlikely to be chance"
         >
-          <SvgView of={differencePlot(differences, data.base, 1180)} />
+          <FittedPlot draw={(width) => differencePlot(differences, data.base, width)} />
           <div className="scroll">
             <table className="plain">
               <thead>
@@ -145,12 +142,12 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
   )
 }
 
-/** Each organisation beside what its tokens buy without one. */
+/** Each organisation beside what its tokens buy with plain self-consistency. */
 function AtMatchedTokens({ rows }: { readonly rows: Comparison['matched'] }): ReactNode {
   return (
     <Card
       title="At matched tokens"
-      note="self-consistency with the most answers whose tokens per question fit, and with the next number above"
+      note="each organisation against self-consistency with as many answers as its tokens allow, and one step more"
     >
       <div className="scroll">
         <table className="plain">
@@ -158,9 +155,9 @@ function AtMatchedTokens({ rows }: { readonly rows: Comparison['matched'] }): Re
             <tr>
               <th>Organisation</th>
               <th className="number">Tokens / question</th>
-              <th className="number">Within</th>
+              <th className="number">Self-consistency within</th>
               <th className="number">Difference, points</th>
-              <th className="number">Above</th>
+              <th className="number">One step above</th>
             </tr>
           </thead>
           <tbody>
@@ -266,7 +263,7 @@ function Disagreements({ data }: { readonly data: Comparison }): ReactNode {
   return (
     <Card
       title="Where they disagree"
-      note={`${rows.length} questions: ${a} is better on ${won}, ${b} on ${rows.length - won}`}
+      note={`${rows.length} of ${data.tasks.length} questions: ${a} is better on ${won}, ${b} on ${rows.length - won}`}
       flush
     >
       <p className="row inset">

@@ -36,7 +36,7 @@ export function BuildingSteps({
     return (
       <Card
         title="Its graph"
-        note="Built again it came out differently: the question, or this machine's arithmetic, is not what it was."
+        note="Replaying the decisions gave another graph, so they are not shown: the question, or this machine's arithmetic, has changed."
       >
         {graph}
       </Card>
@@ -56,11 +56,14 @@ export function Steps({ construction }: { readonly construction: Shown }): React
   const position = Math.min(chosen, steps.length - 1)
   const step = steps[position]!
   const by = update === 0 ? 'the untrained policy' : `the policy after ${update} updates`
+  const how =
+    temperature === undefined
+      ? ''
+      : temperature === 0
+        ? ', which always takes the most probable choice'
+        : `, sampling at temperature ${temperature}`
   return (
-    <Card
-      title="How the graph was built"
-      note={`by ${by}${temperature === undefined ? '' : `, at temperature ${temperature}`}`}
-    >
+    <Card title="How the graph was built" note={`by ${by}${how}`}>
       <div className="stack">
         <div className="row">
           <button
@@ -113,9 +116,8 @@ export function Steps({ construction }: { readonly construction: Shown }): React
 }
 
 function decision({ action, forced, probability }: ExplainedStep): string {
-  if (action.type === 'stop')
-    return forced ? 'STOP, since there is no room for another unit' : `STOP (${percent(probability)})`
-  return `${action.role} as ${action.realization === 'group' ? 'a group' : 'one agent'} (${percent(probability)} in all)`
+  if (action.type === 'stop') return forced ? 'STOP, as the graph is full' : `STOP (${percent(probability)})`
+  return `${action.role} as ${action.realization === 'group' ? 'a group' : 'one agent'} (${percent(probability)} overall)`
 }
 
 interface Choice {
@@ -126,6 +128,8 @@ interface Choice {
 }
 
 const shownChoices = 12
+/** Less than this would show as 0.0 %. */
+const leastShown = 0.0005
 
 /** The likeliest first. */
 function nextChoices({ action, roles, stop }: ExplainedStep): Choice[] {
@@ -135,7 +139,9 @@ function nextChoices({ action, roles, stop }: ExplainedStep): Choice[] {
   const all = [...added, { name: 'STOP', probability: stop, isTaken: action.type === 'stop' }].toSorted(
     (a, b) => b.probability - a.probability,
   )
-  return all.filter(({ probability, isTaken }, place) => isTaken || (probability > 0 && place < shownChoices))
+  return all.filter(
+    ({ probability, isTaken }, place) => isTaken || (probability >= leastShown && place < shownChoices),
+  )
 }
 
 function Choices({

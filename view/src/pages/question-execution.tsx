@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { duration, tokens } from '../../../src/cli/display/numbers.ts'
+import { tokens } from '../../../src/cli/display/numbers.ts'
 import type { ShownTrace } from '../../../src/view/shown-trace.ts'
 import { api } from '../api.ts'
 import { Card, Loading } from '../parts/shown.tsx'
 import { Text } from '../parts/text-box.tsx'
-import { laidOut } from '../text.ts'
+import { agentName, laidOut, shortTime } from '../text.ts'
 
-/** Fetched with the first question that is opened: most of the page's script is for this. */
+/** Loaded with the first question that is opened: it is most of the page's script. */
 export const ExecutionGraph = lazy(() => import('../parts/execution-graph.tsx'))
 
 type Node = ShownTrace['nodes'][number]
 
 interface Chosen {
   readonly node: string
-  /** Whose message to the node is read; the node itself if there is none. */
+  /** Show the message from this node; without it, the chosen node's own texts. */
   readonly from?: string
 }
 
@@ -38,7 +38,7 @@ export function QuestionExecution({
   return data === undefined ? <Loading /> : <ExecutionCard trace={data} />
 }
 
-/** The agents of a graph, what they told each other, when, and for how many tokens. */
+/** The agents of a graph, their messages, times and tokens. */
 export function ExecutionCard({ trace }: { readonly trace: ShownTrace }): ReactNode {
   const [chosen, setChosen] = useState<Chosen>()
   const node = trace.nodes.find((one) => one.node === chosen?.node)
@@ -46,7 +46,7 @@ export function ExecutionCard({ trace }: { readonly trace: ShownTrace }): ReactN
   return (
     <Card
       title="Execution"
-      note={`${said}; choose one to read its request and reply, or an edge for the message`}
+      note={`${said}; choose one to read its request and reply, or an edge to read the message`}
     >
       <div className="stack">
         <Suspense fallback={<Loading />}>
@@ -78,7 +78,7 @@ interface WaterfallShown {
   readonly onNode: (node: string) => void
 }
 
-/** Who worked when, and how much each used. */
+/** When each agent worked, and how many tokens it used. */
 function Waterfall({ trace, chosen, onNode }: WaterfallShown): ReactNode {
   const end = Math.max(1, ...trace.nodes.map(({ startMs, durationMs }) => startMs + durationMs))
   const place = ({ startMs, durationMs }: { readonly startMs: number; readonly durationMs: number }) => ({
@@ -90,7 +90,7 @@ function Waterfall({ trace, chosen, onNode }: WaterfallShown): ReactNode {
       {trace.nodes.map((node) => (
         <li key={node.node}>
           <button type="button" aria-pressed={node.node === chosen} onClick={() => onNode(node.node)}>
-            {nameOf(node)}
+            {agentName(node)}
           </button>
           <span className="track" aria-hidden="true">
             {node.calls.map((call) => (
@@ -104,7 +104,12 @@ function Waterfall({ trace, chosen, onNode }: WaterfallShown): ReactNode {
               <i className="tool" style={place(node.tool)} title={node.tool.name} />
             )}
           </span>
-          <span className="number note">{`${duration(node.startMs)} + ${duration(node.durationMs)}`}</span>
+          <span
+            className="number note"
+            title={`began after ${shortTime(node.startMs)}, took ${shortTime(node.durationMs)}`}
+          >
+            {shortTime(node.durationMs)}
+          </span>
           <span className="number note">{`${tokens(node.tokens)} tokens`}</span>
         </li>
       ))}
@@ -112,17 +117,12 @@ function Waterfall({ trace, chosen, onNode }: WaterfallShown): ReactNode {
   )
 }
 
-export function nameOf({ role, part, node }: Pick<Node, 'role' | 'part' | 'node'>): string {
-  if (part === 'worker') return `${role} · worker ${Number(node.split('.w')[1] ?? 0) + 1}`
-  return part === 'aggregator' ? `${role} · aggregator` : role
-}
-
 function NodeTexts({ node }: { readonly node: Node }): ReactNode {
   return (
     <>
       <div className="row">
-        <h3>{nameOf(node)}</h3>
-        <span className="tag">{node.executor}</span>
+        <h3>{agentName(node)}</h3>
+        <span className="tag">{node.part === 'atomic' ? 'one agent' : node.part}</span>
         <span className={node.status === 'ok' ? 'note' : 'bad'}>
           {`${node.status.replaceAll('_', ' ')}${node.reason === undefined ? '' : `: ${node.reason}`}`}
         </span>
@@ -130,7 +130,7 @@ function NodeTexts({ node }: { readonly node: Node }): ReactNode {
       {node.calls.map((call, position) => (
         <div className="stack" key={call.startMs}>
           <p className="note">
-            {`Call ${position + 1} of ${node.calls.length}, ${duration(call.durationMs)}, ${tokens(call.tokens)} tokens, ${call.attempts} attempt${call.attempts === 1 ? '' : 's'}${call.reused ? ', reused' : ''}`}
+            {`Call ${position + 1} of ${node.calls.length}, ${shortTime(call.durationMs)}, ${tokens(call.tokens)} tokens, ${call.attempts} attempt${call.attempts === 1 ? '' : 's'}${call.reused ? ', reused' : ''}`}
           </p>
           <Labelled name="Instructions" text={call.system} />
           <Labelled name="Request" text={call.user && laidOut(call.user)} />
@@ -139,7 +139,7 @@ function NodeTexts({ node }: { readonly node: Node }): ReactNode {
       ))}
       {node.tool !== undefined && (
         <div className="stack">
-          <p className="note">{`Tool ${node.tool.name}, ${duration(node.tool.durationMs)}`}</p>
+          <p className="note">{`Tool ${node.tool.name}, ${shortTime(node.tool.durationMs)}`}</p>
           <Labelled name="Asked for" text={node.tool.payload} />
           <Labelled name="Observed" text={node.tool.observation} />
         </div>
@@ -168,17 +168,17 @@ function Labelled({
 function MessageText({ from, to }: { readonly from: Node; readonly to: Node }): ReactNode {
   return (
     <>
-      <h3>{`What ${nameOf(from)} told ${nameOf(to)}`}</h3>
+      <h3>{`What ${agentName(from)} told ${agentName(to)}`}</h3>
       <Labelled
         name="Message"
         text={messageFrom(from, to)}
-        otherwise="The run keeps no texts of its messages."
+        otherwise="This run keeps no texts of messages."
       />
     </>
   )
 }
 
-/** The message as it stands in the listener's request, under the speaker's name; twins have a counter after it. */
+/** The message as the listener's request has it, under the speaker's name; twins have a counter after it. */
 function messageFrom(from: Node, to: Node): string | undefined {
   try {
     const { predecessors } = JSON.parse(to.calls[0]?.user ?? '') as {

@@ -10,7 +10,7 @@ import { Text } from '../parts/text-box.tsx'
 import { BuildingSteps } from './question-building.tsx'
 import { QuestionExecution } from './question-execution.tsx'
 
-/** One question: what each organisation made of it, how the graph was built, who said what. */
+/** One question: each organisation's answer, how its graph was built, and what its agents said. */
 export function QuestionPage({ run }: { readonly run: string }): ReactNode {
   const [task] = useQueryField('task')
   const [by] = useQueryField('by')
@@ -39,7 +39,7 @@ export function QuestionPage({ run }: { readonly run: string }): ReactNode {
           {[chosen, ...(second === undefined ? [] : [second])].map((answer) => (
             <section
               className="stack"
-              // Drawn anew where the room changes, so that graphs fit into it.
+              // Drawn again when the width changes, so that graphs fit.
               key={`${answer.label} ${second?.label}`}
               aria-label={`Organisation ${answer.label}`}
             >
@@ -127,7 +127,7 @@ interface AnswersShown {
 
 function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
   return (
-    <Card title="Answers" note="choose an organisation to look into, and another to put beside it">
+    <Card title="Answers" note="choose an organisation to look at, and another to put beside it">
       <div className="scroll">
         <table className="plain">
           <thead>
@@ -198,7 +198,7 @@ function Verdict({
   const given = answer.answer
   const rest = given === undefined ? 0 : given.length - given.text.length
   return (
-    <Card title={answer.label} note={reason(answer)}>
+    <Card title={answer.label} note={[reason(answer), triedText(answer)].filter(Boolean).join('; ')}>
       <dl className="facts">
         <dt>Given</dt>
         <dd>
@@ -236,13 +236,20 @@ function Verdict({
   )
 }
 
+function triedText({ tried }: ShownAnswer): string {
+  if (tried === undefined) return ''
+  return tried === 1
+    ? 'the only graph that training tried on it'
+    : `the last of ${tried} graphs that training tried on it`
+}
+
 function reason({ answer, score, parse, program, status }: ShownAnswer): string {
   if (answer === undefined) return `no valid answer (${status}), which scores zero`
-  if (parse === 'invalid') return 'not an answer of the form asked for, which scores zero'
+  if (parse === 'invalid') return 'not in the form that was asked for, which scores zero'
   if (program !== undefined) return `a program: ${program.replaceAll('_', ' ')}`
   return score === 1
     ? 'the expected answer'
     : score === 0
-      ? 'of the right form, but not the expected answer'
+      ? 'in the right form, but not the expected answer'
       : 'partly right'
 }

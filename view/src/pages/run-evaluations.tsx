@@ -7,7 +7,7 @@ import { href } from '../location.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Link } from '../parts/link.tsx'
 import { Card, costShown, Empty, IntervalBar, ScoreText, Simulated } from '../parts/shown.tsx'
-import { SvgView } from '../parts/svg-view.tsx'
+import { FittedPlot } from '../parts/svg-view.tsx'
 
 export function RunEvaluations({ name, run }: { readonly name: string; readonly run: RunDetail }): ReactNode {
   const { metric } = run.about.tasks
@@ -23,9 +23,11 @@ export function RunEvaluations({ name, run }: { readonly name: string; readonly 
     <div className="stack" key={split}>
       <Card
         title={`Score against tokens, ${split} questions`}
-        note="with 95 % intervals; the line joins what no other beats in both"
+        note="with 95 % intervals; the line joins those that no other beats in both"
       >
-        <SvgView of={scatterPlot({ points: pointsOf(rows), metric, formatTokens: tokens, width: 1100 })} />
+        <FittedPlot
+          draw={(width) => scatterPlot({ points: pointsOf(rows), metric, formatTokens: tokens, width })}
+        />
       </Card>
       <section className="card flush" aria-label={`Evaluations on ${split} questions`}>
         <EvaluationTable rows={rows} metric={metric} />
@@ -55,11 +57,12 @@ export function EvaluationTable({
       {
         id: 'organisation',
         header: 'Organisation',
-        width: 'minmax(170px, 2fr)',
+        width: 'minmax(210px, 2fr)',
         value: ({ label }) => label,
         cell: ({ label, description, fidelity, simulated }) => (
-          <span title={description}>
-            {label} {fidelity !== undefined && <span className="note">{fidelity}</span>}{' '}
+          <span className="named" title={description}>
+            <span className="cut">{label}</span>
+            {fidelity !== undefined && <span className="note">{fidelity}</span>}
             <Simulated when={simulated} />
           </span>
         ),

@@ -6,9 +6,9 @@ import type { RunCurves, RunDetail } from '../../../src/view/run-detail.ts'
 import { api } from '../api.ts'
 import { Chart, type Series } from '../parts/chart.tsx'
 import { Card, Empty, Loading, Problem } from '../parts/shown.tsx'
-import { SvgView } from '../parts/svg-view.tsx'
+import { FittedPlot } from '../parts/svg-view.tsx'
 
-/** Single updates jump between right and wrong: the strong line is a mean of this many. */
+/** Values of single updates jump, so the strong line is a mean of this many. */
 const smoothing = 10
 
 export function RunLearning({ name, run }: { readonly name: string; readonly run: RunDetail }): ReactNode {
@@ -26,11 +26,9 @@ export function RunLearning({ name, run }: { readonly name: string; readonly run
       <Curves curves={curves} />
       <Card
         title="What it builds with"
-        note="share of the placed units by role, as one agent or as a group; the stronger, the more often"
+        note="share of the placed units by role, as one agent or as a group; a stronger colour means more often"
       >
-        <div className="scroll">
-          <SvgView of={heatMap(run.heat, 1160)} />
-        </div>
+        <FittedPlot draw={(width) => heatMap(run.heat, width)} />
       </Card>
     </>
   )
@@ -50,7 +48,7 @@ function Curves({ curves }: { readonly curves: RunCurves }): ReactNode {
 function chartsOf(curves: RunCurves) {
   const window = Math.min(smoothing, Math.max(1, Math.floor(curves.update.length / 3)))
   const note = window > 1 ? `mean of ${window}` : undefined
-  const smooth = (name: string, values: readonly number[]): Series[] => [
+  const smooth = (name: string, values: readonly (number | null)[]): Series[] => [
     { name: `${name}, each update`, values, isFaint: true },
     { name, values: trailingMean(values, window) },
   ]
@@ -79,11 +77,14 @@ function chartsOf(curves: RunCurves) {
   ]
 }
 
-/** Every value with the mean of those up to it, at most as many as the window has. */
-function trailingMean(values: readonly number[], window: number): number[] {
+/** The mean of the last values at each position, as many as the window holds. Missing ones count for nothing. */
+function trailingMean(values: readonly (number | null)[], window: number): (number | null)[] {
+  const recent: number[] = []
   let sum = 0
-  return values.map((value, position) => {
-    sum += value - (position < window ? 0 : values[position - window]!)
-    return sum / Math.min(window, position + 1)
+  return values.map((value) => {
+    if (value === null) return null
+    recent.push(value)
+    sum += value - (recent.length > window ? recent[recent.length - 1 - window]! : 0)
+    return sum / Math.min(window, recent.length)
   })
 }

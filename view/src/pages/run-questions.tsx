@@ -9,7 +9,7 @@ import { Empty, Loading, Problem, scoreOf } from '../parts/shown.tsx'
 
 type Row = QuestionList['rows'][number]
 
-/** Every question that was evaluated, with every organisation's score. */
+/** Every question that was evaluated or trained on, with each organisation's score. */
 export function RunQuestions({ name }: { readonly name: string }): ReactNode {
   const { data, error } = useQuery(api.questions(name))
   const [wanted, setWanted] = useQueryField('q')
@@ -28,13 +28,13 @@ export function RunQuestions({ name }: { readonly name: string }): ReactNode {
   if (data.rows.length === 0)
     return (
       <Empty title="No question was evaluated yet">
-        <p className="soft">How each one went is kept with an evaluation:</p>
+        <p className="soft">An evaluation records how each question went:</p>
         <pre>{`magic eval ${name}`}</pre>
       </Empty>
     )
   return (
     <>
-      {data.problem !== undefined && <p className="note">{`Only ids are shown. ${data.problem}`}</p>}
+      {data.problem !== undefined && <p className="note">{`Some texts are missing. ${data.problem}`}</p>}
       <div className="row">
         <input
           className="field"
@@ -72,7 +72,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
     {
       id: 'task',
       header: 'Question',
-      width: 'minmax(300px, 1fr)',
+      width: 'minmax(280px, 1fr)',
       value: ({ task, question }) => question ?? task,
       cell: ({ task, question }) => (
         <Link href={href(['runs', name, 'question'], { task })} title={question ?? task}>
@@ -83,7 +83,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
     {
       id: 'kind',
       header: 'Kind',
-      width: 'minmax(140px, 190px)',
+      width: '150px',
       value: (row) => row.kind,
       cell: (row) => <span className="soft">{row.kind}</span>,
     },
@@ -91,7 +91,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
       (label, position): Column<Row> => ({
         id: `score-${position}`,
         header: label,
-        width: '118px',
+        width: '104px',
         isNumber: true,
         value: ({ scores }) => scores[position],
         cell: ({ scores }) => (

@@ -1,19 +1,21 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { shortTick } from '../../../src/view/plots/axis.ts'
 import { useTheme } from '../theme.ts'
 
 export interface Series {
   readonly name: string
-  readonly values: readonly number[]
-  /** Stands behind the others. */
+  /** Null where there is no value. */
+  readonly values: readonly (number | null)[]
+  /** Drawn behind the others. */
   readonly isFaint?: boolean
 }
 
 interface ChartOptions {
   readonly title: string
   readonly x: readonly number[]
-  /** The last one is the one that the caption tells the newest value of. */
+  /** The caption shows the newest value of the last one. */
   readonly series: readonly Series[]
   readonly format: (value: number) => string
   readonly note?: string
@@ -51,12 +53,12 @@ export function Chart({ title, x, series, format, note }: ChartOptions): ReactNo
     plot.current?.setData(data({ x, series }))
   }, [x, series])
 
-  const main = series.at(-1)!.values
+  const main = series.at(-1)!.values.filter((value) => value !== null)
   const [first, last] = [main[0], main.at(-1)]
   const summary =
     first === undefined
       ? 'no updates yet'
-      : `from ${format(first)} to ${format(last!)} over ${main.length} updates`
+      : `from ${format(first)} to ${format(last!)} over ${x.length} updates`
   return (
     <figure className="chart card">
       <figcaption>
@@ -70,7 +72,7 @@ export function Chart({ title, x, series, format, note }: ChartOptions): ReactNo
 }
 
 function data({ x, series }: Pick<ChartOptions, 'x' | 'series'>): uPlot.AlignedData {
-  return [x as number[], ...series.map(({ values }) => values as number[])]
+  return [x as number[], ...series.map(({ values }) => values as (number | null)[])]
 }
 
 function options(
@@ -94,13 +96,13 @@ function options(
     scales: { x: { time: false } },
     axes: [
       { ...axis, grid: { show: false }, size: 28, space: 70 },
-      { ...axis, size: 54, values: (_, ticks) => ticks.map(format) },
+      { ...axis, size: 54, values: (_, ticks) => ticks.map((tick) => shortTick(format(tick))) },
     ],
     series: [
       {},
       ...series.map(({ name, isFaint }): uPlot.Series => {
         const stroke = isFaint ? mixed(accent, 0.32) : accent
-        return { label: name, stroke, width: isFaint ? 1 : 2, points: { show: false } }
+        return { label: name, stroke, width: isFaint ? 1 : 2, points: { show: false }, spanGaps: true }
       }),
     ],
   }

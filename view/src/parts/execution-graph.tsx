@@ -1,8 +1,9 @@
-import { graphlib, layout } from '@dagrejs/dagre'
 import {
   Background,
+  BaseEdge,
   Controls,
   type Edge,
+  type EdgeProps,
   MarkerType,
   type Node,
   Position,
@@ -12,14 +13,16 @@ import {
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import '@xyflow/react/dist/base.css'
 import type { ShownTrace } from '../../../src/view/shown-trace.ts'
+import { agentName } from '../text.ts'
 import { useTheme } from '../theme.ts'
+import { executionLayout, nodeSize } from './execution-layout.ts'
 
 type Shown = ShownTrace['nodes'][number]
 
 interface ExecutionGraphShown {
-  readonly nodes: readonly (Pick<Shown, 'node' | 'role' | 'part'> & {
+  readonly nodes: readonly (Pick<Shown, 'node' | 'role' | 'part' | 'executor'> & {
     readonly predecessors: readonly string[]
-    /** That of a node that is done, `waiting` or `working`. */
+    /** The status of a finished node, `waiting` or `working`. */
     readonly status: string
   })[]
   readonly chosen: string | undefined
@@ -27,15 +30,20 @@ interface ExecutionGraphShown {
   readonly onEdge: (from: string, to: string) => void
 }
 
-const size = { width: 176, height: 44 }
 const fit = { maxZoom: 1, padding: 0.08 }
+const edgeTypes = { routed: RoutedEdge }
+// Known sizes and handles let edges be drawn at once, without waiting for the browser to measure the nodes.
+const handles = [
+  { type: 'target', position: Position.Left, x: 0, y: nodeSize.height / 2 },
+  { type: 'source', position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
+] as const
 
-/** The agents as they were run; messages go from left to right. */
+/** The agents that ran; messages go from left to right. */
 export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: ExecutionGraphShown): ReactNode {
   const { shown: theme } = useTheme()
   const shape = nodes.map(({ node, predecessors }) => `${node}<${predecessors}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a node's status does not move it
-  const places = useMemo(() => placesOf(nodes), [shape])
+  const { places, paths } = useMemo(() => executionLayout(nodes), [shape])
   const frame = useRef<HTMLDivElement>(null)
   const [flow, setFlow] = useState<ReactFlowInstance>()
   // Another organisation beside it takes half of the width.
@@ -45,27 +53,31 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
     resized.observe(frame.current!)
     return () => resized.disconnect()
   }, [flow])
+  const names = new Map(nodes.map((node) => [node.node, agentName(node)]))
   const drawn = nodes.map(
     ({ node, role, part, status }): Node => ({
       id: node,
       position: places.get(node)!,
-      data: { label: part === 'worker' || part === 'aggregator' ? `${role} · ${part}` : role },
-      ariaLabel: `${role}, ${part}, ${status}`,
+      data: { label: <NodeLabel name={names.get(node)!} role={role} part={part} /> },
+      ariaLabel: `${names.get(node)}, ${part}, ${status}`,
       className: [part, status, node === chosen ? 'chosen' : ''].join(' '),
       sourcePosition: Position.Right,
       targetPosition: Position.Left,
       draggable: false,
       connectable: false,
-      ...size,
+      handles: [...handles],
+      ...nodeSize,
     }),
   )
   const edges = nodes.flatMap(({ node, predecessors }) =>
     predecessors.map(
       (from): Edge => ({
         id: `${from} ${node}`,
+        type: 'routed',
         source: from,
         target: node,
-        ariaLabel: `Message from ${from} to ${node}`,
+        data: { path: paths.get(`${from} ${node}`) },
+        ariaLabel: `Message from ${names.get(from)} to ${names.get(node)}`,
         markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
       }),
     ),
@@ -75,6 +87,7 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
       <ReactFlow
         nodes={drawn}
         edges={edges}
+        edgeTypes={edgeTypes}
         colorMode={theme}
         fitView
         fitViewOptions={fit}
@@ -105,17 +118,18 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
   )
 }
 
-function placesOf(nodes: ExecutionGraphShown['nodes']): Map<string, { x: number; y: number }> {
-  const graph = new graphlib.Graph()
-    .setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 60 })
-    .setDefaultEdgeLabel(() => ({}))
-  for (const { node } of nodes) graph.setNode(node, { ...size })
-  for (const { node, predecessors } of nodes) for (const from of predecessors) graph.setEdge(from, node)
-  layout(graph)
-  return new Map(
-    nodes.map(({ node }) => {
-      const { x, y } = graph.node(node) as { x: number; y: number }
-      return [node, { x: x - size.width / 2, y: y - size.height / 2 }]
-    }),
+function NodeLabel({ name, role, part }: { name: string; role: string; part: string }): ReactNode {
+  const isOfGroup = part === 'worker' || part === 'aggregator'
+  return (
+    <>
+      <span className="cut" title={name}>
+        {name}
+      </span>
+      {isOfGroup && <small className="cut">{`group: ${role}`}</small>}
+    </>
   )
+}
+
+function RoutedEdge({ data, markerEnd }: EdgeProps): ReactNode {
+  return <BaseEdge path={String(data?.['path'])} markerEnd={markerEnd} />
 }
