@@ -82,7 +82,7 @@ export const ours: LearningMethod = {
     const questions = withTraits(world.questions, set)
     const rounds: Look[][] = []
     const { evaluate } = purse
-    const mayGoOn = () => true
+    const mayContinue = () => true
     while (rounds.length < updatesOf(settings, questions.queries.length)) {
       const made = await updateByValues(learner, {
         settings,
@@ -90,7 +90,7 @@ export const ours: LearningMethod = {
         rounds,
         evaluate,
         width: 64,
-        mayGoOn,
+        mayContinue,
       })
       rounds.push([...made!.looks])
     }

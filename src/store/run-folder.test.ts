@@ -103,7 +103,7 @@ describe('run.json', () => {
       expect(() => run.readRecord()).toThrow(`${file} is damaged or of another version`)
     }
     rmSync(file)
-    expect(() => run.readRecord()).toThrow(`${path} is no run: it has no run.json.`)
+    expect(() => run.readRecord()).toThrow(`${path} is not a run: it has no run.json.`)
   })
 
   test('a library that was changed afterwards is refused', () => {

@@ -277,7 +277,8 @@ export class RunFolder {
       content = JSON.parse(readFileSync(path, 'utf8'))
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT' && !this.exists) throw new RunError(`${this.path} is no run: it has no run.json.`)
+      if (code === 'ENOENT' && !this.exists)
+        throw new RunError(`${this.path} is not a run: it has no run.json.`)
       throw new RunError(`${path} cannot be read (${code ?? message}). Put a copy of it in its place.`)
     }
     const parsed = schema.safeParse(content)

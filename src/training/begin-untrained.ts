@@ -5,8 +5,8 @@ import { openRunFiles } from './run-files.ts'
 import type { TrainOptions } from './train-options.ts'
 
 /**
- * A run that nothing is learned in, with the untrained policy as its only checkpoint: a folder for evaluations of organisations
- * that need no training. Nothing is asked of the model.
+ * Creates a run without training, with the untrained policy as its only checkpoint: a folder for evaluating
+ * organisations that need no training. Makes no model call.
  */
 export async function beginUntrained(options: TrainOptions): Promise<RunFolder> {
   const folder = new RunFolder(options.folder)

@@ -1,31 +1,30 @@
 import type { ExecutionEvent } from '../execution/trace/events.ts'
 
-/** What a node asked for, by the digests of its requests, and whom it had to hear first. */
+/** A node's predecessors and the digests of its requests. */
 interface AskingNode {
   readonly node: string
   readonly predecessors: readonly string[]
   readonly asked: string[]
 }
 
-/** The calls of some executions as plain data, so that they can be told from one process to another. */
+/** The calls of some executions as plain data, so that processes can exchange them. */
 export interface ToldCalls {
   /** Milliseconds by the request's digest. */
   readonly made: Readonly<Record<string, number>>
-  /** Per execution its nodes in the order in which they ended, so that none comes before one that it listens to. */
+  /** The nodes of each execution in the order they ended, so that predecessors come first. */
   readonly executions: readonly (readonly AskingNode[])[]
 }
 
 /**
- * How short an update could have been: no shorter than the longest chain of calls that wait for each other, and no shorter
- * than all its calls divided by how many may be in flight. Tools, failed attempts and our own work do not count: it is a
- * lower bound.
+ * A lower bound on an update's duration: the longest chain of calls that wait for each other, or all calls divided by
+ * the call limit, whichever is longer. Tools, failed attempts and our own work do not count.
  */
 export class CallPaths {
-  /** Milliseconds of every call that was made. What was known before is not in it and takes no time. */
+  /** Milliseconds of every call made. Reused replies are not listed and take no time. */
   readonly #made = new Map<string, number>()
   readonly #executions: (readonly AskingNode[])[] = []
 
-  /** `digest` is the request's, with the scope in front of it that the execution's listener was given. */
+  /** `digest` is the request's digest, prefixed with the scope of the execution's listener. */
   made(digest: string, durationMs: number): void {
     this.#made.set(digest, durationMs)
   }
@@ -39,7 +38,7 @@ export class CallPaths {
     this.#executions.push(...executions)
   }
 
-  /** Listens to one execution. Requests of the same scope share their answers. */
+  /** Listens to one execution. Identical requests of the same scope share one reply. */
   listener(scope = ''): (event: ExecutionEvent) => void {
     const ended: AskingNode[] = []
     const nodes = new Map<string, AskingNode>()
@@ -54,9 +53,9 @@ export class CallPaths {
   }
 
   /**
-   * When the last call would end if every call started as soon as its first asker could make it. A shared answer arrives
-   * once: a later asker, behind a longer chain, does not wait for it again. The start of a call depends on the ends of
-   * others, so the times are lowered until nothing changes.
+   * When the last call would end if every call started as soon as its first asker could make it. A shared reply
+   * arrives once: a later asker, behind a longer chain, does not wait for it again. Starts depend on the ends of
+   * other calls, so the times are lowered until nothing changes.
    */
   get criticalMs(): number {
     const answered = new Map<string, number>()

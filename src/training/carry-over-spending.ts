@@ -6,8 +6,8 @@ import type { RunFolder } from '../store/run-folder.ts'
 import type { UpdateRecord } from './update-record.ts'
 
 /**
- * Puts what a run has spent under an earlier version, which kept no journal, at the beginning of its journal: what its last
- * event says, plus what the ledger's answers show. What failed attempts used after that event is not known any more.
+ * Records the spending of a run made by an earlier version, which kept no journal, at the start of its journal: what
+ * its last event says, plus what the ledger's replies show. What failed attempts used after that event is unknown.
  */
 export async function carryOverSpending(folder: RunFolder, ledger: Pick<Ledger, 'spending'>): Promise<void> {
   if (existsSync(folder.callsFile) && statSync(folder.callsFile).size > 0) return
@@ -26,7 +26,7 @@ export async function carryOverSpending(folder: RunFolder, ledger: Pick<Ledger, 
       cachedInput: most('cachedInput'),
       output: most('output'),
       unknown,
-      // Unpriced, all of it is priced when it is read.
+      // If unpriced, it gets priced when the journal is read.
       cost: isAllTold ? then.cost : 'unpriced',
       minutes: then?.minutes ?? 0,
     },
@@ -37,7 +37,7 @@ export function lastUpdate({ eventsFile }: RunFolder): UpdateRecord | undefined 
   return readLines(eventsFile).at(-1) as UpdateRecord | undefined
 }
 
-/** `calls.log` of earlier versions has a plus for each call that was begun and a minus for each that failed. */
+/** Earlier versions wrote `calls.log` with a plus per call begun and a minus per call failed. */
 function inFlightBefore({ earlierCallsFile }: RunFolder, answered: number): number {
   if (!existsSync(earlierCallsFile)) return 0
   const marks = readFileSync(earlierCallsFile, 'latin1')

@@ -119,7 +119,9 @@ test('refuses what nothing can be learned from, names what differs, and leaves n
   await expect(trainTiny(folder, { settings: tinySettings, learnFrom: [first] })).rejects.toThrow(
     'Only a training by values learns from earlier runs',
   )
-  await expect(trainTiny(folder, { settings, learnFrom: [join(work, 'none')] })).rejects.toThrow('is no run')
+  await expect(trainTiny(folder, { settings, learnFrom: [join(work, 'none')] })).rejects.toThrow(
+    'is not a run',
+  )
   expect(existsSync(folder)).toBe(false)
 })
 

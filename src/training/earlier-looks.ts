@@ -19,7 +19,7 @@ import type { TrajectoryRecord } from './update-record.ts'
 
 type TaskKey = Omit<EvaluationKey, 'graph'>
 
-/** A line of `earlier-looks.jsonl`: how a graph did on a question in an earlier run, and under which conditions. */
+/** A line of `earlier-looks.jsonl`: a graph's result on a question in an earlier run, and its conditions. */
 export interface EarlierLook extends TaskKey, Pick<Look, 'score' | 'tokens'> {
   /** The run that paid for it. */
   readonly run: string
@@ -27,8 +27,9 @@ export interface EarlierLook extends TaskKey, Pick<Look, 'score' | 'tokens'> {
 }
 
 /**
- * What earlier runs have evaluated that holds for a new one as well: the same question, scored and run in the same way, with
- * a graph that the new run could build. Of a graph on a question the first run's counts. A run that has nothing is refused.
+ * Evaluations of earlier runs that are valid for a new one: the same question, scored and run in the same way, with a
+ * graph the new run could build. If several runs evaluated the same pair, the first one counts. Throws if a run
+ * contributes nothing.
  */
 export async function findEarlierLooks(
   { parts, record }: PreparedRun,
@@ -64,13 +65,13 @@ export async function findEarlierLooks(
     if (fitting === 0) throw nothingFits(run, earlier, record)
     onEvent?.({
       type: 'note',
-      text: `${fitting} evaluations of the run ${earlier.name} are known from the start.`,
+      text: `${fitting} evaluations of run ${earlier.name} are reused.`,
     })
   }
   return [...looks.values()]
 }
 
-/** Looks of a run whose question, data and executor are those of `keys`; also those that it had from runs before it. */
+/** Looks of a run whose question, data and executor match `keys`, including those it took from runs before it. */
 async function* looksIn(
   run: RunFolder,
   name: string,
@@ -83,7 +84,7 @@ async function* looksIn(
   if (!hasLedger(run)) return
   const ledger = await openRunLedger(run, { readOnly: true })
   try {
-    // Trajectories tell the graphs, the ledger under which conditions they were run.
+    // Trajectories hold the graphs, the ledger the conditions they were run under.
     for (const { trajectories } of readLines(run.trajectoriesFile) as TrajectoryRecord[])
       for (const trajectory of trajectories) {
         const key = keys.get(trajectory.query)
@@ -120,7 +121,7 @@ function nothingFits({ path }: RunFolder, earlier: RunRecord, now: RunRecord): R
   )
 }
 
-/** All that decides whether an evaluation of one run holds for another. */
+/** Everything that decides whether an evaluation of one run is valid for another. */
 function conditionsOf({ tasks, library, tools, model, executors, execution, training }: RunRecord) {
   const { name, metric, judge, splits } = tasks
   const { decoding, budgets } = execution
@@ -133,7 +134,10 @@ function conditionsOf({ tasks, library, tools, model, executors, execution, trai
   }
 }
 
-/** Keeps them with the run, which needs the earlier ones no more. Without any, what a run killed at its start left goes. */
+/**
+ * Copies the looks into the run's folder, so that the earlier runs are no longer needed. Without any, removes a file
+ * left by a killed start.
+ */
 export function keepEarlierLooks({ earlierLooksFile }: RunFolder, looks: readonly EarlierLook[]): void {
   if (looks.length === 0) rmSync(earlierLooksFile, { force: true })
   else writeWhole(earlierLooksFile, looks.map((look) => `${JSON.stringify(look)}\n`).join(''))

@@ -30,22 +30,22 @@ export type Estimate = Awaited<ReturnType<typeof estimate>>
 
 export type Range = Record<'low' | 'expected' | 'high', number>
 
-/** Enough for a mean, few enough to take seconds. */
+/** Enough for a mean, but still done in seconds. */
 const sampledUpdates = 10
 const sampledLooks = 60
 
-/** How many times more a look takes than one at a random graph, since good graphs are larger: 1.1 to 1.4 were seen. */
+/** Good graphs are larger than random ones, so looks take more calls; factors of 1.1 to 1.4 were measured. */
 const beyondRandom = 1.3
 
 /**
- * How far a run may be off what its first updates take: later ones find more in the ledger, and a policy that learns to
+ * How far a run may differ from its first updates: later ones find more in the ledger, and a policy that learns to
  * build larger graphs asks more.
  */
 const spread = { low: 0.5, high: 1.4 } as const
 
 /**
- * What a training will take, from running some of its updates on the simulated model. Its replies are about as long as
- * models write, but they are simulated: a model that writes twice as much costs more than this says.
+ * Estimates the calls, tokens and cost of a training by running some of its updates on the simulated model. Simulated
+ * replies are about as long as those of real models; a model that writes twice as much will cost more than this.
  */
 export async function estimate(options: {
   readonly set: TaskSet
@@ -95,13 +95,13 @@ export async function estimate(options: {
   const question = times(addUsage(usage, reused), 1 / Math.max(1, made))
   return {
     updates,
-    /** Updates that were simulated for it. */
+    /** Updates that were simulated. */
     sampled,
     calls: range('calls'),
     inputTokens: range('input'),
     outputTokens: range('output'),
     cost: { low: money(low), expected: money(expected), high: money(high) },
-    /** One question answered by the organisation that the untrained policy builds. */
+    /** One question, answered by the graph the untrained policy builds. */
     perQuestion: {
       calls: question.calls,
       tokens: question.input + question.output,
@@ -110,7 +110,10 @@ export async function estimate(options: {
   }
 }
 
-/** Runs what it is given by the simulated model: what an answer is worth does not change what it costs, and scoring may need a sandbox. */
+/**
+ * Parts for runs on the simulated model. Everything scores 0: the score does not affect the cost, and real scoring
+ * may need a sandbox.
+ */
 export function simulatedParts(
   set: TaskSet,
   split: string,
@@ -129,7 +132,7 @@ export function simulatedParts(
   }
 }
 
-/** Random graphs on training questions in turn. */
+/** Runs random graphs on the training questions in turn. */
 async function sampleLooks(
   { seed }: TrainingSettings,
   space: ConstructionSpace,

@@ -19,9 +19,10 @@ import { type EarlierLook, keepEarlierLooks } from './earlier-looks.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { checkPrice } from './self-check.ts'
 
-/** Takes the right to write into a run's folder, and makes the folder for a new run. A second process is refused at once. */
+/** Locks a run's folder for writing, creating it for a new run. A second process is refused immediately. */
 export async function claimFolder(folder: RunFolder, isResumed: boolean): Promise<RunLock> {
-  if (isResumed && !folder.exists) throw new RunError(`${folder.path} is no run: there is nothing to resume.`)
+  if (isResumed && !folder.exists)
+    throw new RunError(`${folder.path} is not a run: there is nothing to resume.`)
   mkdirSync(folder.path, { recursive: true })
   const lock = await RunLock.acquire(folder.path)
   try {
@@ -33,7 +34,7 @@ export async function claimFolder(folder: RunFolder, isResumed: boolean): Promis
   }
 }
 
-/** Refuses early what `train` would refuse, before an encoder is downloaded. */
+/** Checks early what `train` would refuse later, before an encoder is downloaded. */
 export async function assertFree(folder: RunFolder, isResumed: boolean): Promise<void> {
   if (existsSync(folder.path)) (await claimFolder(folder, isResumed)).release()
 }
@@ -41,29 +42,28 @@ export async function assertFree(folder: RunFolder, isResumed: boolean): Promise
 function assertNoRun(folder: RunFolder): void {
   if (folder.exists)
     throw new RunError(
-      `${folder.path} is a run already. Resume it (\`magic resume ${basename(folder.path)}\`), or choose another name.`,
+      `${folder.path} already contains a run. Resume it (\`magic resume ${basename(folder.path)}\`), or choose another name.`,
     )
-  // Weights of a run whose record was lost: a new one must neither go on from them nor take their place.
+  // Weights of a run whose record was lost: a new run must neither continue from them nor overwrite them.
   if (folder.checkpoints().length > 0)
     throw new RunError(
       `${folder.path} has checkpoints but no run.json. Put a copy of that back to resume, or choose another name.`,
     )
 }
 
-/** What a run trains: the policy, or what learns in its place. */
+/** What a run trains: the policy or another learner. */
 export type RunLearner = PolicyLearner | GraphLearner
 
-/** A run that is in its folder, with the weights as its last checkpoint has it. */
+/** A run in its folder, with the weights of its last checkpoint. */
 export interface OpenedRun {
   readonly learner: RunLearner
-  /** Updates in the checkpoint that it continues from; absent if there is no checkpoint yet. */
+  /** Updates in the checkpoint it continues from. Absent if there is no checkpoint yet. */
   readonly done?: number
 }
 
 /**
- * Writes a new run into its folder. `checked` is what the self-check spent, `ledger` a ledger to begin from, `address` that of the
- * PostgreSQL that the run's own ledger is to be on,
- * by default `MAGIC_LEDGER`.
+ * Writes a new run into its folder. `checked` is what the self-check spent. `ledger` is a ledger to copy evaluations
+ * from. `address` is that of the PostgreSQL for the run's own ledger, by default `MAGIC_LEDGER`.
  */
 export async function beginRun(
   prepared: PreparedRun,
@@ -73,9 +73,9 @@ export async function beginRun(
 ): Promise<OpenedRun> {
   const { folder, record } = prepared
   const learner = await learnerOf(prepared)
-  // The self-check's spending comes first, so that no run is without it.
+  // Written first, so that no run lacks the spending of its self-check.
   if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
-  // Before the record: a run that is killed meanwhile is begun again.
+  // Before the record is written: a run killed before that is started afresh.
   await placeLedger(folder, address)
   if (ledger !== undefined) {
     const own = await openRunLedger(folder, { address })
@@ -86,7 +86,7 @@ export async function beginRun(
   return { learner }
 }
 
-/** Continues a run. If anything that decides its numbers has changed, it throws and touches nothing. */
+/** Continues a run. Throws, without touching anything, if something that decides its numbers has changed. */
 export async function reopenRun(prepared: PreparedRun, fromUpdate: number | undefined): Promise<OpenedRun> {
   const { folder, parts, record } = prepared
   const learner = await learnerOf(prepared)
@@ -94,7 +94,7 @@ export async function reopenRun(prepared: PreparedRun, fromUpdate: number | unde
   if (update !== undefined) assertUnchanged(folder, update)
   assertSameRun(folder.readRecord(), record)
   const checkpoint = folder.readCheckpoint(identityOf(prepared), update)
-  // A cap may be new. The rest was checked when the run began.
+  // A cap may be new; the rest was checked when the run began.
   checkPrice(parts, record.budget)
   if (checkpoint === undefined) folder.writeTasks(tasksOf(prepared))
   else assertSameOrder(folder.readMembership(), splitOf(parts.set, 'train').tasks)
@@ -106,7 +106,7 @@ export async function reopenRun(prepared: PreparedRun, fromUpdate: number | unde
   return { learner, done: checkpoint.update }
 }
 
-/** The state after this many updates; the evidence for it is added when it is written. */
+/** The state after this many updates. Digests of the files it rests on are added when it is written. */
 export function stateOf(prepared: PreparedRun, learner: RunLearner, update: number): Checkpoint {
   return {
     ...identityOf(prepared),
@@ -123,7 +123,7 @@ function identityOf({ record, encoder: { dims: semantic }, learner }: PreparedRu
   const common = { library, encoder: encoder.fingerprint, arithmetic }
   if (learner === undefined) return { ...common, dimensions: { semantic, hidden, maxUnits, maxDepth }, gain }
   const { parameters } = learner
-  // What learns may be a policy all the same.
+  // A learner may itself be a policy.
   const dimensions = parameters instanceof PolicyParameters ? parameters.dimensions : undefined
   return { ...common, dimensions, organisation: organisation?.name }
 }

@@ -23,10 +23,10 @@ import type { EngineOptions, TrainOptions } from './train-options.ts'
 
 export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
-/** A run with everything chosen that was left open. Nothing is written yet. */
+/** Fills in every choice that the options leave open. Writes nothing yet. */
 export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const begun = options.resume === true ? folder.readRecord() : undefined
-  // A run that was begun before the setting existed keeps the requests that it was begun with.
+  // A run from before this setting existed keeps its original requests.
   const earlier = begun !== undefined && !('repeatStarterCode' in begun.execution)
   const execution = earlier
     ? { ...(options.execution as object), repeatStarterCode: true }
@@ -42,12 +42,12 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const price = runPriceOf(parts)
   if (learner?.needsPrice && price === undefined)
     throw new Problem(
-      `${options.organisation!.name} learns from what answers cost, and ${unpricedOf(parts).join(', ')} has no price: state one (model.prices in the configuration, execution.prices from code), or switch that part off.`,
+      `${options.organisation!.name} learns from the cost of answers, but ${unpricedOf(parts).join(', ')} has no price. Set one (model.prices in the configuration, execution.prices from code), or switch that part off.`,
     )
   return { folder, parts, encoder, price, record, learner }
 }
 
-/** `begun`: the tools that the run was begun with, if there is one. */
+/** `begun`: the tools the run was begun with, when resuming. */
 export async function openParts(options: EngineOptions, begun: RunTools | undefined): Promise<ExecutorParts> {
   const { set, model, models, clock, concurrency, sandbox = await sandboxOfRun(begun) } = options
   const settings = validated(executionSettings, options.execution ?? {}, 'execution')
@@ -56,7 +56,7 @@ export async function openParts(options: EngineOptions, begun: RunTools | undefi
   return { set, model, models, tools, settings, limit: new CallLimit(concurrency), clock, allowance }
 }
 
-/** Calls wait for a provider's limits where they are known. */
+/** Makes calls wait for the provider's rate limits, if these are set. */
 async function allowanceOf(settings: ExecutionSettings, clock?: Clock): Promise<Allowance | undefined> {
   const { requestsPerMinute, tokensPerMinute, attemptSeconds } = settings
   if (requestsPerMinute === undefined && tokensPerMinute === undefined) return undefined
@@ -72,7 +72,10 @@ async function chosenEncoder({ onEvent }: TrainOptions): Promise<FrozenTextEncod
   return encoder
 }
 
-/** What decides the answers that tasks, model, tools and settings lead to. A worker that has all of it gets the same ones. */
+/**
+ * Everything about tasks, model, tools and settings that affects answers. A worker with the same description gives
+ * the same answers.
+ */
 export function describeParts(parts: ExecutorParts) {
   const { set, model } = parts
   const { name, title, metric, library, profile } = set
@@ -104,7 +107,7 @@ export function describeParts(parts: ExecutorParts) {
   }
 }
 
-/** All that decides the numbers of a run, as `run.json` keeps it. */
+/** Everything that decides the numbers of a run, as stored in `run.json`. */
 function describeRun(
   runName: string,
   parts: ExecutorParts,

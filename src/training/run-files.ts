@@ -11,9 +11,8 @@ import { carryOverSpending, lastUpdate } from './carry-over-spending.ts'
 import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
 
 /**
- * Opens what a run writes down as it goes: ledger, journal of calls, events, trajectories and checkpoints. A run that is
- * killed at any moment finds enough in them to go on to the same weights. What the files tell of updates after the first
- * `done` is dropped.
+ * Opens the files a run writes: ledger, journal of calls, events, trajectories and checkpoints. A run killed at any
+ * moment can continue from them to the same weights. Lines about updates from `done` on are dropped.
  */
 export async function openRunFiles(
   folder: RunFolder,
@@ -44,12 +43,12 @@ export async function openRunFiles(
   return {
     ledger,
     journal,
-    /** Calls of the process before whose answers are lost, at most. */
+    /** Upper bound on calls of the previous process whose replies are lost. */
     lostCalls,
     writeCheckpoint,
     /**
-     * Writes an update down. Its checkpoint is written while the next update's calls are under way: a run that is killed
-     * meanwhile makes that update again, with the ledger's answers.
+     * Writes an update's lines, then its checkpoint in the background while the next update makes its calls. A run
+     * killed in between repeats the update with the ledger's replies.
      */
     async writeUpdate(line: UpdateRecord, made: TrajectoryRecord, state: () => Checkpoint) {
       await written
@@ -62,7 +61,7 @@ export async function openRunFiles(
       // Errors surface at the next `await written`.
       written.catch(() => {})
     },
-    /** Resolves once the last checkpoint is on the disk. */
+    /** Resolves once the last checkpoint is on disk. */
     written: () => written,
     async [Symbol.asyncDispose]() {
       await written.catch(() => {})

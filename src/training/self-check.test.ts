@@ -124,15 +124,15 @@ describe('refused before anything is spent', () => {
     )
   })
 
-  test('an id that stands in two splits, or twice in one', async () => {
+  test('an id in two splits, or twice in one', async () => {
     const leaked = { ...tinyTaskSet, splits: { ...splits, test: splits['train']! } } as TaskSet
     await expect(checks({ set: leaked, model: untouched })).rejects.toThrow(
-      /^Task 'shelf-0' of 'tiny' stands in the splits 'train' and 'test': what is learned from/,
+      /^Task 'shelf-0' of 'tiny' appears in the splits 'train' and 'test': training tasks must not/,
     )
     const train = splits['train']!
     const doubled = { ...train, tasks: [...train.tasks, train.tasks[0]!] }
     const set = { ...tinyTaskSet, splits: { train: doubled } } as TaskSet
-    await expect(checks({ set, model: untouched })).rejects.toThrow(/stands in split 'train' twice/)
+    await expect(checks({ set, model: untouched })).rejects.toThrow(/appears in split 'train' twice/)
   })
 
   test('nothing to learn from', async () => {
@@ -147,18 +147,18 @@ describe('refused before anything is spent', () => {
     )
   })
 
-  test('a budget in money for a model without a price', async () => {
+  test('a cap on cost for a model without a price', async () => {
     const model = { ...untouched, identity: { provider: 'acme', model: 'large', options: {} } }
     await expect(checks({ budget: { cost: 5 }, model })).rejects.toThrow(
-      /budget in money, but no price for acme\/large: give one under model.prices/,
+      /budget caps the cost, but there is no price for acme\/large. Set one under model.prices/,
     )
   })
 })
 
-test('the simulated model costs nothing, so a cap on money is no obstacle', async () => {
+test('the simulated model costs nothing, so a cap on cost is fine', async () => {
   const found = await checks({ budget: { cost: 5 } })
   expect(JSON.stringify(found)).toContain(
-    'simulated/simulated costs nothing: the cap on money cannot be reached',
+    'simulated/simulated costs nothing: the cap on cost cannot be reached',
   )
 })
 

@@ -15,25 +15,25 @@ import { type ScoringMeans, type TaskSet, TaskSetError } from '../tasks/task-set
 export interface Check {
   readonly name: 'data' | 'scorer' | 'sandbox' | 'tools' | 'model' | 'price'
   readonly detail: string
-  /** Something is lacking that the run can do without. */
+  /** Something is missing, but the run can do without it. */
   readonly isLacking?: boolean
 }
 
-/** Programs take a while to run, and a few are enough to see whether running them works. */
+/** Programs are slow, and a few are enough to see whether running them works. */
 const checkedPrograms = 3
 
-/** Answers that no scorer may give credit for. */
+/** Answers that must score 0. */
 const worthless: readonly JsonValue[] = ['', 'this is no answer \u0000 {', null, {}]
 
 /**
- * Finds what would make a run's numbers worthless before anything is spent on them. Throws at the first thing that is
- * wrong, with what to do about it; yields what is right.
+ * Finds problems that would make a run's numbers worthless, before anything is spent. Yields what is fine, and throws
+ * at the first problem, with its remedy.
  */
 export async function* selfCheck(options: {
   readonly parts: ExecutorParts
   readonly budget: BudgetSettings
   readonly signal?: AbortSignal
-  /** Programs and model are the matter of whoever runs the graphs. */
+  /** Whether workers run the graphs. If so, they check programs and model themselves. */
   readonly isElsewhere?: boolean
 }): AsyncGenerator<Check> {
   const { parts, budget, signal, isElsewhere = false } = options
@@ -68,7 +68,7 @@ function checkData(set: TaskSet): string {
       const other = places.get(id)
       if (other !== undefined)
         throw new TaskSetError(
-          `Task '${id}' of '${set.name}' stands in ${other === split ? `split '${split}' twice` : `the splits '${other}' and '${split}'`}: what is learned from must not be evaluated on. Give every task its own id.`,
+          `Task '${id}' of '${set.name}' appears in ${other === split ? `split '${split}' twice` : `the splits '${other}' and '${split}'`}: training tasks must not be evaluated on. Give every task its own id.`,
         )
       if (!references.has(id))
         throw new TaskSetError(`Task '${id}' of '${set.name}', split '${split}', has no reference answer.`)
@@ -84,7 +84,7 @@ function checkData(set: TaskSet): string {
   return counts.join(', ')
 }
 
-/** A tool that is off stays so in every resume: the user must know before the run begins. */
+/** A tool that is off now stays off in every resume, so the user must know before the run begins. */
 function* checkTools({ set, tools }: ExecutorParts): Generator<Check> {
   const { on, off } = describeTools(set.profile, tools)
   if (on.length > 0) yield { name: 'tools', detail: on.join(', ') }
@@ -103,7 +103,7 @@ async function checkScorer(
   means: ScoringMeans,
   mostPrograms: number,
 ): Promise<string> {
-  if (scorer.judge !== undefined) return 'the model judges, which costs something: not tried before the run'
+  if (scorer.judge !== undefined) return 'the model is the judge, which costs money: not tried before the run'
   const expectScore = async (task: string, answer: JsonValue, reference: unknown, expected: 0 | 1) => {
     const { score } = await scorer.score(answer, reference, means)
     if (score === expected) return
@@ -132,11 +132,11 @@ async function checkScorer(
     for (const answer of worthless) await expectScore(task, answer, reference, 0)
   }
   const rest = solved === total ? '' : `; ${total - solved} have no known answer to check with`
-  const left = programs > mostPrograms ? `; ${programs - mostPrograms} programs were left to the run` : ''
+  const left = programs > mostPrograms ? `; ${programs - mostPrograms} programs are left to the run` : ''
   return `${solved} reference answers score 1, empty and unparseable ones 0${rest}${left}`
 }
 
-/** A cap in money that nothing can reach is none: it throws. */
+/** Throws if there is a cap on cost but no price to count with. */
 export function checkPrice(
   parts: Pick<ExecutorParts, 'model' | 'models' | 'settings'>,
   { cost }: BudgetSettings,
@@ -152,10 +152,10 @@ export function checkPrice(
       .join('; ')
   const unpriced = unpricedOf(parts)
   const name = unpriced.find((one) => !isSimulatedModel(one)) ?? unpriced[0]!
-  if (cost === undefined) return `${name} has no price: money is not counted`
-  if (isSimulatedModel(name)) return `${name} costs nothing: the cap on money cannot be reached`
+  if (cost === undefined) return `${name} has no price: cost is not counted`
+  if (isSimulatedModel(name)) return `${name} costs nothing: the cap on cost cannot be reached`
   throw new RunError(
-    `There is a budget in money, but no price for ${name}: give one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
+    `The budget caps the cost, but there is no price for ${name}. Set one under model.prices["${name}"] in the configuration (execution.prices from code), or cap tokens or calls instead.`,
   )
 }
 

@@ -19,77 +19,77 @@ import type { MakeEvaluation } from './make-evaluation.ts'
 import type { Check } from './self-check.ts'
 import type { UpdateRecord } from './update-record.ts'
 
-/** Tasks, a model, and how one is run with the other: the same for training and evaluation. */
+/** Tasks, a model, and how to run them: shared by training and evaluation. */
 export interface EngineOptions {
   readonly set: TaskSet
   readonly model: ChatModel
   /** Further models, for organisations that name a model per node. Each call is priced as its own model. */
   readonly models?: Readonly<Record<string, ChatModel>>
   readonly budget?: BudgetSettings
-  /** Model calls in flight at most; the paper's 8 by default. */
+  /** Maximum concurrent model calls. Default: 8, as in the paper. */
   readonly concurrency?: number
   readonly execution?: Parameters<typeof executionSettings.parse>[0]
-  /** By default the one that the folder's run was begun with, else this machine's; `null` for none. */
+  /** Default: the one the run was begun with, else this machine's. `null` for none. */
   readonly sandbox?: GivenSandbox
-  /** Your own tools, which the profile may switch on. */
+  /** Your own tools, which the profile may enable. */
   readonly tools?: Iterable<Tool>
-  /** Time as retries and deadlines see it. */
+  /** The clock used for retries and deadlines. */
   readonly clock?: Clock
-  /** Ends it at the next safe point, within five seconds; it can be resumed. */
+  /** Stops at the next safe point, within five seconds. The run can be resumed. */
   readonly signal?: AbortSignal
 }
 
 export interface TrainOptions extends EngineOptions {
-  /** The run's folder. It must not be a run yet, unless this one is resumed. */
+  /** The run's folder. Must not contain a run yet, unless `resume` is set. */
   readonly folder: string
-  /** The paper's where nothing is given. */
+  /** Settings left out take the paper's values. */
   readonly settings?: GivenTrainingSettings
-  /** By default MiniLM if it is available, else the lexical one. */
+  /** Default: MiniLM if available, else the lexical encoder. */
   readonly encoder?: FrozenTextEncoder
-  /** Continues an interrupted run, with the settings that it was begun with. */
+  /** Continues an interrupted run with its original settings. */
   readonly resume?: boolean
   /** Resumes from this checkpoint instead of the newest. */
   readonly fromUpdate?: number
-  /** Updates whose checkpoints stay beside the newest two. May grow while the run goes on, also by the last update's. */
+  /** Updates whose checkpoints are kept besides the newest two. May grow during the run. */
   readonly keptUpdates?: ReadonlySet<number>
-  /** Another run's ledger, from whose evaluations a new run begins: what it knows costs nothing. */
+  /** Another run's ledger, whose evaluations the new run gets for free. */
   readonly ledger?: string
   /**
-   * The address of the PostgreSQL that the run's ledger is on, `postgres://user:password@host:5432/database`; what
-   * `MAGIC_LEDGER` says by default, and without it the ledger lies in the run's folder. It is written down nowhere.
+   * The PostgreSQL for the run's ledger, as `postgres://user:password@host:5432/database`. Default: `MAGIC_LEDGER`;
+   * without it, the ledger is a file in the run's folder. The address is never written to disk.
    */
   readonly database?: string
   /**
-   * Folders of earlier runs: what they have evaluated of the same questions with the same model, prompts and roles, a new
-   * training by values knows from the start. It costs nothing, and is no part of `evaluations`.
+   * Folders of earlier runs. Their evaluations of the same questions with the same model, prompts and roles are known
+   * to a new training by values from the start. They are free and do not count towards `evaluations`.
    */
   readonly learnFrom?: readonly string[]
-  /** What learns in the policy's place. */
+  /** Learns in place of the policy. */
   readonly organisation?: LearnerSource
-  /** Kept in the run's record, so that tasks and model can be found again. */
+  /** Stored in the run's record, so that tasks and model can be found again. */
   readonly source?: JsonObject
   /**
-   * Has graphs run and scored elsewhere: the model is then asked by others, and this process needs neither its key nor a
-   * sandbox. Called once the run's ledger is open.
+   * Lets other processes run and score graphs; this one then needs neither the model's key nor a sandbox. Called once
+   * the run's ledger is open.
    */
   readonly elsewhere?: OpenElsewhere
   readonly onEvent?: (event: TrainingEvent) => void
 }
 
 export type OpenElsewhere = (run: {
-  /** Where the run's ledger is if not in its folder. */
+  /** Where the run's ledger is, if not in its folder. */
   readonly place: LedgerPlace | undefined
-  /** What the run's own process has left of its caps. */
+  /** What the run's own process has left of the caps. */
   readonly caps: SharedCaps
   readonly parts: ExecutorParts
   readonly ledger: Ledger
   readonly source?: JsonObject
 }) => Promise<Elsewhere>
 
-/** Who makes a run's evaluations instead of its own process. */
+/** Makes a run's evaluations in other processes. */
 export interface Elsewhere {
   readonly make: MakeEvaluation
-  /** What others have spent on the run, over all its resumes, as it was when it was last looked at. */
+  /** What other processes have spent on the run, over all resumes, as of the last refresh. */
   readonly spent: () => Sums
   refresh(): Promise<void>
   close(): Promise<void>
@@ -103,8 +103,8 @@ export type TrainingEvent =
       readonly record: RunRecord
       readonly done: number
       /**
-       * Calls that were in flight when the run was last killed or stopped, at most: their answers are lost, and those
-       * still needed are asked for again.
+       * Upper bound on calls in flight when the run was last killed or stopped. Their replies are lost and requested
+       * again if still needed.
        */
       readonly inFlight: number
     }
@@ -115,10 +115,10 @@ export type TrainingEvent =
 export interface TrainingResult {
   readonly status: 'finished' | 'interrupted' | 'budget-reached'
   readonly folder: string
-  /** Updates done, of those that the run has. */
+  /** Updates done so far. */
   readonly done: number
   readonly updates: number
   readonly spent: Spent
-  /** The cap that was reached, and by how much it was passed, in its own unit. */
+  /** The cap that was reached, and the overshoot in its own unit. */
   readonly cap?: { readonly name: Cap; readonly overshoot: number }
 }

@@ -66,10 +66,10 @@ describe('a run that goes well', () => {
   test('is not begun over, and what is none is not resumed; nothing is asked or made for it', async () => {
     const model = slowModel(0)
     await expect(trainTiny(reference, { model, resume: false })).rejects.toThrow(
-      /is a run already. Resume it/,
+      /already contains a run. Resume it/,
     )
     const none = fresh()
-    await expect(trainTiny(none, { model, resume: true })).rejects.toThrow(/is no run: there is nothing/)
+    await expect(trainTiny(none, { model, resume: true })).rejects.toThrow(/is not a run: there is nothing/)
     expect(existsSync(none)).toBe(false)
     expect(model.calls).toBe(0)
   })
@@ -376,7 +376,7 @@ describe('what would spoil the weights', () => {
     const resumed = trainTiny(folder, { model, budget: { cost: 1 } })
     await expect(resumed).rejects.toThrow(RunError)
     await expect(resumed).rejects.toThrow(
-      /budget in money, but no price for acme\/large: give one under model\.prices\["acme\/large"\]/,
+      /budget caps the cost, but there is no price for acme\/large. Set one under model\.prices\["acme\/large"\]/,
     )
     expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(before)
   })

@@ -7,34 +7,27 @@ import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/u
 import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
 import { exitCode, Problem } from '../problem.ts'
-import type { BudgetSettings } from '../settings/budget.ts'
-import type { SharedCaps } from '../store/allowance/allowance-store.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
-import { PostgresAddress } from '../store/postgres/address.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
-import { ledgerPlace } from '../store/run-ledger.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { findEarlierLooks, readEarlierLooks } from './earlier-looks.ts'
 import { beginRun, claimFolder, type OpenedRun, type RunLearner, reopenRun, stateOf } from './open-run.ts'
 import { type PreparedRun, prepareRun } from './prepare-run.ts'
-import { openRunFiles } from './run-files.ts'
 import { selfCheck } from './self-check.ts'
 import type { TrainingResult, TrainOptions } from './train-options.ts'
-import { openEvaluator } from './training-evaluator.ts'
+import { addressOf, openSession } from './training-session.ts'
 import { looksIn, type TrajectoryRecord, trajectoryRecord, updateRecord } from './update-record.ts'
 
-/** An update that does not end within this time after the caller's signal is given up; what was answered is kept. */
-const graceMs = 4000
-
 /**
- * Trains a construction policy, by Procedure A1 or by values, or another organisation that learns, and keeps everything in the run's folder: after every update the state is
- * written, so that a run that is killed at any moment can be resumed to the same weights, bit for bit.
+ * Trains a construction policy (by Procedure A1 or by values) or another learning organisation. The state is written
+ * to the run's folder after every update, so that a run killed at any moment can be resumed to exactly the same
+ * weights.
  */
 export async function train(options: TrainOptions): Promise<TrainingResult> {
   const folder = new RunFolder(options.folder)
   const { resume: isResumed = false } = options
-  // A new run's folder is made only once the checks have passed.
+  // The folder of a new run is created only after the checks have passed.
   let lock = isResumed || existsSync(folder.path) ? await claimFolder(folder, isResumed) : undefined
   try {
     const prepared = await prepareRun(folder, options)
@@ -54,12 +47,7 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
   }
 }
 
-/** Of the PostgreSQL that holds the run's ledger, where it is not what the environment says. */
-function addressOf({ database }: TrainOptions): PostgresAddress | undefined {
-  return database === undefined ? undefined : new PostgresAddress(database)
-}
-
-/** Checks a new run before anything is spent on it; gives what the checks themselves have spent. */
+/** Checks a new run before anything is spent on it. Returns what the checks themselves spent. */
 async function checkRun(
   { parts, record: { budget }, price }: PreparedRun,
   { signal, onEvent, elsewhere }: TrainOptions,
@@ -75,51 +63,31 @@ async function checkRun(
   return meter.spent
 }
 
-/** Sample, evaluate, learn, write down; until all updates are done, the signal comes or a cap is reached. */
+/** Sample, evaluate, learn, write; until all updates are done, the caller aborts or a cap is reached. */
 async function trainRun(
   prepared: PreparedRun,
-  { learner, done: earlier }: OpenedRun,
+  opened: OpenedRun,
   options: TrainOptions,
 ): Promise<TrainingResult> {
-  const { onEvent, signal, keptUpdates } = options
-  const { folder, parts, price, record } = prepared
-  const { training: settings, updates } = record
-  let done = earlier ?? 0
-  await using files = await openRunFiles(folder, done, price, {
-    kept: keptUpdates,
-    address: addressOf(options),
-  })
-  if (earlier === undefined) await files.writeCheckpoint(stateOf(prepared, learner, 0))
-  using grace = giveUpAfter(graceMs, signal)
-  const { ledger, journal } = files
-  const elsewhere = await options.elsewhere?.({
-    ...{ parts, ledger, source: record.source },
-    place: ledgerPlace(folder, addressOf(options)),
-    caps: capsLeft(record.budget, new Budget(record.budget, price, journal).spent),
-  })
-  const budget = new Budget(record.budget, price, journal, elsewhere?.spent)
-  await using _closing = { [Symbol.asyncDispose]: async () => elsewhere?.close() }
-  const evaluator = openEvaluator({
-    parts: { ...parts, meter: budget },
-    make: elsewhere?.make,
-    ledger,
-    requestReuse: settings.requestReuse,
-    signal: grace.signal,
-  })
-  const mayGoOn = () => budget.reached() === undefined && signal?.aborted !== true
-  const nextUpdate = await updatesBy(prepared, learner, evaluator.evaluate, mayGoOn)
+  const { onEvent } = options
+  const { folder, record } = prepared
+  const { learner } = opened
+  const { updates } = record
+  let done = opened.done ?? 0
+  await using session = await openSession(prepared, opened, options)
+  const { files, budget, evaluator, elsewhere, mayContinue } = session
+  const nextUpdate = await openUpdates(prepared, learner, evaluator.evaluate, mayContinue)
   using _ = pulse(() => onEvent?.({ type: 'working', spent: budget.spent }))
   onEvent?.({ type: 'start', record, done, inFlight: files.lostCalls })
 
   let start = performance.now()
   try {
-    while (done < updates && mayGoOn()) {
+    while (done < updates && mayContinue()) {
       const trained = await nextUpdate(done)
       if (trained === undefined) break
       await elsewhere?.refresh()
       const now = performance.now()
-      const around = { wallMs: now - start, spent: budget.spent }
-      const line = updateRecord(trained, evaluator.take(), around)
+      const line = updateRecord(trained, evaluator.take(), { wallMs: now - start, spent: budget.spent })
       start = now
       await files.writeUpdate(line, trajectoryRecord(trained), () => stateOf(prepared, learner, done + 1))
       done += 1
@@ -127,8 +95,8 @@ async function trainRun(
     }
   } catch (error) {
     await elsewhere?.refresh()
-    // Others are stopped at a cap in the middle of an update; what they did of it is kept.
-    if (!isCap(error) || budget.reached() === undefined) explain(error, grace.signal, done)
+    // A cap stops workers in the middle of an update; their finished evaluations are kept.
+    if (!isCap(error) || budget.reached() === undefined) explain(error, session.givenUp, done)
   } finally {
     await evaluator.ended()
     await elsewhere?.refresh()
@@ -145,21 +113,28 @@ async function trainRun(
   }
 }
 
-/** The updates of the run's method, one after the other. One that is given up midway is undefined. */
-async function updatesBy(
+/** Returns the function that makes the next update by the run's method. It gives undefined for an abandoned update. */
+async function openUpdates(
   { folder, parts, encoder, record }: PreparedRun,
   learner: RunLearner,
   evaluate: ScoreGraph,
-  mayGoOn: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<(update: number) => Promise<TrainedUpdate | undefined>> {
   const { training: settings, updates } = record
-  if (!(learner instanceof PolicyLearner)) return updatesOfLearner(learner, folder, parts.set, evaluate)
+  if (!(learner instanceof PolicyLearner)) return learnerUpdates(learner, folder, parts.set, evaluate)
   const questions = await embedQuestions(parts.set, encoder)
   if (settings.method === 'paper')
     return (update) => updatePolicy(learner, { settings, questions, update, updates, evaluate })
   const width = parts.limit.limit
   const known = readEarlierLooks(folder, questions)
-  const shared = { settings, questions: withTraits(questions, parts.set), known, evaluate, width, mayGoOn }
+  const shared = {
+    settings,
+    questions: withTraits(questions, parts.set),
+    known,
+    evaluate,
+    width,
+    mayContinue,
+  }
   const rounds = roundsIn(readLines(folder.trajectoriesFile) as TrajectoryRecord[], questions)
   return async () => {
     const made = await updateByValues(learner, { ...shared, rounds })
@@ -168,23 +143,12 @@ async function updatesBy(
   }
 }
 
-/** What a run's own process leaves to others of its caps. */
-function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
-  const used = {
-    cost: own.cost === 'unpriced' ? 0 : own.cost.amount,
-    tokens: own.input + own.output,
-    calls: own.calls,
-  }
-  const shared = (['cost', 'tokens', 'calls'] as const).filter((cap) => caps[cap] !== undefined)
-  return Object.fromEntries(shared.map((cap) => [cap, Math.max(0, caps[cap]! - used[cap])]))
-}
-
 function isCap(error: unknown): boolean {
   return error instanceof Problem && error.exitCode === exitCode.capReached
 }
 
-/** The updates of an organisation that learns. What it has seen so far is in the run's files. */
-function updatesOfLearner(learner: GraphLearner, folder: RunFolder, set: TaskSet, evaluate: ScoreGraph) {
+/** Updates of a learning organisation. Its earlier looks come from the run's files. */
+function learnerUpdates(learner: GraphLearner, folder: RunFolder, set: TaskSet, evaluate: ScoreGraph) {
   const { tasks } = splitOf(set, 'train')
   const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   const rounds: (readonly GraphLook[])[] = lines.map(looksIn)
@@ -197,26 +161,18 @@ function updatesOfLearner(learner: GraphLearner, folder: RunFolder, set: TaskSet
   }
 }
 
-/** Nothing where the signal gave the update under way up; else the error, in the run's words. */
-function explain(error: unknown, atOnce: AbortSignal, done: number): void {
-  if (atOnce.aborted && error === atOnce.reason) return
+/** Rethrows an error with its context, unless the signal abandoned the current update. */
+function explain(error: unknown, givenUp: AbortSignal, done: number): void {
+  if (givenUp.aborted && error === givenUp.reason) return
   if (error instanceof NonFiniteError)
     throw new RunError(
-      `Update ${done}, counted from 0, was not applied. ${error.message} The run is kept as it was after ${done} updates.`,
+      `Update ${done}, counted from 0, was not applied. ${error.message} The run stays as it was after ${done} updates.`,
       { cause: error },
     )
   throw error
 }
 
-/** A signal that follows another one a while later. */
-function giveUpAfter(ms: number, given: AbortSignal | undefined) {
-  const late = new AbortController()
-  const start = () => void setTimeout(() => late.abort(given!.reason), ms).unref()
-  given?.addEventListener('abort', start, { once: true })
-  return { signal: late.signal, [Symbol.dispose]: () => given?.removeEventListener('abort', start) }
-}
-
-/** Does something about once a second, until it is disposed of. */
+/** Calls a function about once a second until disposed. */
 function pulse(tell: () => void): Disposable {
   const timer = setInterval(tell, 1000).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }

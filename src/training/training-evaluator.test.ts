@@ -79,7 +79,7 @@ test('one that is spoiled again and again ends with what to do', async () => {
   const { evaluator, ledger } = await evaluatorOn(model)
   const evaluated = evaluator.evaluate(AgentGraph.empty, 'shelf-0')
   await expect(evaluated).rejects.toThrow(ModelUnreachableError)
-  await expect(evaluated).rejects.toThrow(/about task 'shelf-0'.*network: x.*resume/)
+  await expect(evaluated).rejects.toThrow(/for task 'shelf-0'.*network: x.*resume/)
   // Three rounds of four attempts.
   expect(model.calls).toBe(12)
   expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 3, replies: 0 })

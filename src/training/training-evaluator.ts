@@ -11,14 +11,15 @@ import { memoryIn } from '../store/ledger/ledger-memory.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
 import { CallPaths } from './call-path.ts'
-import { evaluationsHere, type MadeEvaluation, type MakeEvaluation } from './make-evaluation.ts'
+import { evaluationsHere } from './evaluate-graph.ts'
+import type { MadeEvaluation, MakeEvaluation } from './make-evaluation.ts'
 
-/** What is learned from an evaluation. */
+/** The score and usage that training uses of an evaluation. */
 export function graphScore(
   { score, usage, reused, further = {} }: Evaluation,
   price?: RunPrice,
 ): GraphScore & Required<Pick<GraphScore, 'usage'>> {
-  // Reused calls count too: a penalty must not depend on what the ledger knew.
+  // Reused calls count too: a penalty must not depend on the ledger's contents.
   const all = addUsage(usage, reused)
   const own = Object.values(further).reduce(usageWithout, all)
   const cost = Object.entries(further).reduce(
@@ -33,7 +34,7 @@ export function graphScore(
   }
 }
 
-/** Whatever the hour. */
+/** Independent of the time of day. */
 function plainCost(usage: TokenUsage, price: Price | undefined): Cost {
   return costOf(usage, price && { ...price, peak: undefined }, new Date(0))
 }
@@ -48,18 +49,18 @@ function usageWithout(all: Usage, part: Usage): Usage {
   }
 }
 
-/** What the evaluations of one update took. */
+/** Totals over the evaluations of one update. */
 export type EvaluationTally = ReturnType<ReturnType<typeof openEvaluator>['take']>
 
-/** Evaluates graphs on training tasks: from the ledger where they are known, else by having them run and scored. */
+/** Evaluates graphs on training tasks: from the ledger if known, else by running and scoring them. */
 export function openEvaluator(options: {
   readonly parts: ExecutorParts
   readonly ledger: Ledger
-  /** Whether identical requests of different graphs are one. */
+  /** Whether identical requests of different graphs share one reply. */
   readonly requestReuse: boolean
-  /** Who runs and scores; this process by default. */
+  /** Runs and scores graphs; in this process by default. */
   readonly make?: MakeEvaluation
-  /** Ends everything at once; what was answered is kept. */
+  /** Ends everything immediately; replies received are kept. */
   readonly signal?: AbortSignal
 }) {
   const { parts, ledger, requestReuse } = options
@@ -104,7 +105,7 @@ export function openEvaluator(options: {
       signal.throwIfAborted()
       return graphScore(value.evaluation, price)
     } catch (error) {
-      // Nothing of this update will be used: what else is under way ends too.
+      // This update is lost, so stop everything else it has under way.
       stop.abort(error)
       throw signal.reason
     }
@@ -116,7 +117,7 @@ export function openEvaluator(options: {
       underWay.add(scored)
       return scored
     },
-    /** What was evaluated since the last time this was asked. */
+    /** Totals since the last call. */
     take() {
       const [first, ...others] = executions.map(({ cost }) => cost)
       const tally = {
@@ -124,10 +125,10 @@ export function openEvaluator(options: {
         /** Found in the ledger. */
         known,
         usage: addUsage(...executions.map(({ usage }) => usage)),
-        /** What identical requests saved. */
+        /** What reuse of identical requests saved. */
         reused: addUsage(...executions.map(({ reused }) => reused)),
         cost: first === undefined ? ('unpriced' as const) : others.reduce(addCosts, first),
-        /** The shortest time that their calls allowed. */
+        /** Lower bound on their duration. */
         boundMs: Math.max(paths.criticalMs, paths.workMs / parts.limit.limit),
       }
       paths = new CallPaths()
@@ -135,7 +136,7 @@ export function openEvaluator(options: {
       known = 0
       return tally
     },
-    /** Resolves once nothing is under way any more and all of it is in the ledger, which can be closed then. */
+    /** Resolves once nothing is under way and everything is in the ledger, which can then be closed. */
     async ended(): Promise<void> {
       while (underWay.size > 0) await Promise.allSettled(underWay)
     },

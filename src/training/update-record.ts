@@ -13,13 +13,13 @@ export type UpdateRecord = ReturnType<typeof updateRecord>
 
 export type TokenCount = Pick<Usage, 'calls' | 'input' | 'cachedInput' | 'output'>
 
-/** A line of `trajectories.jsonl`: all that the credit of an update's trajectories can be recomputed from. */
+/** A line of `trajectories.jsonl`: everything needed to recompute the credit of an update. */
 export interface TrajectoryRecord {
   readonly update: number
   readonly trajectories: readonly Trajectory[]
-  /** Of an organisation that learns: the graphs that were run. */
+  /** For a learning organisation: the graphs that were run. */
   readonly looks?: readonly (Omit<GraphLook, 'graph'> & { readonly graph: GraphJson })[]
-  /** By values: the graphs that were chosen, and for which questions. */
+  /** Value learning only: the chosen graphs, each with its questions. */
   readonly chosen?: readonly { readonly graph: AgentGraph; readonly tasks: readonly string[] }[]
 }
 
@@ -55,17 +55,17 @@ export function updateRecord(
     evaluations: { asked: evaluations, made, known },
     made: tokenCount(usage),
     reused: tokenCount(reused),
-    /** Attempts beyond the first of each call. Events of earlier versions lack it. */
+    /** Attempts beyond the first of each call. Missing in events of earlier versions. */
     retries: usage.attempts - usage.calls,
     cost,
     wallMs,
-    /** The shortest that the update's calls allowed at this call limit. */
+    /** Lower bound on the update's duration at this call limit. */
     boundMs,
     spent,
   }
 }
 
-/** The line of `trajectories.jsonl` of an update. */
+/** The line for `trajectories.jsonl`. */
 export function trajectoryRecord({ update, trajectories, looks, chosen }: TrainedUpdate): TrajectoryRecord {
   if (looks !== undefined) return { update, trajectories, looks }
   if (chosen === undefined) return { update, trajectories }
@@ -80,19 +80,19 @@ export function trajectoryRecord({ update, trajectories, looks, chosen }: Traine
   }
 }
 
-/** The looks of an update, with their graphs as such. */
+/** The looks of an update, with their graphs restored. */
 export function looksIn({ looks = [] }: TrajectoryRecord): GraphLook[] {
   return looks.map((look) => ({ ...look, graph: AgentGraph.from(look.graph) }))
 }
 
-/** What of an update's record follows from its trajectories or looks alone: `verify` makes it again. */
+/** The part of an update's record that follows from its trajectories or looks alone; `verify` recomputes it. */
 export function learnedFrom(trajectories: readonly Trajectory[], looks: readonly GraphLook[] = []) {
   const scores = [
     ...trajectories.map(({ terminalScore }) => terminalScore),
     ...looks.map(({ score }) => score),
   ]
   return {
-    /** Of the final graphs on the query. */
+    /** Mean score of the final graphs on the query. */
     score: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
     returns: trajectories.map(returnsToGo),
     actions: actionMix([
@@ -106,7 +106,7 @@ function tokenCount({ calls, input, cachedInput, output }: TokenCount): TokenCou
   return { calls, input, cachedInput, output }
 }
 
-/** How often which role was added in which realization, and how many graphs ended with how many units. */
+/** Additions per role and realization, units per graph, and the share of possible edges. */
 function actionMix(graphs: readonly (readonly Unit[])[]) {
   const roles: Record<string, { atomic: number; group: number }> = {}
   let edges = 0
@@ -122,7 +122,7 @@ function actionMix(graphs: readonly (readonly Unit[])[]) {
   return {
     roles,
     units: graphs.map((units) => units.length),
-    /** Share of possible predecessors that were listened to. */
+    /** Share of possible edges that were used. */
     edgeShare: possible === 0 ? 0 : edges / possible,
   }
 }

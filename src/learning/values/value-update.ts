@@ -29,7 +29,7 @@ export interface ValueUpdateOptions {
   /** Concurrent evaluations. */
   readonly width: number
   /** Checked before each evaluation. Once false, the update is abandoned; finished evaluations stay in the ledger. */
-  readonly mayGoOn: () => boolean
+  readonly mayContinue: () => boolean
 }
 
 /**
@@ -99,11 +99,11 @@ async function evaluateAll(
   pairs: readonly Pair[],
   options: ValueUpdateOptions,
 ): Promise<GraphScore[] | undefined> {
-  const { questions, evaluate, width, mayGoOn } = options
+  const { questions, evaluate, width, mayContinue } = options
   const scores: GraphScore[] = []
   let next = 0
   const work = async () => {
-    while (next < pairs.length && mayGoOn()) {
+    while (next < pairs.length && mayContinue()) {
       const index = next
       next += 1
       const { graph, question } = pairs[index]!
