@@ -72,7 +72,10 @@ function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
 }
 
 /** A signal that aborts some time after another one. */
-function giveUpAfter(ms: number, given: AbortSignal | undefined) {
+function giveUpAfter(
+  ms: number,
+  given: AbortSignal | undefined,
+): Disposable & { readonly signal: AbortSignal } {
   const late = new AbortController()
   const start = () => void setTimeout(() => late.abort(given!.reason), ms).unref()
   given?.addEventListener('abort', start, { once: true })
