@@ -21,8 +21,8 @@ import { executorOf, headText, outerNode, type PlannedNode, systemText, toolsTex
 import { parseObject, type Response } from './protocol/response.ts'
 import { namedText, type Text } from './text.ts'
 import { emptyToolbox, toolsOf } from './toolbox.ts'
-import { pythonExec } from './tools/python-exec.ts'
-import { type Tool, useTool } from './tools/tool.ts'
+import { longestProgram, programEnding } from './tools/python-exec.ts'
+import type { Tool } from './tools/tool.ts'
 
 /**
  * Runs a task under the control of a driving organisation, which decides whom to ask, in what order and how often.
@@ -134,11 +134,15 @@ class Driving implements DriveContext {
 
   async program(source: string): Promise<ProgramOutcome> {
     const { toolContext, signal } = this.#runner.context
-    const seen = await useTool(pythonExec, { source }, { sandbox: toolContext.sandbox }, signal)
-    if (seen.status === 'error') return { ran: false, reason: seen.message }
-    const { ended, exit_status: code, stdout, stderr } = seen.result
-    const how = ended === 'exited' ? `exited with ${code}` : String(ended)
-    return { ran: true, ended: how, stdout: String(stdout), stderr: String(stderr) }
+    const { sandbox } = toolContext
+    if (sandbox === undefined) return { ran: false, reason: 'There is no sandbox to run programs in.' }
+    if (source.length > longestProgram)
+      return { ran: false, reason: `A program has ${longestProgram} characters at most.` }
+    // A sandbox that fails is no result: it throws, and ends the execution.
+    const report = await sandbox.run(source, '', signal, undefined, { writableTmp: false })
+    const { end, code, stdout, stderr } = report
+    const ended = end === 'exit' ? `exited with ${code}` : programEnding(report)
+    return { ran: true, ended, stdout, stderr }
   }
 
   note(name: string, value: JsonValue): void {

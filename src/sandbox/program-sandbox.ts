@@ -13,10 +13,19 @@ export class ProgramSandbox {
     this.pool = pool
   }
 
-  /** Runs a whole program. Throws a `SandboxFailure` or the signal's reason. */
-  run(source: string, stdin: string, signal?: AbortSignal, limits = paperLimits): Promise<CaseReport> {
+  /**
+   * Runs a whole program. Throws a `SandboxFailure` or the signal's reason. One that need not write files runs in a sandbox that
+   * is there already: it starts some ten times as fast.
+   */
+  run(
+    source: string,
+    stdin: string,
+    signal?: AbortSignal,
+    limits = paperLimits,
+    { writableTmp = true }: { readonly writableTmp?: boolean } = {},
+  ): Promise<CaseReport> {
     return this.pool.job(signal, async (job) => {
-      const sandbox = await job.open({ writableTmp: true })
+      const sandbox = await job.open({ writableTmp })
       const report = await sandbox.run({ mode: 'script', source, stdin }, limits).ended
       if (report.end === 'wall') sandbox.noteWait(report.cpuSeconds, limits.wallSeconds)
       return report

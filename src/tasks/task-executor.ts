@@ -80,7 +80,9 @@ export class TaskExecutor {
   /** Throws a `Problem` if a tool's sandbox fails meanwhile: an answer without the tool is another one. */
   async watched<T>({ id }: Task, execute: () => Promise<T>): Promise<T> {
     const met: { failure?: SandboxFailure } = {}
-    const execution = await this.#sandboxes.run(met, execute)
+    const execution = await this.#sandboxes.run(met, execute).catch((problem: unknown) => {
+      throw problem instanceof SandboxFailure ? sandboxFailed(id, problem) : problem
+    })
     if (met.failure !== undefined) throw sandboxFailed(id, met.failure)
     return execution
   }

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import type { CaseReport } from '../../sandbox/case.ts'
 import { type Tool, toolError } from './tool.ts'
 
+/** Characters of the longest program that is run. */
+export const longestProgram = 200_000
+
 const payload = z.object({
-  source: z.string().min(1).max(200_000),
+  source: z.string().min(1).max(longestProgram),
   stdin: z.string().max(1_000_000).default(''),
 })
 
@@ -13,6 +16,11 @@ const endings: Partial<Record<CaseReport['end'], string>> = {
   wall: 'stopped: limit of time',
   late: 'stopped: limit of time',
   output: 'stopped: limit of output',
+}
+
+/** How a program ended, for a model to read. */
+export function programEnding({ end, code }: Pick<CaseReport, 'end' | 'code'>): string {
+  return end === 'signal' ? `killed by signal ${code}` : (endings[end] ?? 'stopped')
 }
 
 export const pythonExec: Tool<z.infer<typeof payload>> = {
@@ -25,7 +33,7 @@ export const pythonExec: Tool<z.infer<typeof payload>> = {
   async run({ source, stdin }, { sandbox }, signal) {
     if (sandbox === undefined) return toolError('unavailable', 'There is no sandbox to run programs in.')
     const { end, code, stdout, stderr } = await sandbox.run(source, stdin, signal)
-    const ended = end === 'signal' ? `killed by signal ${code}` : (endings[end] ?? 'stopped')
+    const ended = programEnding({ end, code })
     // Like a shell: 128 plus the signal's number.
     const exitStatus = end === 'exit' ? code : end === 'signal' ? 128 + code : null
     return { status: 'ok', result: { ended, exit_status: exitStatus, stdout, stderr } }
