@@ -46,10 +46,13 @@ if (!values.done)
   for (const seed of seeds)
     for (const system of systems) for (const tasks of sets) await store.make(system, tasks, seed)
 
-const rows: Row[] = systems.map((system) => ({
-  ...system,
-  cells: sets.map((tasks) => store.cellsOf(system, tasks, seeds)),
-}))
+const rows: Row[] = await Promise.all(
+  systems.map(async (system) => ({
+    ...system,
+    cells: sets.map((tasks) => store.cellsOf(system, tasks, seeds)),
+    missingEdges: await Promise.all(sets.map((tasks) => store.leftOut(system, tasks))),
+  })),
+)
 const missing = rows.flatMap(({ name, cells }) =>
   cells.flatMap((known, set) =>
     seeds.filter((seed) => !known.has(seed)).map((seed) => `${name} ${sets[set]} ${seed}`),

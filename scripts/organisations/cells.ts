@@ -42,6 +42,10 @@ export class CellStore {
     return cells
   }
 
+  async leftOut(system: System, tasks: TaskSetName): Promise<number | undefined> {
+    return system.leftOut?.({ set: await this.#opened(tasks), source: {} })
+  }
+
   /** Makes a cell, unless it is there or another process is at it. */
   async make(system: System, tasks: TaskSetName, seed: number): Promise<void> {
     const file = this.#file(system.name, tasks, seed, 'json')

@@ -25,6 +25,8 @@ export interface System {
   readonly fidelity: string
   /** Systems of one name share their runs, so one process works on them at a time. */
   readonly runs: string
+  /** Edges that the library's types forbid and it leaves out, if it has a fixed topology. */
+  leftOut?(opened: OpenedSet): Promise<number>
   /** Answers that it votes on, if it is self-consistency. */
   readonly answers?: number
   evaluate(lab: Laboratory, opened: OpenedSet, seed: number): Promise<OrganisationReport>
@@ -34,18 +36,23 @@ function systemOf(definition: OrganisationDefinition, options: Record<string, nu
   const { category, fidelity } = definition
   const settings = Object.entries(options).map(([option, value]) => `:${option}=${value}`)
   const name = `${definition.name}${settings.join('')}`
+  const open = ({ set: { library, profile } }: OpenedSet, seed: number) => {
+    const means = { library, profile, seed, encoder: async () => lexicalEncoder }
+    return openOrganisation(definition, means, options)
+  }
   return {
     ...{ name, category, fidelity, runs: name, answers: options['answers'] },
+    ...(category === 'topology' && {
+      leftOut: async (opened: OpenedSet) => Number((await open(opened, 0)).about['leftOut']),
+    }),
     async evaluate(lab, opened, seed) {
-      const { library, profile } = opened.set
       if (definition.learner !== undefined) {
         const organisation = learnerSource(definition)
         const run = await lab.train(definition.name, opened, { seed }, { organisation })
         const trained = (await loadPolicy(run, { encoder: lexicalEncoder })).organisation({ name })
         return (await lab.evaluate(run, opened, trained, { seed })).report
       }
-      const means = { library, profile, seed, encoder: async () => lexicalEncoder }
-      const { organisation, about } = await openOrganisation(definition, means, options)
+      const { organisation, about } = await open(opened, seed)
       return (await lab.evaluate(lab.run('untrained'), opened, organisation, about)).report
     },
   }

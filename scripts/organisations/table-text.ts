@@ -9,6 +9,8 @@ type Cells = ReadonlyMap<number, Cell>
 export interface Row extends System {
   /** By task set: the seeds that are done. */
   readonly cells: readonly Cells[]
+  /** By task set: edges that a fixed topology leaves out. */
+  readonly missingEdges: readonly (number | undefined)[]
 }
 
 interface TableOptions {
@@ -36,8 +38,12 @@ export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartia
       'self-consistency within its tokens: accuracy (k), difference to it [95 %]',
     ]),
   ]
-  const lines = shown.map(({ name, category, fidelity, cells }) => [
-    ...[name, category, fidelity],
+  const lines = shown.map(({ name, category, fidelity, cells, missingEdges }) => [
+    ...[
+      missingEdges[0] === undefined ? name : `${name}, ${missingEdges.join(' and ')} edges left out`,
+      category,
+      fidelity,
+    ],
     ...cells.flatMap((own, set) => {
       if (own.size === 0) return ['–', '0', '–', '–', '–', '–']
       const each = [...own.values()]

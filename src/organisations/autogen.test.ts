@@ -41,13 +41,14 @@ describe('two agents', () => {
 
 test('round robin: the roles in turn, the last message counts, also if it is no answer', async () => {
   const say = (last: number | null) =>
-    runOrganisation(autogen, { preset: 'round-robin' }, ({ who }) => (who === 'delta' ? last : who.length))
+    runOrganisation(autogen, { preset: 'round-robin' }, ({ who }) => (who === 'omega' ? last : who.length))
   const { calls, answer } = await say(7)
   expect(calls.map(({ who, hears }) => [who, ...hears])).toEqual([
     ['alpha'],
     ['beta', 'alpha-1: 5'],
     ['gamma', 'alpha-1: 5', 'beta-2: 4'],
     ['delta', 'alpha-1: 5', 'beta-2: 4', 'gamma-3: 5'],
+    ['omega', 'alpha-1: 5', 'beta-2: 4', 'gamma-3: 5', 'delta-4: 5'],
   ])
   expect(answer).toBe('7')
   expect((await say(null)).execution.status).toBe('unanswered')
@@ -57,7 +58,7 @@ test('selector: a call picks each speaker; a choice that cannot be read is noted
   const picks = ['gamma', 'nobody', 'alpha']
   const { calls, answer, execution } = await runOrganisation(
     autogen,
-    { preset: 'selector', turns: 3 },
+    { preset: 'selector', turns: 3, agents: 4 },
     ({ who }) => (who === 'selector' ? { speaker: picks.shift()! } : who.length),
   )
   // The second speaker is the second in turn.

@@ -19,7 +19,7 @@ const options = z.object({
     .max(32)
     .optional()
     .describe('turns of the assistant (3), or of the group (one for each role)'),
-  agents: z.int().min(1).max(16).default(4).describe('roles of the group'),
+  agents: z.int().min(1).max(16).optional().describe('roles of the group: by default all of the library'),
 })
 
 type Settings = z.output<typeof options>

@@ -25,9 +25,10 @@ test('a design, nodes that write to the workspace, and an orchestrator after eve
     return { next: asked(earlier).includes('writer') ? 'END' : 'b' }
   })
   expect(asked(calls)).toEqual(['designer', 'thinker', 'orchestrator', 'writer', 'orchestrator'])
-  const empty = { work: { notes: [] }, system: { history: [] }, answer: null }
+  // A node sees the fields of its contract.
   expect(calls[1]!.brief).toEqual({
-    ...{ node: 'a', description: 'Thinks.', reads: [], writes: ['work.notes'], workspace: empty },
+    ...{ node: 'a', description: 'Thinks.', reads: [], writes: ['work.notes'] },
+    workspace: { work: { notes: [] } },
   })
   const noted = {
     work: { notes: ['six sevens'] },
@@ -36,7 +37,10 @@ test('a design, nodes that write to the workspace, and an orchestrator after eve
   }
   // The writer is the only way on before there is an answer.
   expect(calls[2]!.brief).toEqual({ current: 'a', successors: ['b'], workspace: noted })
-  expect(calls[3]!.brief).toMatchObject({ node: 'b', writes: ['answer'], workspace: noted })
+  expect(calls[3]!.brief).toEqual({
+    ...{ node: 'b', description: 'Writes.', reads: ['work.notes'], writes: ['answer'] },
+    workspace: { work: { notes: ['six sevens'] }, answer: null },
+  })
   expect(calls[4]!.brief).toMatchObject({ current: 'b', successors: ['a', 'END'] })
   expect(answer).toBe('42')
   expect(execution.usage.calls).toBe(5)

@@ -26,6 +26,7 @@ export const bigmas = defineOrganisation({
   source: 'BIGMAS, method section; no code is public.',
   differences: [
     'Prompts and limits are ours; where none is stated we take 6 nodes, 10 steps and 2 corrections.',
+    'The question is the read-only context: it is in every request. A node sees the fields that its contract names, the orchestrator everything.',
     'A design that cannot be read after one repair leaves the question unanswered.',
   ],
   options,
@@ -55,6 +56,10 @@ const designReply = z
     contract: z.record(z.string(), z.object({ reads: z.array(z.string()), writes: z.array(z.string()) })),
   })
   .refine(({ nodes }) => new Set(nodes.map(({ id }) => id)).size === nodes.length, 'Two nodes have one id.')
+  .refine(
+    ({ nodes, contract }) => nodes.every(({ id }) => Object.hasOwn(contract, id)),
+    'The contract does not name every node.',
+  )
   .refine(
     ({ nodes, edges, source, sink }) =>
       [source, sink, ...edges.flat()].every((id) => nodes.some((node) => node.id === id)),
@@ -124,11 +129,22 @@ class Workspace {
       answer: this.answer ?? null,
     }
   }
+
+  /** What stands at these paths: a whole part, such as `work`, or one of its fields. */
+  at(paths: readonly string[]): JsonObject {
+    const { work, ...parts } = this.shown()
+    const isAll = paths.includes('work')
+    const fields = Object.entries(work as JsonObject).filter(
+      ([field]) => isAll || paths.includes(`work.${field}`),
+    )
+    const others = Object.entries(parts).filter(([part]) => paths.includes(part))
+    return { work: Object.fromEntries(fields), ...Object.fromEntries(others) }
+  }
 }
 
 const writeReply = z.object({ path: z.string(), action: z.enum(['set', 'append']), payload: z.json() })
 
-/** One node's turn: it writes to the workspace, with a few corrections where the write is refused. */
+/** One node's turn: it sees what its contract names, and writes, with a few corrections where the write is refused. */
 async function turnOf(
   context: DriveContext,
   workspace: Workspace,
@@ -137,7 +153,7 @@ async function turnOf(
   { corrections }: Settings,
 ): Promise<void> {
   const { role, description } = nodes.find((node) => node.id === id)!
-  const { reads = [], writes = [] } = contract[id] ?? {}
+  const { reads, writes } = contract[id]!
   const allowed = id === sink && !writes.includes('answer') ? [...writes, 'answer'] : writes
   let problem: string | undefined
   for (let attempt = 0; attempt <= corrections; attempt += 1) {
@@ -151,7 +167,7 @@ async function turnOf(
         description,
         reads,
         writes: allowed,
-        workspace: workspace.shown(),
+        workspace: workspace.at([...reads, ...allowed]),
         ...(problem && { problem }),
       },
       reply: {

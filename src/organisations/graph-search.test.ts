@@ -45,6 +45,35 @@ test('steps, scores of the roles that may come next, a choice of chains, and the
   expect(execution.usage.calls).toBe(8)
 })
 
+test.each([
+  ['greedy', [['beta', 'delta']]],
+  [
+    'adaptive',
+    [
+      ['beta', 'delta'],
+      ['beta', 'alpha'],
+      ['gamma', 'omega'],
+      ['delta', 'alpha'],
+    ],
+  ],
+] as const)('a %s search follows the roles that it should', async (strategy, paths) => {
+  const scores: Record<string, Record<string, number>> = {
+    '': { alpha: 1, beta: 5, gamma: 4, delta: 3, omega: 2 },
+    beta: { alpha: 3, gamma: 2, delta: 5, omega: 1 },
+    gamma: { alpha: 2, beta: 1, delta: 1, omega: 5 },
+    // None is good: the best is followed.
+    delta: { alpha: 2, beta: 1, gamma: 1, omega: 1 },
+  }
+  const { calls } = await runOrganisation(graphSearch, { strategy, steps: 2 }, ({ who, brief }) => {
+    if (who === 'planner') return { steps: ['collect', 'decide'] }
+    if (who === 'scorer') return { scores: scores[(brief!['path'] as string[]).join()]! }
+    return who === 'chooser' ? { choice: 1 } : 1
+  })
+  // One path needs no choice.
+  expect(calls.find(({ who }) => who === 'chooser')?.brief?.['paths'] ?? [['beta', 'delta']]).toEqual(paths)
+  expect(asked(calls).slice(-3)).toEqual(['beta', 'delta', 'finalizer'])
+})
+
 test('no more search calls than allowed', async () => {
   const { calls } = await runOrganisation(graphSearch, { steps: 4, calls: 3 }, ({ who }) =>
     who === 'planner'

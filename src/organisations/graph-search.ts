@@ -8,11 +8,18 @@ import { atomicRoles } from './agents.ts'
 import { defineOrganisation } from './organisation.ts'
 
 const options = z.object({
-  beam: z.int().min(1).max(4).default(2).describe('roles that are followed at each step'),
+  strategy: z
+    .enum(['beam', 'greedy', 'adaptive'])
+    .default('beam')
+    .describe('which roles are followed at each step: the best few, the best, or all that score 3 or more'),
+  beam: z.int().min(1).max(4).default(2).describe('roles that a beam follows'),
   steps: z.int().min(1).max(8).default(4).describe('roles of a chain at most'),
   calls: z.int().min(1).max(100).default(30).describe('calls of the search at most'),
   paths: z.int().min(1).max(50).default(20).describe('chains to choose from at most'),
 })
+
+/** What the adaptive search follows; where no role has it, the best. */
+const goodScore = 3
 
 type Path = readonly string[]
 
@@ -26,6 +33,7 @@ export const graphSearch = defineOrganisation({
   differences: [
     "Tools of a tool graph become roles; an edge says that one role's output fits the other's input.",
     'The chain is run and summarized on our executor; the original only plans.',
+    'A chain has 4 roles at most.',
   ],
   options,
   drive: (_, settings) => async (context) => {
@@ -54,7 +62,7 @@ async function plan(context: DriveContext, most: number): Promise<readonly strin
 async function search(
   context: DriveContext,
   steps: readonly string[],
-  { beam, calls, paths: most }: z.output<typeof options>,
+  { strategy, beam, calls, paths: most }: z.output<typeof options>,
 ): Promise<Path[]> {
   const found: Path[] = []
   let asked = 0
@@ -64,7 +72,10 @@ async function search(
     if (asked >= calls) return void (path.length > 0 && found.push(path))
     asked += 1
     const scores = await scored(context, steps, path, children)
-    const best = children.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0)).slice(0, beam)
+    const ranked = children.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0))
+    const good = ranked.filter((role) => (scores[role] ?? 0) >= goodScore).length
+    const width = { beam, greedy: 1, adaptive: Math.max(1, good) }[strategy]
+    const best = ranked.slice(0, width)
     for (const role of best) if (found.length < most) await follow([...path, role])
   }
   await follow([])

@@ -140,6 +140,7 @@ export const eibLearner = defineLearner({
     'Masks are σ(ZᵀZ), and a layer mixes each agent with the mean of its neighbours: neither is stated.',
     'A symmetric mask becomes a DAG by role order and a check for cycles; pairs whose types do not fit are no choice.',
     'Widths, learning rate, batch and number of updates are ours; the summarizer hears the sinks of the last round.',
+    'In a later round an agent also hears its own reply of the round before.',
   ],
   options,
   learner: (means, given) =>

@@ -98,7 +98,7 @@ export const gptswarm = defineLearner({
   differences: [
     'A node is an atomic role of the library, not an operation of an IO, CoT or ToT graph.',
     'Pairs whose types do not fit are no choice.',
-    'The final node is one call that hears its nodes; nodes that cannot reach it are not run.',
+    'The final node is a call that hears the nodes with an edge to it, not a majority vote; nodes that cannot reach it are not run.',
     'Prompts are not optimized.',
   ],
   options,

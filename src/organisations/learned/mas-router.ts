@@ -252,6 +252,7 @@ export const masRouter = defineLearner({
     'IO and CoT are one graph here, as prompts are the library’s; in Reflection each agent revises its own answer once.',
     'The cross-entropy of the class is taken of the softmax once, not twice.',
     'Noise of the latents is drawn for each question, not for each batch; edges whose types do not fit are left out.',
+    'Cost is in the currency of the models’ prices, and its rate of 200 is ours.',
     'In use it draws as in training, fixed by seed and question.',
   ],
   options,
