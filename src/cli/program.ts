@@ -8,7 +8,7 @@ import { explain } from './problem.ts'
 
 type Opener = () => Promise<Command>
 
-/** Opened one by one: a command need not wait for what only others use. */
+/** Each command is loaded when it is needed, so that none waits for what only others use. */
 const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
   'Begin:': {
     demo: async () => (await import('./commands/demo.ts')).demoCommand(),
@@ -54,7 +54,8 @@ const openers = Object.entries(groups).flatMap(([group, commands]) =>
   ]),
 )
 
-function allCommands(): Promise<Command[]> {
+/** Every command, with its own options and inner commands. */
+export function allCommands(): Promise<Command[]> {
   return Promise.all(openers.map(([, open]) => open()))
 }
 
@@ -72,7 +73,7 @@ All commands: magic --help. One of them: magic train --help. Tab completion: mag
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** Does what the words of a command line ask for, and says what is wrong with them. The result is the exit code. */
+/** Runs a command line, reports what is wrong with it, and returns the exit code. */
 export async function runProgram(words: readonly string[]): Promise<number> {
   process.exitCode = exitCode.done
   try {

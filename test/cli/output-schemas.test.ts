@@ -4,10 +4,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { outputSchemas, schemaFiles } from '../../scripts/output-schemas.ts'
-import { magicIn } from '../magic.ts'
+import { allCommands } from '../../src/cli/program.ts'
+import { RunFolder } from '../../src/store/run-folder.ts'
+import { humaneval } from '../../src/tasks/benchmarks/humaneval.ts'
+import { serveFiles } from '../file-server.ts'
+import { magicIn, magicProcess } from '../magic.ts'
+import { Postgres } from '../postgres/server.ts'
+import { describeShared, sharedPath } from '../shared.ts'
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'magic-schemas-'))
@@ -18,6 +25,24 @@ test('docs/schemas/ is what the schemas say', () => {
     expect(readFileSync(file, 'utf8'), 'run `npm run docs:schemas`').toBe(text)
   expect(readdirSync(at('docs/schemas')).length).toBe(Object.keys(outputSchemas).length)
 })
+
+/** The names of all commands that take `--json`, such as `data-list`. */
+function jsonCommands(commands: readonly Command[], before = ''): string[] {
+  return commands.flatMap((command) => {
+    const name = `${before}${command.name()}`
+    const own = command.options.some(({ long }) => long === '--json') ? [name] : []
+    return [...own, ...jsonCommands(command.commands, `${name}-`)]
+  })
+}
+
+test('every command that takes --json has a schema', async () => {
+  const names = jsonCommands(await allCommands())
+  expect(names.length).toBeGreaterThan(25)
+  expect(names.filter((name) => outputSchemas[name] === undefined)).toEqual([])
+})
+
+/** Schemas that what was printed fits. */
+const shown = new Set<string>()
 
 test(
   'what every command prints with --json fits its schema, as JSON Schema too',
@@ -31,7 +56,8 @@ test(
       ['train', 'train', 'q.jsonl', '--name', 't', '--encoder', 'lexical', ...small],
       ['resume', 'resume', 't'],
       ['eval', 'eval', 't', '--organisation', 'trained,direct'],
-      ['compare', 'compare', 't', '--base', 'direct'],
+      ['compare', 'compare', 't', '--base', 'direct', '--list', 'both', '--transcript'],
+      ['report', 'report', 't', '-o', 'report'],
       ['organisations', 'organisations'],
       ['show', 'show', 't'],
       ['show-runs', 'show'],
@@ -49,30 +75,88 @@ test(
       ['doctor', 'doctor'],
       ['init', 'init', 'my-task'],
     ]
-    for (const [schema, ...words] of commands) {
-      const { stdout, stderr } = await magicIn(folder, ...words, '--json')
-      expect(stdout, `${words.join(' ')}: ${stderr}`).not.toBe('')
-      expectFits(schema, JSON.parse(stdout))
-    }
-    expectFits('simulate', await simulated())
-    // test/workers/cli.test.ts holds the one that needs a PostgreSQL.
-    expect([...commands.map(([schema]) => schema), 'simulate', 'workers'].sort()).toEqual(
-      Object.keys(outputSchemas).sort(),
-    )
+    for (const [schema, ...words] of commands) await expectPrinted(schema, words)
+    const [task] = new RunFolder(join(folder, 'runs', 't')).readMembership().splits['test']!
+    await expectPrinted('show-question', ['show', 't', '--question', task!])
+    for (const [schema, ...words] of [
+      ['simulate', 'simulate'],
+      ['view', 'view'],
+      ['serve', 'serve', 't'],
+    ])
+      expectFits(schema!, await firstLine([...words, '--port', '0', '--json']))
   },
   60 * 60_000,
 )
+
+describeShared('data of the benchmarks', () => {
+  test('what `magic data` prints fits, too', async () => {
+    const words = ['--data-dir', join(folder, 'data')]
+    await expectPrinted('data-import', [
+      'data',
+      'import',
+      'livecodebench',
+      sharedPath('data', 'livecodebench'),
+      ...words,
+    ])
+    await expectPrinted('data-show', ['data', 'show', 'livecodebench', ...words])
+    const { repository, revision } = humaneval.source
+    const { file, path } = humaneval.splits['test']!.files[0]!
+    const content = readFileSync(sharedPath('data', ...file.split('/')))
+    const server = await serveFiles(new Map([[`/${repository}/${revision}/${path}`, content]]))
+    try {
+      await expectPrinted('data-pull', ['data', 'pull', 'humaneval', '--mirror', server.url, ...words])
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+test('what the commands for a PostgreSQL print fits, too', async () => {
+  const postgres = await Postgres.start()
+  try {
+    const env = { MAGIC_LEDGER: await postgres.database() }
+    await expectPrinted('ledger-copy', ['ledger', 'copy', 't', 'postgres'], env)
+    const [{ name }] = (await expectPrinted('ledger-list', ['ledger', 'list'], env)) as [{ name: string }]
+    await expectPrinted('workers', ['workers'], env)
+    await expectPrinted('ledger-remove', ['ledger', 'remove', name], env)
+  } finally {
+    await postgres.stop()
+  }
+})
+
+test('no schema is left untried', () => {
+  expect([...shown].sort()).toEqual(Object.keys(outputSchemas).sort())
+})
+
+async function expectPrinted(
+  schema: string,
+  words: readonly string[],
+  env?: Record<string, string>,
+): Promise<unknown> {
+  const { stdout, stderr } =
+    env === undefined
+      ? await magicIn(folder, ...words, '--json')
+      : await magicProcess({ cwd: folder, env }, ...words, '--json')
+  expect(stdout, `${words.join(' ')}: ${stderr}`).not.toBe('')
+  const output = JSON.parse(stdout)
+  expectFits(schema, output)
+  return output
+}
 
 function expectFits(schema: string, output: unknown): void {
   const { error } = outputSchemas[schema]!.safeParse(output)
   expect(error && z.prettifyError(error), schema).toBe(undefined)
   const published = JSON.parse(readFileSync(at(`docs/schemas/${schema}.json`), 'utf8'))
   expect(z.fromJSONSchema(published).safeParse(output).success, schema).toBe(true)
+  shown.add(schema)
 }
 
-/** It prints its line and serves until it is ended. */
-async function simulated(): Promise<unknown> {
-  const server = spawn(process.execPath, [at('bin/magic.js'), 'simulate', '--json'])
+/** What a server prints when it begins to listen. */
+async function firstLine(words: readonly string[]): Promise<unknown> {
+  const server = spawn(process.execPath, [at('bin/magic.js'), ...words], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   try {
     let text = ''
     for await (const chunk of server.stdout) {
