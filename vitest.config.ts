@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import './test/environment.ts'
 
 export default defineConfig({
   test: {
-    // Two cores: more workers only fight each other, and timings inside tests of limits become noise.
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Only against what hangs: a loaded machine takes minutes for what takes seconds elsewhere, and must not fail for it.
     testTimeout: 900_000,
     hookTimeout: 900_000,
@@ -16,10 +16,13 @@ export default defineConfig({
         test: {
           name: 'units',
           include: ['src/**/*.test.ts', 'conformance/**/*.test.ts'],
-          // Files share a process: to load the modules anew for each took a third of the time.
+          exclude: ['src/sandbox/*.test.ts'],
+          // Files share a process: loading the modules anew for each took a third of the time.
           isolate: false,
         },
       },
+      // These count the processes below their own, so each file has one for itself.
+      { extends: true, test: { name: 'sandbox', include: ['src/sandbox/*.test.ts'] } },
       { extends: true, test: { name: 'flows', include: ['test/**/*.test.ts', 'bench/**/*.test.ts'] } },
     ],
   },

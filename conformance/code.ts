@@ -1,7 +1,9 @@
 // Programs with the verdict that the evaluator has to reach, from every .jsonl file of a folder.
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { SandboxPool } from '../src/sandbox/pool.ts'
 import { scoreProgram } from '../src/tasks/scoring/code/score-program.ts'
@@ -138,12 +140,18 @@ function hostFiles(files: NonNullable<Case['setup']>['host_files']): Array<[path
   return files.map((file) => (typeof file === 'string' ? [file, ''] : [file.path, file.content]))
 }
 
-function listen(port: number): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.end())
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve(server))
-  })
+/** The system may have lent the port to somebody's connection: then it is waited for. */
+async function listen(port: number): Promise<Server> {
+  for (;;) {
+    const server = createServer((socket) => socket.end()).listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      return server
+    } catch (problem) {
+      if ((problem as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw problem
+      await wait(50)
+    }
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -16,7 +16,7 @@ export function oneAtATime(): void {
       lock = await listen()
       if (lock === undefined) await wait(100)
     }
-  }, 600_000)
+  }, 3_600_000)
   afterAll(() => {
     lock?.close()
   })

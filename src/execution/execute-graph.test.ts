@@ -200,7 +200,13 @@ describe('failures', () => {
 
   test('of a listener change nothing', async () => {
     let told = 0
-    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+    const warned = new Promise<string>((resolve) =>
+      process.on('warning', function listen({ message }: Error) {
+        if (!message.includes('a bug in a view')) return
+        process.off('warning', listen)
+        resolve(message)
+      }),
+    )
     const execution = await executeGraph(
       options(graph, new ScriptedModel(says), {
         onEvent: () => {
@@ -211,7 +217,7 @@ describe('failures', () => {
     )
     expect(execution.status).toBe('answered')
     expect(told).toBe(1)
-    expect((await warned).message).toContain('a bug in a view')
+    await warned
   })
 })
 

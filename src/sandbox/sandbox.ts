@@ -27,8 +27,8 @@ const files = [
   'zygote.py',
 ]
 const startSeconds = 20
-// An idle runner answers within a millisecond. After a second, starting another sandbox is quicker than waiting.
-const wakeSeconds = 1
+// An idle runner answers within a millisecond, on a busy machine within a second or two. One that does not was stopped or killed.
+const wakeSeconds = 5
 const longestErrorText = 4096
 // The program exited, or we stopped it. After any other end the sandbox is not used again.
 const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
@@ -71,23 +70,31 @@ test('a client that goes away is told to the handler', async () => {
   await left
 })
 
-test('connections that send nothing, too little or too much are ended, and others are answered meanwhile', async () => {
+test('connections that send nothing or too little are ended', async () => {
   const { server } = await start({ headerSeconds: 0.3, bodySeconds: 0.6 })
-  const said = Promise.all([
+  const [, header, body] = await Promise.all([
     raw(server.port, ''),
     raw(server.port, 'GET / HTTP/1.1\r\nhost: x\r\nx-more: '),
     raw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nnot all of it'),
-    raw(server.port, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(40_000)}\r\n\r\n`),
-    raw(server.port, 'nonsense\r\n\r\n'),
   ])
-  await wait(10)
-  expect(await (await fetch(server.url)).text()).toBe('here')
-  const [, header, body, long, nonsense] = await said
   expect(header).toMatch(/^HTTP\/1.1 408 /)
   expect(body).toMatch(/^HTTP\/1.1 408 /)
-  expect(long).toMatch(/^HTTP\/1.1 431 /)
-  expect(nonsense).toMatch(/^HTTP\/1.1 400 /)
+})
+
+// Under the usual limits of time, which no busy machine makes an honest request miss.
+test('while silent connections wait, honest ones are answered, and malformed or oversized ones refused', async () => {
+  const { server } = await start()
+  const silent = [
+    raw(server.port, ''),
+    raw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'),
+  ]
   expect(await (await fetch(server.url)).text()).toBe('here')
+  const long = await raw(server.port, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(40_000)}\r\n\r\n`)
+  expect(long).toMatch(/^HTTP\/1.1 431 /)
+  expect(await raw(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+  expect(await (await fetch(server.url)).text()).toBe('here')
+  await server.close(0)
+  await Promise.all(silent)
 })
 
 test('an address that cannot be had is refused with the remedy', async () => {

@@ -4,23 +4,39 @@ import { setTimeout as wait } from 'node:timers/promises'
 /** Python: a first line for programs that are to be met while they run. Their case gets a message. */
 export const saysItRuns = 'import os\nos.write(3, b"\\0\\0\\0\\2{}")'
 
-/** Numbers of all processes below one, as the kernel shows them, oldest first. */
+interface ProcessFacts {
+  readonly parent: number
+  /** In clock ticks since the machine started. */
+  readonly startedAt: number
+}
+
+/** The ids of all processes below one, oldest first. */
 export function descendants(ancestor: number): number[] {
-  const parents = new Map<number, number>()
+  const all = new Map<number, ProcessFacts>()
   for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const [, parent] = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? []
-      if (parent !== undefined) parents.set(Number(name), Number(parent))
-    } catch {
-      // Gone while we were looking.
-    }
+    const facts = /^\d+$/.test(name) ? readFacts(name) : undefined
+    if (facts !== undefined) all.set(Number(name), facts)
   }
-  const below = (pid: number): boolean => {
-    const parent = parents.get(pid)
-    return parent !== undefined && (parent === ancestor || below(parent))
+  const isBelow = (pid: number): boolean => {
+    const parent = all.get(pid)?.parent
+    return parent !== undefined && (parent === ancestor || isBelow(parent))
   }
-  return [...parents.keys()].filter(below).sort((a, b) => a - b)
+  // Ids start over at some point, so within the same tick only does the smaller one tell the older process.
+  const age = (a: number, b: number) => all.get(a)!.startedAt - all.get(b)!.startedAt || a - b
+  return [...all.keys()].filter(isBelow).sort(age)
+}
+
+/** Undefined when it has ended meanwhile. */
+function readFacts(pid: string): ProcessFacts | undefined {
+  try {
+    // After the name in brackets, which may hold anything: state, parent, and as the twentieth the start.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return { parent: Number(fields[1]), startedAt: Number(fields[19]) }
+  } catch {
+    return undefined
+  }
 }
 
 /** Waits until none of them is alive; false when that takes minutes. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CommanderError } from 'commander'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { dataCommand } from '../../src/cli/commands/data.ts'
@@ -211,10 +212,14 @@ describeShared('magic data with the real files', () => {
       expect(failed.code).toBe(1)
       expect(failed.stderr).toMatch(/train\.jsonl: status 404/)
       expect(failed.stderr).not.toContain('    at ')
-      // The pause before the second attempt is a second long.
+      // Interrupted in the pause before the second attempt, or just before it.
       server.misdeeds.push({ status: 503 })
-      setTimeout(() => process.emit('SIGINT'), 100)
-      const interrupted = await data('pull', 'gsm8k', ...words)
+      const before = server.requests.length
+      const whenAsked = async () => {
+        while (server.requests.length === before) await sleep(5)
+        process.emit('SIGINT')
+      }
+      const [interrupted] = await Promise.all([data('pull', 'gsm8k', ...words), whenAsked()])
       expect(interrupted.code).toBe(130)
       expect(interrupted.stderr).toContain('Repeat the command to go on')
     } finally {
