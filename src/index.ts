@@ -8,9 +8,6 @@ export { lexicalEncoder } from './encoder/lexical-encoder.ts'
 export { libraryEmbeddings } from './encoder/library-embeddings.ts'
 export { type TaskFields, taskEmbedding } from './encoder/query-embedding.ts'
 export type { FrozenTextEncoder } from './encoder/text-encoder.ts'
-export { compareOrganisations } from './evaluation/compare-organisations.ts'
-export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './evaluation/evaluate.ts'
-export { disturbed, type Interventions } from './evaluation/interventions.ts'
 export {
   chainOrganisation,
   directOrganisation,
@@ -18,7 +15,10 @@ export {
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
-} from './evaluation/organisation.ts'
+} from './evaluation/baseline-organisations.ts'
+export { compareOrganisations } from './evaluation/compare-organisations.ts'
+export { type EvaluatedOrganisation, type EvaluateOptions, evaluate } from './evaluation/evaluate.ts'
+export { disturbed, type Interventions } from './evaluation/interventions.ts'
 export type { OrganisationReport, QuestionRecord } from './evaluation/organisation-report.ts'
 export { type QuestionDetail, questionDetails } from './evaluation/question-detail.ts'
 export {
@@ -31,7 +31,8 @@ export {
 export { type Solved, type SolveOptions, solve } from './evaluation/solve.ts'
 export { pairedBootstrap } from './evaluation/statistics.ts'
 export { type LoadOptions, loadPolicy, type TrainedPolicy } from './evaluation/trained-policy.ts'
-export { type Verification, verify } from './evaluation/verification/verify.ts'
+export type { Verification } from './evaluation/verification/verification.ts'
+export { verify } from './evaluation/verification/verify.ts'
 export type { AgentOrder, Consulted, ConsultOrder, Drive, DriveContext, Said } from './execution/drive.ts'
 export { executeDrive } from './execution/execute-drive.ts'
 export { executeGraph } from './execution/execute-graph.ts'

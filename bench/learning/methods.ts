@@ -1,6 +1,6 @@
 import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
 import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
-import { randomOrganisation } from '../../src/evaluation/organisation.ts'
+import { randomOrganisation } from '../../src/evaluation/baseline-organisations.ts'
 import { graphKey } from '../../src/graph/graph-key.ts'
 import type { PolicyLearner } from '../../src/learning/policy-learner.ts'
 import { halvingRounds, successiveHalving } from '../../src/learning/successive-halving.ts'

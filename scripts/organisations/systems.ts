@@ -63,7 +63,7 @@ const ours = { category: 'ours', fidelity: '–', runs: 'magic' }
 const trainOurs = (lab: Laboratory, opened: OpenedSet, seed: number) =>
   lab.train('magic', opened, { ...trainingPresets.values, seed })
 
-/** The best fixed graph that a search finds with as many evaluations as the training paid for. */
+/** The best fixed graph found by a search with as many evaluations as the training paid for. */
 const searched: System = {
   ...ours,
   name: 'searched',

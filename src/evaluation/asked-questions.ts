@@ -13,7 +13,7 @@ interface FoundTask {
   readonly split?: string
 }
 
-/** What a run tells about a question that somebody asks: which of its tasks it is, and what the answer looks like. */
+/** Matches a question to a run's tasks, and gives the contract for its answer. */
 export class AskedQuestions {
   readonly #folder: RunFolder
   readonly #run: RunRecord
@@ -21,7 +21,7 @@ export class AskedQuestions {
   readonly #byText = new Map<string, FoundTask[]>()
   #answers: KnownTasks | undefined
 
-  /** `set`: the run's tasks, where they can be opened. */
+  /** `set`: the run's tasks, if they can be opened. */
   constructor(folder: RunFolder, run: RunRecord, set: TaskSet | undefined) {
     this.#folder = folder
     this.#run = run
@@ -33,7 +33,7 @@ export class AskedQuestions {
       }
   }
 
-  /** A bare question stands for the task of the set that asks exactly this. Where several do, none is meant. */
+  /** A bare question stands for the one task with exactly this text. If there are several, none is taken. */
   taskFor(given: Task): FoundTask {
     const isBare = Object.keys(given).every(
       (field) => bareFields.has(field) || given[field as keyof Task] === undefined,
@@ -42,13 +42,13 @@ export class AskedQuestions {
     return isBare && given.id === given.question && same.length === 1 ? same[0]! : { task: given }
   }
 
-  /** As the run's tasks ask for it. */
+  /** The contract that the run's tasks prescribe. */
   contractFor(task: Task): AnswerContract {
     if (this.#set !== undefined) return contractFor(this.#set, task)
     return contractOfRun(this.#folder, this.#run, task)
   }
 
-  /** Whether the simulated model can tell right from wrong here. */
+  /** Whether the simulated model knows the answer to this task. */
   knowsAnswer(task: Task): boolean {
     if (this.#set === undefined) return false
     this.#answers ??= new KnownTasks(knownTasks(this.#set))

@@ -5,10 +5,10 @@ import { type ComparedOrganisation, compareOrganisations } from './compare-organ
 import { storedEvaluations } from './evaluate.ts'
 import { organisationReport } from './organisation-report.ts'
 
-/** An evaluation that a run keeps, with what its records say. */
+/** A stored evaluation of a run, with its report. */
 export type KeptEvaluation = ReturnType<typeof keptEvaluations>[number]
 
-/** All that have a record, in the order in which they were begun. */
+/** All stored evaluations with at least one record, oldest first. */
 export function keptEvaluations(run: RunFolder, name: string) {
   return storedEvaluations(run)
     .filter(({ records }) => records.length > 0)
@@ -17,26 +17,26 @@ export function keptEvaluations(run: RunFolder, name: string) {
       folder,
       header,
       report: organisationReport(header, records),
-      /** When it was begun, in milliseconds. */
+      /** Start time in milliseconds. */
       begunAt: statSync(join(folder, 'evaluation.json')).mtimeMs,
     }))
     .toSorted((a, b) => a.begunAt - b.begunAt)
 }
 
-/** Of evaluations of the very same thing the last of the longest that were completed, else the last. */
+/** Of each group of identical evaluations: the newest of the longest complete ones, else the newest. */
 export function latestEvaluations(all: readonly KeptEvaluation[]): KeptEvaluation[] {
   const same = Map.groupBy(all, ({ run, header: { organisation, about, split, model, data } }) =>
     JSON.stringify([run, organisation, about, split, model, data]),
   )
   return [...same.values()].map((group) => {
     const complete = group.filter(({ report }) => report.complete)
-    // A short look at a few questions does not take the place of a whole evaluation.
+    // A short evaluation of a few questions must not replace a full one.
     const most = Math.max(...complete.map(({ report }) => report.n))
     return complete.findLast(({ report }) => report.n === most) ?? group.at(-1)!
   })
 }
 
-/** Names that tell evaluations apart: the organisation, and run, checkpoint, seed or model where they are not the same. */
+/** Names that tell evaluations apart: the organisation, plus run, checkpoint, seed or model if those differ. */
 export function evaluationLabels(evaluations: readonly KeptEvaluation[]): string[] {
   const factsOf = ({ header: { about, model } }: KeptEvaluation): Record<string, string | number> => ({
     ...about,
@@ -61,8 +61,8 @@ function isOfSeveralRuns(evaluations: readonly KeptEvaluation[]): boolean {
 }
 
 /**
- * The evaluation that others are measured by: the one that a run's name, an organisation's or a whole label means. By default
- * what was trained first, where runs are compared; within one run the untrained policy, else the direct answer.
+ * The evaluation to compare others with. `wanted` is a run's name, an organisation's or a full label. Default: the
+ * first trained one if several runs are compared; within one run the untrained policy, else the direct answer.
  */
 export function baseOf(evaluations: readonly KeptEvaluation[], wanted: string | undefined): number {
   const labels = evaluationLabels(evaluations)
@@ -92,7 +92,7 @@ export type ComparedEvaluation = ComparedOrganisation & {
   readonly evaluation: KeptEvaluation
 }
 
-/** Puts evaluations side by side. Those of other questions, or of other references, are refused: nothing would pair. */
+/** Compares evaluations question by question. Throws if they are of different questions or references. */
 export function compareEvaluations(
   evaluations: readonly KeptEvaluation[],
   base: number,

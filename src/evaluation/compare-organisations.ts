@@ -4,15 +4,15 @@ import { detectableDifference, pairedBootstrap } from './statistics.ts'
 export type ComparedOrganisation = ReturnType<typeof compareOrganisations>[number]
 
 export interface ComparisonOptions {
-  /** The report that the others are compared with, by position; the first by default. */
+  /** Index of the report to compare with. Default: the first. */
   readonly base?: number
   readonly seed?: number
   readonly resamples?: number
 }
 
 /**
- * Puts reports side by side, in their order. Questions are paired by task id: whether two reports rest on the same data is
- * their owner's to know.
+ * Compares reports, in their order. Questions are paired by task id; the caller must make sure that the reports rest
+ * on the same data.
  */
 export function compareOrganisations(
   reports: readonly OrganisationReport[],
@@ -25,26 +25,34 @@ export function compareOrganisations(
   return reports.map((report, position) => {
     const { organisation, description, fidelity, split, n, complete, score, tokens, calls, cost } = report
     const row = {
-      ...{ organisation, description, ...(fidelity && { fidelity }) },
-      ...{ split, n, complete, score, tokens, calls, cost },
+      organisation,
+      description,
+      ...(fidelity && { fidelity }),
+      split,
+      n,
+      complete,
+      score,
+      tokens,
+      calls,
+      cost,
     }
     const pairs = report.records.flatMap((own) => {
       const other = baseRecords.get(own.task)
       return other === undefined ? [] : [{ own, other }]
     })
-    // The base itself, or a report that has no question in common with it.
+    // The base itself, or a report without common questions.
     if (position === base || pairs.length === 0) return { ...row, against: undefined }
     const ownScores = pairs.map(({ own }) => own.score)
     const baseScores = pairs.map(({ other }) => other.score)
     const signs = pairs.map(({ own, other }) => Math.sign(own.score - other.score))
     const baseTokens = tokensOf(pairs.map(({ other }) => other))
-    /** All of it on the questions that both have, failures included. */
+    /** Only counts questions that both have, failures included. */
     const against = {
       /** The base's name. */
       base: baseReport.organisation,
       questions: pairs.length,
       ...pairedBootstrap(ownScores, baseScores, { seed, resamples }),
-      /** The smallest difference that so many questions can show. */
+      /** The smallest difference that this many questions can show. */
       detectable: detectableDifference(
         pairs.length,
         pairs.map(({ own, other }) => own.score - other.score),
@@ -60,7 +68,7 @@ export function compareOrganisations(
   })
 }
 
-/** The smallest difference that these reports' questions can show; with several reports, of each to the first. */
+/** The smallest difference that these questions can show; for several reports, each compared with the first. */
 export function detectableAmong([first, ...others]: readonly OrganisationReport[]): number {
   const scores = new Map(first!.records.map(({ task, score }) => [task, score]))
   const each = others.map(({ records }) => {

@@ -5,7 +5,7 @@ import type { UpdateRecord } from '../training/update-record.ts'
 import { ranGraphs } from './run-overview.ts'
 import { meanOf } from './statistics.ts'
 
-/** The curves of a training, under the names that files for other tools have. */
+/** The curves of a training, by the names used in exported files. */
 const curves: Readonly<Record<string, (update: UpdateRecord) => number>> = {
   score: (update) => (ranGraphs(update) ? update.score : Number.NaN),
   return: ({ returns }) => meanOf(returns.map(([first = 0]) => first)),
@@ -22,7 +22,7 @@ const curves: Readonly<Record<string, (update: UpdateRecord) => number>> = {
   seconds: ({ wallMs }) => wallMs / 1000,
 }
 
-/** The curves as CSV: a line per update, an empty cell where there is no number. */
+/** The curves as CSV: one line per update, empty cells for missing numbers. */
 export function curvesCsv(updates: readonly UpdateRecord[]): string {
   const names = Object.keys(curves)
   const lines = updates.map((update) => [
@@ -38,13 +38,13 @@ function csvNumber(value: number): string {
   return Number.isFinite(value) ? String(value) : ''
 }
 
-/** A question's id is the user's text; a spreadsheet would take one that begins so for a formula. */
+/** Question ids are user text: a spreadsheet would read one that starts like this as a formula. */
 function csvText(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Writes the curves as a TensorBoard event file; gives its path. */
+/** Writes the curves as a TensorBoard event file and returns its path. */
 export function writeTensorBoard(folder: string, updates: readonly UpdateRecord[]): string {
   const begun = Math.floor(Date.parse(updates[0]?.at ?? '') / 1000) || 0
   mkdirSync(folder, { recursive: true })
@@ -67,7 +67,7 @@ export function writeTensorBoard(folder: string, updates: readonly UpdateRecord[
   return path
 }
 
-// The few parts of Protocol Buffers that an event is made of.
+// The few parts of Protocol Buffers that events need.
 
 function message(...fields: readonly Uint8Array[]): Buffer {
   return Buffer.concat(fields)
@@ -99,7 +99,7 @@ function varint(value: number): Buffer {
   return Buffer.from(parts)
 }
 
-/** A TFRecord: length and content, each with its masked checksum. */
+/** A TFRecord: length and content, each followed by its masked checksum. */
 function record(content: Buffer): Buffer {
   const length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(content.length))
@@ -114,7 +114,7 @@ function masked(content: Uint8Array): Buffer {
   return buffer
 }
 
-/** Castagnoli's polynomial; `node:zlib` has only the other one. */
+/** CRC-32C; `node:zlib` only has the standard CRC-32. */
 const castagnoli = Uint32Array.from({ length: 256 }, (_, index) => {
   let value = index
   for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0x82f63b78 : value >>> 1

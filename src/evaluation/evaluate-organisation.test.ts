@@ -12,16 +12,16 @@ import { executionSettings } from '../settings/execution.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf } from '../tasks/task-set.ts'
 import {
-  evaluateOrganisation,
-  NothingEvaluatedError,
-  type OrganisationEvaluation,
-} from './evaluate-organisation.ts'
-import {
   chainOrganisation,
   directOrganisation,
   parallelOrganisation,
   randomOrganisation,
-} from './organisation.ts'
+} from './baseline-organisations.ts'
+import {
+  evaluateOrganisation,
+  NothingEvaluatedError,
+  type OrganisationEvaluation,
+} from './evaluate-organisation.ts'
 import type { QuestionRecord } from './organisation-report.ts'
 
 const limits = { maxUnits: 3, maxDepth: 4 }

@@ -26,47 +26,47 @@ export interface OrganisationEvaluation {
   readonly executor: TaskExecutor
   readonly split: string
   readonly organisation: Organisation
-  /** Only this many questions, from the start of the split; all by default. */
+  /** Evaluate only the first this many questions. Default: all. */
   readonly tasks?: number
-  /** Once it is exhausted no further question is begun. */
+  /** Once exhausted, no further question is started. */
   readonly budget?: { exhausted(): boolean }
-  /** Cancels what runs. A question that was cut short has no record, and what it used is in no report. */
+  /** Cancels everything under way. An unfinished question gets no record, and its usage is in no report. */
   readonly signal?: AbortSignal
-  /** Called for each new record, one at a time, before the next question takes its place. */
+  /** Called for each new record, one at a time, before the next question starts. */
   readonly onRecord?: (record: QuestionRecord, progress: EvaluationProgress) => void | Promise<void>
-  /** Called with the trace of each answer, and awaited before its record is told. */
+  /** Called with the trace of each answer, and awaited before `onRecord`. */
   readonly onTrace?: (trace: Trace) => void | Promise<void>
-  /** Records of an interrupted evaluation by task id. Their questions are not run again. */
+  /** Records of an interrupted evaluation, by task id. Their questions are not run again. */
   readonly done?: ReadonlyMap<string, QuestionRecord>
-  /** Questions in work at a time; by default four for every call in flight, which keeps all of those busy. */
+  /** Concurrent questions. Default: four per concurrent call, which keeps all calls busy. */
   readonly inFlight?: number
-  /** Stops by default where the model cannot be reached; the paper counts such a question as wrong. */
+  /** What to do if the model cannot be reached. Default: stop. The paper counts the question as wrong. */
   readonly transportFailures?: TransportRule
-  /** Has the graphs run elsewhere, and gives their traces. */
+  /** Runs the graphs in other processes and returns their traces. */
   readonly elsewhere?: ElsewhereAfresh
-  /** Disturbs the execution of a task on purpose. */
+  /** Disturbs the execution of a task on purpose (see `interventions.ts`). */
   readonly interference?: (task: Task) => Interference
 }
 
 export interface ElsewhereAfresh extends Elsewhere {
   findTrace(execution: string): Promise<Trace | undefined>
-  /** Model calls that they may have in flight together. */
+  /** The total of concurrent model calls that they may make. */
   capacity(): Promise<number>
 }
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
 
 export interface EvaluationProgress {
-  /** Records there are, those of an interrupted evaluation included. */
+  /** Number of records, including those of an interrupted evaluation. */
   readonly done: number
   readonly total: number
 }
 
 /**
- * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made afresh: nothing is
- * taken from a ledger or a request cache. A question that fails scores zero and counts. A model that refuses all calls ends
- * it with a `ModelRefusedError`, one that is gone with a `ModelUnreachableError`; the records until then can be given as
- * `done` later.
+ * Runs an organisation's graphs on the questions of a split and scores the answers. Every call is made anew: nothing
+ * is taken from a ledger or a cache. A question that fails scores zero and counts. Throws `ModelRefusedError` if the
+ * model refuses all calls, and `ModelUnreachableError` if it is gone; the records so far can be passed as `done`
+ * later.
  */
 export async function evaluateOrganisation(options: OrganisationEvaluation): Promise<OrganisationReport> {
   const { executor, split, organisation, onRecord, budget, done } = options
@@ -76,8 +76,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const tasks = all.slice(0, given.tasks)
   const records = new Map(tasks.flatMap(({ id }) => (done?.has(id) ? [[id, done.get(id)!] as const] : [])))
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
-  const mishap = new AbortController()
-  const signal = AbortSignal.any([mishap.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const failure = new AbortController()
+  const signal = AbortSignal.any([failure.signal, ...(options.signal === undefined ? [] : [options.signal])])
   const { transportFailures, interference, elsewhere } = options
   const means = { signal, transportFailures, interference, elsewhere }
   let told: Promise<void> = Promise.resolve()
@@ -97,11 +97,11 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
     }
   }
   const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () =>
-    work().catch((error: unknown) => mishap.abort(error)),
+    work().catch((error: unknown) => failure.abort(error)),
   )
-  // All workers end before the first mishap is thrown, so that nothing is left running.
+  // All workers end before the first error is thrown, so that nothing keeps running.
   await Promise.all(workers)
-  if (mishap.signal.aborted) throw mishap.signal.reason
+  if (failure.signal.aborted) throw failure.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
   const { name, description, fidelity } = organisation
   const reported = { organisation: name, description, fidelity, split, tasks: tasks.length }
@@ -111,7 +111,7 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   )
 }
 
-/** Nothing where the signal cut it short: that is no result, good or bad. */
+/** Undefined if the signal interrupted it: that is no result. */
 async function recordOf(
   executor: TaskExecutor,
   organisation: Organisation,
@@ -126,7 +126,7 @@ async function recordOf(
     readonly signal: AbortSignal
   },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
-  // Executions that came to nothing have cost something too.
+  // Includes failed executions, which cost something too.
   const executions: (Pick<Execution, 'usage' | 'cost' | 'graph'> & Partial<Pick<Execution, 'notes'>>)[] = []
   const onExecution = (execution: Execution) => void executions.push(execution)
   const { set } = executor.parts
@@ -163,15 +163,15 @@ async function recordOf(
   }
 }
 
-/** The graph that others are to run. An organisation that decides as it goes cannot be handed on. */
+/** The graph for workers to run. A driving organisation has none. */
 function graphOf(organisation: Organisation, task: Task): AgentGraph | Promise<AgentGraph> {
   if (!isDriver(organisation)) return organisation.graphFor(task)
   throw new Problem(
-    `${organisation.name} decides as it goes what to ask next, so it has no graph for workers: evaluate it without them.`,
+    `${organisation.name} decides step by step whom to ask, so it has no graph for workers. Evaluate it without them.`,
   )
 }
 
-/** How a task is executed: by its graph, or as the organisation decides. */
+/** How to execute a task: by its graph, or driven by the organisation. */
 async function runOf(organisation: Organisation, task: Task) {
   if (isDriver(organisation)) {
     const { drive } = organisation
@@ -181,10 +181,10 @@ async function runOf(organisation: Organisation, task: Task) {
   return (given: Omit<ExecutionOptions, 'graph'>) => executeGraph({ ...given, graph })
 }
 
-/** A question may bring megabytes along; its record need not keep them. */
+/** Questions may contain megabytes; their records do not keep them. */
 const longestKept = 16_000
 
-/** What was asked and what was expected, so that a record can be read without its task set. */
+/** Question and expected answer, so that a record can be read without its task set. */
 export function askedOf({ scorer }: Pick<TaskSet, 'scorer'>, task: Task, reference: unknown): AskedQuestion {
   const expected = scorer.solution?.(reference)?.answer
   return {
@@ -194,13 +194,13 @@ export function askedOf({ scorer }: Pick<TaskSet, 'scorer'>, task: Task, referen
   }
 }
 
-/** A mean of nothing is no score, least of all zero. */
+/** Thrown instead of reporting the mean of no scores. */
 export class NothingEvaluatedError extends Problem {
   constructor(organisation: string, total: number) {
     super(
       total === 0
         ? `The organisation '${organisation}' cannot be evaluated: there are no questions.`
-        : `The evaluation of '${organisation}' was ended before the first of ${total} questions was answered: there is no score.`,
+        : `The evaluation of '${organisation}' ended before the first of ${total} questions was answered, so there is no score.`,
       { exitCode: exitCode.failed },
     )
   }

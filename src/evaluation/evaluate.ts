@@ -29,21 +29,21 @@ export interface EvaluateOptions
       OrganisationEvaluation,
       'organisation' | 'tasks' | 'onRecord' | 'transportFailures' | 'interference'
     > {
-  /** Distinguishes organisations of one name: another checkpoint, another seed. Kept with the records. */
+  /** Distinguishes organisations of the same name, such as by checkpoint or seed. Stored with the records. */
   readonly about?: Readonly<Record<string, string | number>>
-  /** How the organisation was found; it is told in the report. */
+  /** How the organisation was found; shown in the report. */
   readonly search?: GraphSearch
-  /** Held-out questions by default. */
+  /** Default: `test`. */
   readonly split?: string
-  /** The run that keeps the records, so that an interrupted evaluation can continue; without it nothing is kept. */
+  /** The run that stores the records, so that an interrupted evaluation can continue. Without it nothing is stored. */
   readonly folder?: string | RunFolder
-  /** Has the graphs run elsewhere: the model is asked by others, in a ledger of this evaluation's own. */
+  /** Runs the graphs in other processes, with a ledger for this evaluation alone. */
   readonly elsewhere?: (evaluation: {
     readonly parts: ExecutorParts
     readonly caps: BudgetSettings
     readonly split: string
   }) => Promise<ElsewhereAfresh>
-  /** Called first, with the records that an interrupted evaluation left and the number there will be. */
+  /** Called first, with the records of an interrupted evaluation and the total number of questions. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
 }
 
@@ -51,25 +51,25 @@ export interface EvaluatedOrganisation extends OrganisationReport {
   readonly metric: string
   readonly model: string
   readonly search?: GraphSearch
-  /** By this call alone: of questions that have a record now, of those cut short, and of a judge. */
+  /** Spent by this call alone, including unfinished questions and judges. */
   readonly spent: Spent
-  /** The records' folder, where there is one. */
+  /** The folder of the records, if stored. */
   readonly folder?: string
 }
 
-/** What a stored evaluation is of: only one of the very same is continued. */
+/** Identifies a stored evaluation: it is continued only with an identical header. */
 export interface EvaluationHeader extends ReportedEvaluation {
   readonly format: 'magic-evaluation-1'
   readonly about: Readonly<Record<string, string | number>>
   readonly data: string
   readonly executors: readonly string[]
   readonly model: string
-  /** Where a question without an answer counted as wrong also if the model could not be reached. */
+  /** Set if questions counted as wrong when the model could not be reached. */
   readonly transportFailures?: 'zero'
 }
 
 /**
- * Evaluates an organisation on held-out questions: every call is made afresh, failures score zero and count.
+ * Evaluates an organisation on held-out questions. Every call is made anew; failures score zero and count.
  *
  * @example
  * const policy = await loadPolicy('runs/my-task')
@@ -128,7 +128,7 @@ export interface StoredEvaluation {
   readonly records: readonly QuestionRecord[]
 }
 
-/** Evaluations that a run keeps, with their records. */
+/** The evaluations stored in a run, with their records. */
 export function storedEvaluations({ evaluationsFolder }: RunFolder): StoredEvaluation[] {
   if (!existsSync(evaluationsFolder)) return []
   return readdirSync(evaluationsFolder)
@@ -155,12 +155,12 @@ function headerOf(
     data: splitVersion(set, split),
     executors: [...new Set(chosen.map((task) => executor.fingerprint(task)))].sort(),
     model: `${model.identity.provider}/${model.identity.model}`,
-    // Headers are compared: what is usual leaves no field.
+    // The default is left out, so that headers of earlier versions still match.
     ...(transportFailures === 'zero' ? { transportFailures } : {}),
   }
 }
 
-/** The folder of an evaluation that was begun and not ended, or a new one. */
+/** Opens the folder of an unfinished evaluation with this header, or a new one. */
 async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHeader) {
   const base = `${header.split}-${header.organisation}`.replace(/[^a-zA-Z0-9_-]+/g, '-').slice(0, 60)
   let folder = join(evaluationsFolder, base)
@@ -173,7 +173,7 @@ async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHea
     writeWhole(join(folder, 'evaluation.json'), `${JSON.stringify(header, null, 2)}\n`)
   }
   await using opening = new AsyncDisposableStack()
-  // Two at work on one evaluation would both ask all that is left.
+  // Two processes on one evaluation would both ask the remaining questions.
   opening.adopt(await RunLock.acquire(folder), (lock) => lock.release())
   unsealEvaluation(folder)
   const records = opening.adopt(new LineFile(join(folder, 'records.jsonl')), (file) => file.close())
@@ -183,7 +183,7 @@ async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHea
   return { folder, records, traces, done, close: () => opened.disposeAsync() }
 }
 
-/** Requests and replies of an evaluation's answers, in a ledger of its own: nothing is reused from it. */
+/** Requests and replies of an evaluation, in a ledger of their own: nothing is reused from it. */
 export function tracesFile(folder: string): string {
   return join(folder, 'traces.sqlite')
 }

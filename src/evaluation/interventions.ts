@@ -1,4 +1,5 @@
-// Disturbing an organisation on purpose: how much does its answer depend on it? Everything follows from seed and question.
+// Disturbs an organisation on purpose, to measure how much its answers depend on it. Everything is determined by seed
+// and question.
 import type { Interference } from '../execution/execution.ts'
 import type { Packet } from '../execution/packet.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
@@ -11,17 +12,17 @@ import { isDriver, type Organisation } from '../organisations/organisation.ts'
 import { Problem } from '../problem.ts'
 
 export interface Interventions {
-  /** Edges are exchanged at random; every unit keeps as many as it had, in both directions. */
+  /** Swap edges at random; every unit keeps its number of incoming and outgoing edges. */
   readonly rewire?: boolean
-  /** Units of this role are taken out, with their edges; of an organisation that drives, its agents fail. */
+  /** Remove units of this role with their edges. In a driving organisation, its agents fail. */
   readonly dropRole?: string
-  /** The chance that a message reaches those who hear it garbled, with another answer. */
+  /** The probability that a message arrives garbled, with another answer. */
   readonly corruptMessage?: number
-  /** The chance that an agent fails without being asked. */
+  /** The probability that an agent fails without being called. */
   readonly failWorker?: number
 }
 
-/** The organisation under these interventions, under a name that says so. */
+/** The organisation with these interventions applied, and a name that says so. */
 export function disturbed(
   { organisation, about }: NamedOrganisation,
   interventions: Interventions,
@@ -56,7 +57,7 @@ function rebuilt(
   if (isDriver(organisation)) {
     if (rewire === true)
       throw new Problem(
-        `'${organisation.name}' decides while it runs whom it asks: it has no edges to rewire. Leave it out, or use another intervention.`,
+        `'${organisation.name}' decides step by step whom to ask, so it has no edges to rewire. Leave it out, or use another intervention.`,
       )
     return organisation
   }
@@ -70,7 +71,7 @@ function rebuilt(
   }
 }
 
-/** Nothing is bridged: who heard only units of that role hears nobody now. */
+/** No bridging: units that heard only this role now hear nobody. */
 export function withoutRole(graph: AgentGraph, role: string): AgentGraph {
   const kept = graph.units.flatMap((unit, position) => (unit.role === role ? [] : [position]))
   const units = kept.map((position): Unit => {
@@ -83,7 +84,7 @@ export function withoutRole(graph: AgentGraph, role: string): AgentGraph {
   return AgentGraph.of(units, graph.finalizer)
 }
 
-/** Exchanges the ends of random pairs of edges, wherever the graph stays one without cycles or double edges. */
+/** Swaps the targets of random pairs of edges, unless that would make a cycle or a double edge. */
 export function rewired(graph: AgentGraph, random: Random): AgentGraph {
   const edges = graph.units.flatMap(({ predecessors }, to) =>
     predecessors.map((from): [number, number] => [from, to]),
@@ -93,7 +94,7 @@ export function rewired(graph: AgentGraph, random: Random): AgentGraph {
     const one = edges[Math.floor(random.uniform() * edges.length)]!
     const other = edges[Math.floor(random.uniform() * edges.length)]!
     const [[a, b], [c, d]] = [one, other]
-    // Units stand in an order in which edges point forward.
+    // Units are in topological order, so edges must point forward.
     if (b === d || a === c || a >= d || c >= b || has(a, d) || has(c, b)) continue
     one[1] = d
     other[1] = b
@@ -122,7 +123,7 @@ function interferenceOf(
   }
 }
 
-/** The words of the analysis in another order, and another answer where one can be made up, else none. */
+/** Shuffles the words of the analysis, and replaces the answer by another one if possible, else by none. */
 function garbled(packet: Packet, task: Task, random: Random): Packet {
   if (packet.status !== 'ok' && packet.status !== 'null_answer') return packet
   const words = packet.analysis?.split(/\s+/) ?? []

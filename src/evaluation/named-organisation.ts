@@ -11,7 +11,7 @@ import {
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
-} from './organisation.ts'
+} from './baseline-organisations.ts'
 import {
   type LoadOptions,
   loadPolicy,
@@ -19,10 +19,10 @@ import {
   type TrainedPolicy,
 } from './trained-policy.ts'
 
-/** The trained policy, held to one realization at use. A policy trained under the restriction is a run of its own. */
+/** The trained policy, restricted to one realization at use. (A policy trained with a restriction is a separate run.) */
 export const restrictedAtUse = { 'atomic-at-use': 'all-atomic', 'group-at-use': 'all-group' } as const
 
-/** What only a run can be evaluated as. `searched` asks a model before it is known: `searchGraph` finds it. */
+/** Organisations that need a run. `searched` must first be found by `searchGraph`, which calls the model. */
 export const runOrganisationNames = [
   'trained',
   'untrained',
@@ -38,29 +38,29 @@ export const runOrganisationNames = [
 
 export type RunOrganisationName = (typeof runOrganisationNames)[number]
 
-/** In a sentence each, for lists. */
+/** One sentence each, for lists. */
 export const runOrganisationSentences: Readonly<Record<RunOrganisationName, string>> = {
-  trained: 'The graphs that the trained policy builds.',
-  untrained: 'The graphs that the policy built before it was trained.',
-  searched: 'The best fixed graph that a search finds with as many evaluations as the training paid for.',
-  shuffled: "The trained policy's graphs, each for another question than it was built for.",
+  trained: 'Graphs built by the trained policy.',
+  untrained: 'Graphs built by the policy before training.',
+  searched: 'The best fixed graph found by a search with as many evaluations as the training paid for.',
+  shuffled: "The trained policy's graphs, each given to a different question.",
   'most-probable': "The trained policy's most probable choice at every step.",
   chain: "The library's roles in a row, as many as the policy may place.",
   parallel: "All of the library's roles side by side.",
   random: 'A random legal graph per question, within the limits of the policy.',
-  'atomic-at-use': 'The trained policy, held to single agents.',
-  'group-at-use': 'The trained policy, held to groups.',
+  'atomic-at-use': 'The trained policy, restricted to single agents.',
+  'group-at-use': 'The trained policy, restricted to groups.',
 }
 
-/** `update` is the checkpoint that counts as trained. */
+/** `update` is the checkpoint to use as the trained policy. */
 export interface NamedOrganisationOptions extends LoadOptions {
-  /** Fixes, with a task's id, the draws; the run's own by default. */
+  /** With the task's id, determines all random draws. Default: the run's seed. */
   readonly seed?: number
-  /** The questions to be evaluated, which `shuffled` passes the graphs around between. */
+  /** The questions to evaluate; `shuffled` exchanges their graphs. */
   readonly tasks: readonly Task[]
 }
 
-/** Opens organisations of a run by their names, with the run's roles and limits. */
+/** Opens organisations by name, with the run's roles and limits. */
 export function organisationsOf(
   folder: RunFolder,
   options: NamedOrganisationOptions,
@@ -110,7 +110,7 @@ export function isRunOrganisation(name: string): name is RunOrganisationName {
   return (runOrganisationNames as readonly string[]).includes(name)
 }
 
-/** What a training begins with: it draws, also where the trained policy takes the most probable choices. */
+/** The policy before training. It always samples, even if the trained policy takes the most probable choices. */
 export function untrainedOrganisation(policy: TrainedPolicy, seed?: number): TrainedOrganisation {
   const { useTemperature, temperatureEnd } = policy.run.training
   return policy.organisation(useTemperature === undefined ? { seed } : { seed, temperature: temperatureEnd })

@@ -7,7 +7,7 @@ import type { Fidelity } from '../organisations/organisation.ts'
 import type { Evaluation } from '../store/ledger/evaluation.ts'
 import { meanInterval, meanOf } from './statistics.ts'
 
-/** What was asked. Records of earlier versions, and those of runs that keep no content, lack all of it. */
+/** What was asked. Missing in records of earlier versions and of runs that keep no content. */
 export interface AskedQuestion {
   readonly question?: string
   readonly options?: readonly Option[]
@@ -15,32 +15,32 @@ export interface AskedQuestion {
   readonly expected?: JsonValue
 }
 
-/** One question, one graph, one answer and its score: plain data, all that a report is made of. */
+/** One question with its graph, answer and score. Reports are made of these alone. */
 export interface QuestionRecord extends AskedQuestion, Omit<Evaluation, 'reused'> {
   /** The task's id. */
   readonly task: string
   readonly graph: GraphJson
   /** By `graphKey`. */
   readonly graphKey: string
-  /** What an organisation that drives noted about this question. */
+  /** Facts that a driving organisation noted about this question. */
   readonly notes?: JsonObject
 }
 
-/** What an evaluation is of. */
+/** What was evaluated. */
 export interface ReportedEvaluation {
-  /** Its name. */
+  /** The organisation's name. */
   readonly organisation: string
   readonly description: string
-  /** Of a system of the literature: what its recipe was written from. */
+  /** For systems from the literature: what the implementation is based on. */
   readonly fidelity?: Fidelity
   readonly split: string
-  /** Questions that were to be evaluated. */
+  /** Number of questions to evaluate. */
   readonly tasks: number
 }
 
 export type OrganisationReport = ReturnType<typeof organisationReport>
 
-/** What records say together; they are in the order of the tasks, and at least one. */
+/** Summarises records, which must be in task order and not empty. */
 export function organisationReport(
   { organisation, description, fidelity, split, tasks: total }: ReportedEvaluation,
   records: readonly QuestionRecord[],
@@ -55,31 +55,31 @@ export function organisationReport(
     description,
     ...(fidelity !== undefined && { fidelity }),
     split,
-    /** Questions that were evaluated: the denominator of every mean, failures included. */
+    /** Questions evaluated, failures included: the denominator of every mean. */
     n,
-    /** Questions that were to be evaluated. */
+    /** Number of questions to evaluate. */
     total,
-    /** False where a budget or a signal ended it early. */
+    /** False if a budget or a signal ended it early. */
     complete: n === total,
     score: meanInterval(records.map(({ score }) => score)),
-    /** Means of further measures; where an answer has none it counts as zero. */
+    /** Means of further measures; a missing measure counts as zero. */
     measures: measureMeans(records),
-    /** How executions ended, and how often. */
+    /** Number of executions by status. */
     statuses: countsOf(records.map(({ status }) => status)),
-    /** How the tests of programs ended, and how often; only where answers are programs. */
+    /** Number of program tests by outcome; only if answers are programs. */
     programs: programCounts(records),
     /** Means per question. */
     tokens: { input: input / n, output: output / n, total: (input + output) / n },
     /** Mean per question. */
     calls: calls / n,
-    /** Of all questions together. While it has unknown attempts, tokens and cost are lower bounds. */
+    /** Total over all questions. If it has unknown attempts, tokens and cost are lower bounds. */
     usage,
-    /** Of all questions together. */
+    /** Total over all questions. */
     cost: records.map(({ cost }) => cost).reduce(addCosts),
     failures: {
       /** Questions without a valid answer. */
       unanswered: records.filter(({ status }) => status !== 'answered').length,
-      /** Nodes that failed, made good by others or not. */
+      /** Failed nodes, whether or not others recovered from them. */
       nodes: records.reduce((sum, { failures }) => sum + failures.length, 0),
     },
     /** Mean per question. */

@@ -8,8 +8,8 @@ import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 import type { UpdateRecord } from '../training/update-record.ts'
+import { directOrganisation } from './baseline-organisations.ts'
 import { type EvaluateOptions, evaluate } from './evaluate.ts'
-import { directOrganisation } from './organisation.ts'
 import { questionDetails } from './question-detail.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-question-'))
@@ -99,9 +99,11 @@ test('a run that keeps no content keeps neither question nor texts', async () =>
 })
 
 test('a question that the run does not have, or has no answer to, is named with a remedy', async () => {
-  await expect(questionDetails(run, 'nope')).rejects.toThrow(/no question 'nope'\. Some that it has: train: /)
+  await expect(questionDetails(run, 'nope')).rejects.toThrow(
+    /no question 'nope'\. Some of its questions: train: /,
+  )
   await expect(questionDetails(run, first.id, { organisation: 'trained' })).rejects.toThrow(
-    /keeps no answer to the test question .* by 'trained'. It has evaluations of direct. Make one: `magic eval run --split test`/,
+    /has no stored answer to the test question .* by 'trained'. It has evaluations of direct. Make one: `magic eval run --split test`/,
   )
 })
 

@@ -13,30 +13,30 @@ import {
 import { tracesFile } from './evaluate.ts'
 import type { AskedQuestion, QuestionRecord } from './organisation-report.ts'
 
-/** What became of one question: what was asked, expected and given, by which graph, and every request and reply. */
+/** One question in full: what was asked, expected and answered, the graph, and every request and reply. */
 export interface QuestionDetail {
   readonly run: string
-  /** As it is called beside the others of the run; `training` for what the run learned from. */
+  /** The organisation's label within the run; `training` for training questions. */
   readonly organisation: string
   readonly split: string
   /** As `provider/model`. */
   readonly model: string
   readonly record: QuestionRecord
-  /** Node by node; absent where no trace was kept. */
+  /** Node by node. Absent if no trace was kept. */
   readonly transcript?: Transcript
-  /** How many graphs training tried on it; the one told of is the newest. */
+  /** How many graphs training tried on this question; the newest one is shown. */
   readonly tried?: number
 }
 
 export type Transcript = ReturnType<typeof transcriptOf>
 
-/** What stands for an organisation where a question was learned from. */
+/** Used as the organisation's name for training questions. */
 const training = 'training'
 
-/** Asks for the question as the task set has it, for records that do not tell. */
+/** Looks up a question in the task set, for records that do not contain it. */
 export type AskedIn = (split: string, task: string) => Promise<AskedQuestion | undefined>
 
-/** What a run keeps about a question: of each organisation the latest, and what training did with it. */
+/** What a run has stored about a question: the latest answer of each organisation, and the newest of training. */
 export async function questionDetails(
   folder: RunFolder,
   task: string,
@@ -57,7 +57,7 @@ export async function questionDetails(
   const details = await Promise.all(
     evaluated.map(({ evaluation, record, label }) => detailOf(evaluation, record, label)),
   )
-  // A ledger that is elsewhere need not be reachable for questions that nothing was learned from.
+  // A remote ledger need not be reachable unless the question is a training question.
   const mayBeLearned =
     !existsSync(folder.ledgerPlaceFile) || folder.readMembership().splits['train']?.includes(task)
   if (mayBeLearned && isWanted(training, training) && (split ?? 'train') === 'train')
@@ -66,7 +66,7 @@ export async function questionDetails(
   return Promise.all(details.map((detail) => withQuestion(detail, asked)))
 }
 
-/** One record of an evaluation with its transcript. */
+/** A record of an evaluation with its transcript. */
 export async function detailOf(
   { run, folder, header }: KeptEvaluation,
   record: QuestionRecord,
@@ -94,8 +94,13 @@ async function trained(folder: RunFolder, task: string): Promise<QuestionDetail[
       if (last === undefined || trace === undefined) return undefined
       const record = { ...last.evaluation, task, graph: trace.graph, graphKey: last.key.graph }
       return {
-        ...{ run, organisation: training, split: 'train', model: `${model.provider}/${model.model}` },
-        ...{ record, transcript: transcriptOf(trace), tried: all.length },
+        run,
+        organisation: training,
+        split: 'train',
+        model: `${model.provider}/${model.model}`,
+        record,
+        transcript: transcriptOf(trace),
+        tried: all.length,
       }
     },
   )
@@ -122,7 +127,7 @@ async function withLedger<Found>(
   }
 }
 
-/** Every node with its requests and replies, in the order of the graph. Where a run keeps no content the texts are absent. */
+/** Every node with its requests and replies, in graph order. Texts are absent if the run keeps no content. */
 export function transcriptOf(trace: Trace) {
   return trace.nodes.map(({ calls, ...node }) => ({
     ...node,
@@ -145,11 +150,11 @@ function unknownQuestion(
   const shown = `'${task.slice(0, 80)}'`
   if (home === undefined) {
     const some = Object.entries(splits).map(([one, ids]) => `${one}: ${ids.slice(0, 3).join(', ')} …`)
-    return new RunError(`The run ${name} has no question ${shown}. Some that it has: ${some.join('; ')}`)
+    return new RunError(`The run ${name} has no question ${shown}. Some of its questions: ${some.join('; ')}`)
   }
   const wanted = [organisation && `by '${organisation}'`, split && `on '${split}'`].filter(Boolean).join(' ')
   const there = labels.length === 0 ? 'no evaluation' : `evaluations of ${labels.join(', ')}`
   return new RunError(
-    `The run ${name} keeps no answer to the ${home} question ${shown}${wanted === '' ? '' : ` ${wanted}`}. It has ${there}. Make one: \`magic eval ${name} --split ${home}\`.`,
+    `The run ${name} has no stored answer to the ${home} question ${shown}${wanted === '' ? '' : ` ${wanted}`}. It has ${there}. Make one: \`magic eval ${name} --split ${home}\`.`,
   )
 }

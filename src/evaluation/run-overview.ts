@@ -17,21 +17,21 @@ import { meanOf } from './statistics.ts'
 
 export type RunOverview = ReturnType<typeof runOverview>
 
-/** A run as it is on the disk at this moment; it can be read while a trainer writes it. */
+/** A run as it is on disk now. Safe to read while a trainer is writing. */
 export function runOverview(folder: RunFolder) {
   const record = folder.readRecord()
   const updates = readLines(folder.eventsFile) as UpdateRecord[]
   const done = folder.checkpoints().at(-1) ?? 0
   return {
     record,
-    /** Updates whose weights are kept, of `record.updates`. */
+    /** Updates done, of `record.updates`. */
     done,
     isFinished: done >= record.updates,
     updates,
     departures: departuresOf(record),
-    /** Graphs on questions that the training had to run. */
+    /** Number of graph evaluations the training had to pay for. */
     evaluations: updates.reduce((sum, { evaluations: { asked, made } }) => {
-      // By values no pair is asked for twice; what a resumed update found in the ledger was paid for, too.
+      // Value learning never asks for a pair twice; what a resumed update found in the ledger was paid for before.
       return sum + (record.training.method === 'values' ? asked : made)
     }, 0),
     made: sumTokens(updates.map(({ made }) => made)),
@@ -39,7 +39,7 @@ export function runOverview(folder: RunFolder) {
   }
 }
 
-/** Settings of training and execution that are not the paper's: its value first. */
+/** Training and execution settings that differ from the paper's, the paper's value first. */
 export function departuresOf({ training, execution }: RunRecord): DifferingSetting[] {
   const { prices: _, ...paperExecution } = JSON.parse(JSON.stringify(executionSettings.parse({})))
   const { prices: __, ...ownExecution } = execution
@@ -54,14 +54,17 @@ export function sumTokens(counts: readonly TokenCount[]): TokenCount {
   return total
 }
 
-/** Whether an update ran graphs. One that only learned from earlier evaluations has no score, although its record says 0. */
+/**
+ * Whether an update ran graphs. One that only learned from earlier evaluations has no score, even though its record
+ * says 0.
+ */
 export function ranGraphs({ actions }: Pick<UpdateRecord, 'actions'>): boolean {
   return actions.units.length > 0
 }
 
 /**
- * Scores of questions that were asked more than once, the first time and the last time. Updates differ in their questions,
- * so means of early and late updates are no comparison.
+ * First and last scores of questions that came up more than once. Updates differ in their questions, so comparing the
+ * means of early and late updates would be misleading.
  */
 export function sameQuestions(updates: readonly Pick<UpdateRecord, 'query' | 'score'>[]) {
   const single = updates.filter(({ query }) => query !== undefined)
@@ -74,12 +77,12 @@ export function sameQuestions(updates: readonly Pick<UpdateRecord, 'query' | 'sc
   }
 }
 
-/** A run of a runs folder, or why it cannot be read: one that is damaged must not hide the others. */
+/** A run of a folder of runs, or why it cannot be read: a damaged run must not hide the others. */
 export type ListedRun =
   | { readonly name: string; readonly folder: RunFolder; readonly overview: RunOverview }
   | { readonly name: string; readonly folder: RunFolder; readonly problem: string }
 
-/** The newest first; those that cannot be read last. */
+/** Newest first; unreadable runs last. */
 export function listRuns(runs: string): ListedRun[] {
   if (!existsSync(runs)) return []
   return readdirSync(runs)
@@ -99,22 +102,22 @@ function begun(run: ListedRun): string {
   return 'overview' in run ? run.overview.record.createdAt : ''
 }
 
-/** How many updates the beginning and the end of a training are, where those are compared: a fifth each. */
+/** Updates that count as the beginning or the end of a training: a fifth each. */
 export function fifthOf(updates: number): number {
   return Math.max(1, Math.round(updates / 5))
 }
 
-/** A final graph of a training, and how it did on the questions that it was built for. */
+/** A final graph of a training, and how it did on the questions it was built for. */
 export type FinalGraph = ReturnType<typeof graphsOf>[number]
 
-/** The final graphs of the last updates, the most common first, of equally common ones the newest. By values: those chosen. */
+/** The final graphs of the last updates, most common first, then newest first. For value learning: the chosen graphs. */
 export function finalGraphs({ trajectoriesFile }: RunFolder, lastUpdates: number): FinalGraph[] {
   const updates = readLines(trajectoriesFile) as TrajectoryRecord[]
   const { chosen } = updates.at(-1) ?? {}
   return chosen === undefined ? graphsOf(updates.slice(-lastUpdates)) : chosenGraphs(chosen, endsOf(updates))
 }
 
-/** The same of any updates: the graphs that were run. */
+/** The graphs that these updates ran, most common first. */
 export function graphsOf(updates: readonly TrajectoryRecord[]) {
   return [...Map.groupBy(endsOf(updates).toReversed(), ({ key }) => key)]
     .map(([key, same]) => ({
@@ -137,7 +140,7 @@ function endsOf(updates: readonly TrajectoryRecord[]) {
     .map((end) => ({ ...end, key: graphKey(end.graph) }))
 }
 
-/** How each chosen graph did on the questions that it was chosen for, wherever it was run on them; NaN where nowhere. */
+/** The score of each chosen graph on the questions it was chosen for and run on; NaN if there are none. */
 function chosenGraphs(
   chosen: NonNullable<TrajectoryRecord['chosen']>,
   ends: ReturnType<typeof endsOf>,
@@ -153,7 +156,7 @@ function chosenGraphs(
     .toSorted((a, b) => b.count - a.count)
 }
 
-/** How often roles were placed, and as what, by the graphs of these updates; `sizes`: graphs by how many units they have. */
+/** How often each role and realization was placed in these updates. `sizes` counts graphs by number of units. */
 export function placedUnits(updates: readonly UpdateRecord[]) {
   const roles = new Map<string, number>()
   const sizes = new Map<number, number>()

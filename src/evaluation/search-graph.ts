@@ -1,4 +1,5 @@
-// The yardstick of a training: one fixed graph, found by search with as many graph evaluations as the training paid for.
+// The baseline for a training: one fixed graph, found by search with as many graph evaluations as the training paid
+// for.
 import { hash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,37 +28,37 @@ import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import { openEvaluator } from '../training/training-evaluator.ts'
-import { fixedOrganisation } from './organisation.ts'
+import { fixedOrganisation } from './baseline-organisations.ts'
 import { runOverview } from './run-overview.ts'
 import { type LoadOptions, loadPolicy } from './trained-policy.ts'
 
 export interface SearchOptions extends EngineOptions, Pick<LoadOptions, 'encoder'> {
   readonly folder: RunFolder
-  /** Fixes the graphs and the order of the questions; the run's by default. */
+  /** Determines the graphs and the order of the questions. Default: the run's seed. */
   readonly seed?: number
-  /** Called first, with the number of evaluations there will be. */
+  /** Called first, with the total number of evaluations. */
   readonly onStart?: (total: number) => void
   readonly onProgress?: (done: number) => void
 }
 
-/** What a search found, and what it took. */
+/** The result of a search and its cost. */
 export interface GraphSearch {
   readonly seed: number
   readonly graph: { readonly units: readonly Unit[] }
-  /** Graphs that were tried. */
+  /** Number of graphs tried. */
   readonly graphs: number
-  /** Training questions that the last ones were compared on. */
+  /** Training questions the finalists were compared on. */
   readonly questions: number
-  /** Pairs of graph and question that were asked for: at most as many as the training paid for. */
+  /** Graph evaluations requested; at most as many as the training paid for. */
   readonly evaluations: number
-  /** Of the graph, on the training questions: means per question. */
+  /** Means per training question for the graph found. */
   readonly score: number
   readonly tokens: number
-  /** What the search had to pay for, over all its parts; the rest was in the run's ledger. */
+  /** What the search paid for, over all resumes; the rest was in the run's ledger. */
   readonly spent: Spent
 }
 
-/** `used`: what this call of it has spent, also where it did not come to its end. */
+/** `used`: what this call has spent, even if it did not finish. */
 export type SearchOutcome =
   | { readonly ended: 'done'; readonly used: Spent; readonly search: GraphSearch }
   | { readonly ended: 'cap' | 'interrupted'; readonly used: Spent }
@@ -65,9 +66,9 @@ export type SearchOutcome =
 class SearchStopped extends Error {}
 
 /**
- * Finds the best fixed graph on the training questions by successive halving over graphs of the untrained policy, with as
- * many evaluations as the training paid for. They go through the run's ledger: what is there is not paid for again, and a
- * search that a cap, a signal or a kill has ended goes on where it was.
+ * Finds the best fixed graph on the training questions by successive halving over graphs of the untrained policy,
+ * with as many evaluations as the training paid for. It uses the run's ledger: known evaluations are free, and a
+ * search that was stopped by a cap, a signal or a kill continues where it was.
  */
 export async function searchGraph(options: SearchOptions): Promise<SearchOutcome> {
   const { folder, signal, onProgress } = options
@@ -106,7 +107,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   const price = runPriceOf(parts)
   const ledger = await openRunLedger(folder)
   closing.defer(() => ledger.close())
-  // Later it could not be told apart from what the search has asked.
+  // Done now, since later it could not be told apart from the search's own spending.
   await carryOverSpending(folder, ledger)
   const identity = [seed, paid, questions.dataVersion, parts.model.identity]
   const journal = openJournal(folder, price, identity)
@@ -145,8 +146,14 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
     const { candidate, score, tokens } = await successiveHalving(graphs, order, rounds, evaluate)
     const count = order.length
     const search: GraphSearch = {
-      ...{ seed, graph: candidate.toJSON(), graphs: graphs.length, questions: count, evaluations: total },
-      ...{ score: score / count, tokens: tokens / count, spent: overall.spent },
+      seed,
+      graph: candidate.toJSON(),
+      graphs: graphs.length,
+      questions: count,
+      evaluations: total,
+      score: score / count,
+      tokens: tokens / count,
+      spent: overall.spent,
     }
     return { ended: 'done', used: budget.spent, search }
   } catch (error) {
@@ -158,7 +165,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   }
 }
 
-/** What was found as an organisation. */
+/** The graph found, as an organisation. */
 export function searchedOrganisation({
   seed,
   graph,
@@ -172,7 +179,7 @@ export function searchedOrganisation({
   return { organisation, about: { seed, evaluations, graph: graphKey(found).slice(0, 12) } }
 }
 
-/** The direct answer and other graphs as the untrained policy draws them, no two alike; fewer where there are no more. */
+/** The empty graph and distinct graphs drawn by the untrained policy; fewer than `count` if there are no more. */
 function drawGraphs(
   policy: ConstructionPolicy,
   { restriction, temperatureEnd: temperature }: TrainingSettings,
@@ -193,13 +200,13 @@ function drawGraphs(
   return [...found.values()]
 }
 
-/** By a hash, so that no order of the data can favour a graph. */
+/** Ordered by hash, so that the data's order cannot favour a graph. */
 function inRandomOrder(ids: readonly string[], seed: number): string[] {
   const places = ids.map((id) => ({ id, key: hash('sha256', JSON.stringify([seed, 'searched', id])) }))
   return places.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ id }) => id)
 }
 
-/** Every search of a run notes its calls in a journal of its own: they do not count against the training's caps. */
+/** Every search has its own journal of calls: they do not count against the training's caps. */
 function openJournal(
   folder: RunFolder,
   price: RunPrice | undefined,

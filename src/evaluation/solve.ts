@@ -10,20 +10,20 @@ import { assertToolsOfRun, sandboxOfRun } from '../store/run-tools.ts'
 import { contractOfRun } from '../tasks/contract-for.ts'
 import type { ExplainedConstruction, TrainedPolicy } from './trained-policy.ts'
 
-/** Contract, tools and settings are the run's where they are not given. */
+/** Contract, tools and settings default to the run's. */
 export interface SolveOptions
   extends Pick<
     ExecutionOptions,
     'id' | 'model' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
   > {
   readonly policy: TrainedPolicy
-  /** Without an id it goes by its question. The id matters to the graph only where the run samples as in the paper. */
+  /** The id defaults to the question. It affects the graph only if the run samples as in the paper. */
   readonly task: Partial<Task> & Pick<Task, 'question'>
   readonly contract?: AnswerContract
-  /** Your own tools, beside the built-in ones that the run was trained with; or all of them. */
+  /** Your own tools in addition to the built-in ones the run was trained with, or a complete toolbox. */
   readonly tools?: Iterable<Tool> | Toolbox
   readonly seed?: number
-  /** Called with the construction before the graph is run. */
+  /** Called with the construction before the graph runs. */
   readonly onConstruction?: (construction: ExplainedConstruction) => void
 }
 
@@ -32,7 +32,7 @@ export interface Solved extends Execution {
 }
 
 /**
- * Answers one question by Procedure A2: the policy builds a graph for it, and the graph is run.
+ * Answers one question by Procedure A2: the policy builds a graph for it, and the graph runs.
  *
  * @example
  * const { answer, graph, usage } = await solve({ policy, task: { question: 'Is the sky blue?' }, model })

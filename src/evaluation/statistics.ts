@@ -11,10 +11,10 @@ export interface MeanInterval {
 const z = 1.959963984540054
 
 /**
- * The mean of scores from 0 to 1 with Wilson's interval, which holds for few questions and near 0 and 1 too. A score with
- * mean μ that is not always 0 or 1 (an F1) varies by at most μ(1 − μ), as 0/1 scores do, so for those the interval is wider
- * than needed, never too narrow. A bootstrap or normal interval would be narrower there, but has no width at all for one
- * question or for equal scores, which claims a certainty that nobody has.
+ * The mean of scores from 0 to 1 with Wilson's interval, which also holds for few questions and near 0 and 1. Scores
+ * between 0 and 1 (an F1) with mean μ vary by at most μ(1 − μ), as 0/1 scores do, so for them the interval is wider
+ * than needed, never too narrow. A bootstrap or normal interval would be narrower, but has no width at all for a
+ * single question or equal scores, which would claim false certainty.
  */
 export function meanInterval(scores: readonly number[]): MeanInterval {
   if (scores.length === 0) throw new RangeError('There are no scores to take the mean of.')
@@ -25,7 +25,7 @@ export function meanInterval(scores: readonly number[]): MeanInterval {
   const shrunk = 1 + z ** 2 / n
   const centre = (mean + z ** 2 / (2 * n)) / shrunk
   const half = (z / shrunk) * Math.sqrt((mean * (1 - mean)) / n + z ** 2 / (4 * n ** 2))
-  // At the ends of the scale a bound is the mean itself; rounding must not move it past the mean.
+  // At the ends of the scale a bound equals the mean; rounding must not move it past the mean.
   const low = Math.max(0, Math.min(mean, centre - half))
   const high = Math.min(1, Math.max(mean, centre + half))
   return { mean, low, high }
@@ -42,9 +42,9 @@ export interface PairedDifference {
 }
 
 /**
- * How far scores lie from other scores of the same questions: percentile bootstrap over questions. Pairs are resampled
- * together, so what makes a question hard for both does not widen the interval. With very few questions, or where all pairs
- * differ alike, it is too narrow: it knows nothing but the questions it was given.
+ * The difference between two sets of scores on the same questions, by percentile bootstrap over questions. Pairs are
+ * resampled together, so a question that is hard for both does not widen the interval. The interval is too narrow for
+ * very few questions, or if all pairs differ equally.
  */
 export function pairedBootstrap(
   a: readonly number[],
@@ -60,7 +60,7 @@ export function pairedBootstrap(
   if (!differences.every(Number.isFinite)) throw new RangeError('Scores to compare must be finite numbers.')
   const means = resampledMeans(differences, resamples, seed).sort()
   const ahead = means.reduce((sum, mean) => sum + (mean > 0 ? 1 : mean === 0 ? 0.5 : 0), 0)
-  // As many resamples are left out above as below, so that exchanging a and b mirrors everything.
+  // Symmetric, so that swapping a and b mirrors the result.
   const leftOut = Math.floor(resamples * 0.025)
   return {
     difference: meanOf(differences),
@@ -70,13 +70,13 @@ export function pairedBootstrap(
   }
 }
 
-/** 97.5 % and 80 % points of the standard normal distribution together: 5 % error, 80 % power. */
+/** Sum of the 97.5 % and 80 % points of the standard normal distribution: 5 % error, 80 % power. */
 const detectionFactor = z + 0.8416212335729143
 
 /**
- * The smallest difference of two mean scores that this many questions show in four evaluations of five. `differences` are
- * those of the pairs, where there are some. One more disagreement is assumed than there was, because pairs that all agree
- * prove nothing. Without pairs, two organisations are taken to disagree on 30 % of the questions.
+ * The smallest difference of two mean scores that this many questions reveal in four of five evaluations.
+ * `differences` are those of the pairs, if there are any. One extra disagreement is assumed, because pairs that all
+ * agree prove nothing. Without pairs, disagreement on 30 % of the questions is assumed.
  */
 export function detectableDifference(questions: number, differences?: ArrayLike<number>): number {
   const squares = Array.from(differences ?? [], (one) => one ** 2)

@@ -7,7 +7,7 @@ import { learnerOfRun } from '../organisations/learned/learner-source.ts'
 import { RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import type { LoadOptions, OrganisationOptions, TrainedPolicy } from './trained-policy.ts'
 
-/** What an organisation has learned in a run, ready for use in the policy's place. */
+/** Loads what a learning organisation has learned in a run, with the interface of a trained policy. */
 export async function loadLearner(
   folder: RunFolder,
   run: RunRecord,

@@ -18,17 +18,17 @@ import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { RunError, RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { loadLearner } from './trained-learner.ts'
 
-/** A policy as a run has left it, ready for use. */
+/** A run's policy, ready for use. */
 export interface TrainedPolicy {
   readonly run: RunRecord
   readonly folder: RunFolder
-  /** Updates that it has learned from. */
+  /** Number of updates it has learned from. */
   readonly update: number
-  /** Absent where the run has trained another organisation. */
+  /** Absent if the run trained another organisation. */
   readonly policy?: ConstructionPolicy
   readonly library: Library
   readonly encoder: FrozenTextEncoder
-  /** The organisation that it builds for each question, with the run's own seed and restriction by default. */
+  /** The policy as an organisation, with the run's seed and restriction by default. */
   organisation(options?: OrganisationOptions): TrainedOrganisation
 }
 
@@ -36,29 +36,29 @@ export interface OrganisationOptions {
   readonly name?: string
   readonly seed?: number
   readonly restriction?: Restriction
-  /** 0 takes the most probable choices. The run's by default. */
+  /** 0 takes the most probable choices. Default: the run's. */
   readonly temperature?: number
 }
 
 export interface TrainedOrganisation extends Organiser {
   graphFor(task: Task): Promise<AgentGraph>
-  /** How the task's graph comes about. */
+  /** Builds the task's graph, with an explanation of its steps. */
   constructionFor(task: Task): Promise<ExplainedConstruction>
 }
 
-/** A built graph, and its steps where a policy has built it. */
+/** A built graph and, if a policy built it, its steps. */
 export interface ExplainedConstruction {
   readonly graph: AgentGraph
-  /** 0: the most probable choices were taken; their probabilities are those at temperature 1. */
+  /** 0 means the most probable choices were taken; probabilities are then those at temperature 1. */
   readonly temperature: number
-  /** The decisions with their probabilities; empty if no policy built the graph. */
+  /** The decisions with their probabilities. Empty if no policy built the graph. */
   explain(): readonly ExplainedStep[]
 }
 
 export interface LoadOptions {
-  /** By default the run's, found by its name. One that the run was not trained with is refused. */
+  /** Default: the run's encoder. Any other encoder is refused. */
   readonly encoder?: FrozenTextEncoder
-  /** The newest checkpoint by default; 0 is the untrained policy, which is always there. */
+  /** Default: the newest checkpoint. 0 is the untrained policy, which is always available. */
   readonly update?: number
 }
 
@@ -80,11 +80,11 @@ export async function loadPolicy(
   const encoder = options.encoder ?? (await chooseEncoder({ encoder: usual })).encoder
   if (inputFingerprint(encoder) !== run.encoder.fingerprint)
     throw new RunError(
-      `The run ${run.name} was trained with the text encoder ${run.encoder.name}; with ${encoder.name} its policy would be of no use.`,
+      `The run ${run.name} was trained with the text encoder ${run.encoder.name}, and its policy does not work with ${encoder.name}.`,
     )
   if (run.organisation !== undefined) return loadLearner(from, run, library, encoder, options)
   const shape = await policyOptions(library, run.training, encoder)
-  // The weights come straight from the checkpoint; only the untrained policy draws its own.
+  // The weights come from the checkpoint; only the untrained policy initializes its own.
   const checkpoint = options.update === 0 ? undefined : readWeights(from, run, shape, options.update)
   const update = checkpoint?.update ?? 0
   const policy =
@@ -104,7 +104,7 @@ export async function loadPolicy(
 
 const rememberedGraphs = 1000
 
-/** An equal graph that was built before, if it is remembered: what it takes to run that one is known already. */
+/** Returns an equal graph built before, if remembered, because plans are cached per graph object. */
 function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGraph {
   const key = JSON.stringify(graph)
   const same = graphs.get(key) ?? graph
@@ -124,9 +124,9 @@ function folderAt(path: string): RunFolder | Promise<RunFolder> {
 }
 
 /**
- * A policy in use, by Procedure A2: it samples until STOP, without dropout. In the paper its draws are fixed by seed and task
- * id. With a temperature for use they are fixed by seed and what the policy reads of the task, so that a question gets the same
- * graph under any id.
+ * A policy in use (Procedure A2): it samples until STOP, without dropout. As in the paper, draws are determined by
+ * seed and task id. If a temperature for use is set, they are determined by seed and the task's text, so that a
+ * question gets the same graph under any id.
  */
 function policyOrganisation(
   { run, update, policy, library, encoder, build }: Means,
@@ -165,11 +165,10 @@ function policyOrganisation(
 }
 
 function readWeights(from: RunFolder, run: RunRecord, { dimensions }: PolicyOptions, update?: number) {
-  // The arithmetic of this machine may be another: what was trained can be used all the same.
+  // Arithmetic is not compared: a policy can be used on a machine that computes differently.
   const { library, encoder, training } = run
   const expected = { dimensions, library, encoder: encoder.fingerprint, gain: training.gain }
   const kept = from.checkpoints()
-  // Only the newest are kept.
   if (update !== undefined && !kept.includes(update))
     throw new RunError(
       `The run has no checkpoint of update ${update}. There are ${[0, ...kept.filter((one) => one > 0)].join(', ')}; 0 is the untrained policy.`,

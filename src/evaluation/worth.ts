@@ -4,7 +4,7 @@ import type { OrganisationReport } from './organisation-report.ts'
 
 export type Worth = ReturnType<typeof worthOf>
 
-/** Whether a training was worth it: the trained policy against the best fixed graph that the same price would have found. */
+/** Whether training paid off: the trained policy against the best fixed graph found at the same price. */
 export function worthOf(trained: OrganisationReport, searched: OrganisationReport) {
   const { difference, low, high, questions } = compareOrganisations([searched, trained])[1]!.against!
   return {
@@ -19,7 +19,7 @@ export function worthOf(trained: OrganisationReport, searched: OrganisationRepor
   }
 }
 
-/** By the newest complete evaluations of both on the same questions; undefined where there are none. */
+/** Uses the newest complete evaluations of both on the same questions. Undefined if there are none. */
 export function worthOfTraining(kept: readonly KeptEvaluation[]): Worth | undefined {
   const newest = latestEvaluations(kept)
     .filter(({ report }) => report.complete)

@@ -1,8 +1,12 @@
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
+import {
+  chainOrganisation,
+  directOrganisation,
+  shuffledOrganisation,
+} from '../evaluation/baseline-organisations.ts'
 import { type ComparedOrganisation, compareOrganisations } from '../evaluation/compare-organisations.ts'
 import { type EvaluatedOrganisation, evaluate } from '../evaluation/evaluate.ts'
 import { untrainedOrganisation } from '../evaluation/named-organisation.ts'
-import { chainOrganisation, directOrganisation, shuffledOrganisation } from '../evaluation/organisation.ts'
 import { type GraphSearch, searchedOrganisation, searchGraph } from '../evaluation/search-graph.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
 import { type Worth, worthOf } from '../evaluation/worth.ts'

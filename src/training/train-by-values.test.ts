@@ -7,7 +7,8 @@ import { learned, modelAround, tinyModel, trainTiny } from '../../test/tiny-trai
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { finalGraphs } from '../evaluation/run-overview.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
-import { type Verification, verify } from '../evaluation/verification/verify.ts'
+import type { Verification } from '../evaluation/verification/verification.ts'
+import { verify } from '../evaluation/verification/verify.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { trainingPresets } from '../settings/training.ts'
 import { readLines } from '../store/durable-file.ts'
@@ -46,7 +47,7 @@ test('verify finds every look in the ledger', async () => {
   for await (const one of verify({ folder, set: tinyTaskSet, sandbox: null })) found.push(one)
   expect(found.filter(({ ok }) => !ok)).toEqual([])
   expect(found.find(({ name }) => name === 'trajectories')!.detail).toMatch(
-    /^the credit of \d+ comes out again/,
+    /^the credit of \d+ follows from the scores/,
   )
 })
 

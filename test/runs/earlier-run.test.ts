@@ -64,5 +64,5 @@ test('but from recorded replies of the earlier one, to the weights that it would
   expect(createHash('sha256').update(weights).digest('hex')).toBe(finalWeights)
   const verified = await magic('verify', 'half')
   expect(verified).toMatchObject({ code: 0 })
-  expect(verified.stdout).toContain('settings and history: as they were when the checkpoint of update 6')
+  expect(verified.stdout).toContain('settings and history: unchanged since the checkpoint of update 6')
 })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { type Verification, verify } from '../../evaluation/verification/verify.ts'
+import type { Verification } from '../../evaluation/verification/verification.ts'
+import { verify } from '../../evaluation/verification/verify.ts'
 import { exitCode } from '../../problem.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText, wrapText } from '../display/screen.ts'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
+import { fixedOrganisation } from '../../evaluation/baseline-organisations.ts'
 import { isRunOrganisation, runOrganisationNames } from '../../evaluation/named-organisation.ts'
-import { fixedOrganisation } from '../../evaluation/organisation.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { Library } from '../../library/library.ts'
 import { organisations } from '../../organisations/list.ts'

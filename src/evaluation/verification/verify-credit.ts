@@ -10,8 +10,8 @@ import { splitOf, type TaskSet, taskVersion } from '../../tasks/task-set.ts'
 import { looksIn, type TrajectoryRecord } from '../../training/update-record.ts'
 
 /**
- * Checks that what every update learned from is there, that its scores give the same credit again, and that each of
- * these scores is one of the ledger's. Throws what is wrong; gives the number of trajectories.
+ * Checks that every update's trajectories are there, that their scores give the same credit again, and that each
+ * score is in the ledger. Throws if not; returns the number of trajectories.
  */
 export async function verifyCredit(
   folder: RunFolder,
@@ -21,15 +21,15 @@ export async function verifyCredit(
 ): Promise<number> {
   const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   const gap = lines.findIndex(({ update }, index) => update !== index)
-  // An update that was written down just before a kill is one more than the last checkpoint knows of.
+  // A kill right after an update was written leaves one line more than the last checkpoint.
   if (gap !== -1 || lines.length < (folder.checkpoints().at(-1) ?? 0))
-    throw new Error(`those of update ${gap === -1 ? lines.length : gap} are missing`)
+    throw new Error(`the trajectories of update ${gap === -1 ? lines.length : gap} are missing`)
   const scoreOf = scoresIn(ledger, record, set)
   const rewards = rewardsOf(record.training)
   const assertKept = async (place: string, graph: AgentGraph, task: string, score: number) => {
     const kept = await scoreOf(graph, task)
     if (kept !== score)
-      throw new Error(`${place} has the score ${score} on '${task}', the ledger ${kept ?? 'none'}`)
+      throw new Error(`${place} has score ${score} on '${task}', but the ledger has ${kept ?? 'none'}`)
   }
   for (const line of lines) {
     const { update, trajectories } = line
@@ -41,14 +41,14 @@ export async function verifyCredit(
         throw new Error(`${place} has other reward settings than the run`)
       const again = creditTrajectory(stored, rewards)
       if (!isDeepStrictEqual(JSON.parse(JSON.stringify(again)), stored))
-        throw new Error(`the credit of ${place} comes out differently`)
+        throw new Error(`the credit of ${place} is different when recomputed`)
       for (const { graph, task, score } of scoresOf(again)) await assertKept(place, graph, task, score)
     }
   }
   return lines.flatMap(({ trajectories, looks = [] }) => [...trajectories, ...looks]).length
 }
 
-/** Every graph of a trajectory on every task that it was run on. */
+/** Every graph of a trajectory with every task it was run on. */
 function* scoresOf({ query, probes, transitions, terminalScore }: Trajectory) {
   const graphs = [AgentGraph.empty, ...transitions.map(({ graph }) => graph)]
   yield { graph: graphs.at(-1)!, task: query, score: terminalScore }

@@ -11,8 +11,8 @@ import { readLines } from '../../store/durable-file.ts'
 import { RunFolder } from '../../store/run-folder.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import type { TrajectoryRecord } from '../../training/update-record.ts'
+import { directOrganisation } from '../baseline-organisations.ts'
 import { evaluate, storedEvaluations } from '../evaluate.ts'
-import { directOrganisation } from '../organisation.ts'
 import { verify } from './verify.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-verify-'))
@@ -86,7 +86,7 @@ test('a changed reference is found in the data and in the scores', async () => {
   const now = { ...set, splits: { ...set.splits, train: { ...train, references } } }
   const wrong = await wrongIn(new RunFolder(trained), now)
   expect(wrong['data: train']).toBe('tasks or references have changed')
-  expect(wrong['scores in the ledger']).toMatch(/'shelf-0' is not what was evaluated/)
+  expect(wrong['scores in the ledger']).toMatch(/'shelf-0' has changed since it was evaluated/)
 })
 
 test('a changed library is found', async () => {
@@ -132,7 +132,7 @@ test.each([
 
 test('events that are missing are found', async () => {
   const run = tampered((copy) => edit(copy.eventsFile, (text) => text.replace(/[^\n]*\n$/, '')))
-  expect((await wrongIn(run))['curves']).toBe('events.jsonl tells of 2 of 3 updates')
+  expect((await wrongIn(run))['curves']).toBe('events.jsonl has 2 of 3 updates')
 })
 
 test.each([
@@ -146,7 +146,7 @@ test.each([
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [field]: value }))
   })
   expect(Object.values(await wrongIn(run))[0]).toBe(
-    `report.json says '${field}' otherwise than its records do`,
+    `report.json says '${field}' differently from its records`,
   )
 })
 
@@ -156,7 +156,7 @@ test('a record whose answer is not that of its transcript is found', async () =>
     // Another way to write the same number: it scores the same.
     edit(file, (text) => text.replace(/"answer":"(\d+)"/, '"answer":"$1.0"'))
   })
-  expect(Object.values(await wrongIn(run))[0]).toMatch(/ends with another answer than its record|scored/)
+  expect(Object.values(await wrongIn(run))[0]).toMatch(/does not end with the answer of its record|scored/)
 })
 
 test('a changed score of a trajectory is found, by its credit', async () => {
@@ -169,8 +169,8 @@ test('a changed score of a trajectory is found, by its credit', async () => {
   )
   expect(await wrongIn(run)).toEqual({
     'settings and history': 'trajectories.jsonl was changed: it does not have its digest',
-    curves: "events.jsonl says 'score' of update 0 otherwise than its trajectories do",
-    trajectories: 'the credit of trajectory 0 of update 0 comes out differently',
+    curves: "events.jsonl says 'score' of update 0 differently from its trajectories",
+    trajectories: 'the credit of trajectory 0 of update 0 is different when recomputed',
   })
 })
 
@@ -183,7 +183,7 @@ test('a changed score with fitting credit is found, by the ledger', async () => 
     }),
   )
   expect((await wrongIn(run))['trajectories']).toMatch(
-    /^trajectory 0 of update 0 has the score . on '.*', the ledger ./,
+    /^trajectory 0 of update 0 has score . on '.*', but the ledger has ./,
   )
 })
 
@@ -202,9 +202,9 @@ test('credit that was computed with other reward settings than the run has is fo
 
 test('missing and damaged lines of trajectories are found', async () => {
   const shorter = tampered((copy) => editTrajectories(copy, (lines) => lines.slice(0, -1)))
-  expect(await wrongIn(shorter)).toMatchObject({ trajectories: 'those of update 2 are missing' })
+  expect(await wrongIn(shorter)).toMatchObject({ trajectories: 'the trajectories of update 2 are missing' })
   const gap = tampered((copy) => editTrajectories(copy, (lines) => lines.filter((_, index) => index !== 1)))
-  expect(await wrongIn(gap)).toMatchObject({ trajectories: 'those of update 1 are missing' })
+  expect(await wrongIn(gap)).toMatchObject({ trajectories: 'the trajectories of update 1 are missing' })
   const broken = tampered((copy) =>
     edit(copy.trajectoriesFile, (text) => text.replace('"trajectories":', '"trajectories"')),
   )
@@ -279,9 +279,7 @@ test('other words of a question, and a record that stands twice, are found in an
     const { folder } = storedEvaluations(copy)[0]!
     edit(join(folder, 'records.jsonl'), (text) => text + text.slice(0, text.indexOf('\n') + 1))
   })
-  expect(Object.values(await wrongIn(twice))).toContain(
-    '1 of its records are of questions that it has already',
-  )
+  expect(Object.values(await wrongIn(twice))).toContain('1 of its records repeat a question')
 })
 
 test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
@@ -307,7 +305,7 @@ test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
   [
     'an update too many on the curve',
     ({ eventsFile }) => edit(eventsFile, (text) => text + text.slice(0, text.indexOf('\n') + 1)),
-    'events.jsonl tells of 1 updates more than were made',
+    'events.jsonl has 1 updates more than were made',
   ],
   [
     'trajectories that are gone',
@@ -341,14 +339,14 @@ test('a changed report is found by its digest, and by its records where that was
       text.replace(/"mean": [\d.]+/, '"mean": 0.99'),
     )
   const sealed = Object.values(await wrongIn(tampered(change)))
-  expect(sealed).toContain("report.json says 'score' otherwise than its records do")
+  expect(sealed).toContain("report.json says 'score' differently from its records")
   expect(sealed).toContain('evaluation test-direct: report.json does not have its digest')
   const unsealed = tampered((run) => {
     change(run)
     rmSync(join(run.evaluationsFolder, 'test-direct.digests.json'))
   })
   expect(Object.values(await wrongIn(unsealed))).toEqual([
-    "report.json says 'score' otherwise than its records do",
+    "report.json says 'score' differently from its records",
   ])
 })
 

@@ -1,4 +1,4 @@
-import { chainOrganisation, directOrganisation } from '../../evaluation/organisation.ts'
+import { chainOrganisation, directOrganisation } from '../../evaluation/baseline-organisations.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../../settings/training.ts'
 import { type Condition, type ConditionResult, conduct } from '../conditions.ts'
 import { tokensText, twoDecimals } from '../measures/displayed.ts'

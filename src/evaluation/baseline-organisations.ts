@@ -15,8 +15,8 @@ export function directOrganisation(): Organiser {
 }
 
 /**
- * The roles in library order, each listening to the one before, as many as the limits allow. A role that cannot listen to
- * the one before it is passed over. Single agents; a role that has only a group stands as that group.
+ * The roles in library order, each listening to the one before, as many as the limits allow. A role that cannot
+ * listen to the one before it is skipped. Uses single agents; a role that only has a group uses its group.
  */
 export function chainOrganisation(library: Library, { maxUnits, maxDepth }: GraphLimits): Organiser {
   const space: ConstructionSpace = { roles: library.space, restriction: 'mixed', maxUnits, maxDepth }
@@ -30,8 +30,8 @@ export function chainOrganisation(library: Library, { maxUnits, maxDepth }: Grap
 }
 
 /**
- * All roles side by side, heard by the finalizer only. Single agents; a role that has only a group stands as that group.
- * Legal for the library, but not bound by the limits of a policy: with as many units as roles it usually exceeds them.
+ * All roles in parallel, heard only by the finalizer. Uses single agents; a role that only has a group uses its
+ * group. Legal for the library, but not bound by the limits of a policy, which it usually exceeds.
  */
 export function parallelOrganisation(library: Library): Organiser {
   const graph = AgentGraph.of(
@@ -43,8 +43,8 @@ export function parallelOrganisation(library: Library): Organiser {
 }
 
 /**
- * A random legal graph per task, fixed by seed and task id. At every step each legal choice is as likely as any other: a role
- * or STOP, then a realization of the role; and each legal predecessor is listened to with probability one half.
+ * A random legal graph per task, determined by seed and task id. At every step all legal choices are equally likely:
+ * a role or STOP, then a realization. Each legal predecessor is heard with probability one half.
  */
 export function randomOrganisation(
   library: Library,
@@ -60,16 +60,15 @@ export function randomOrganisation(
 }
 
 /**
- * Each task gets the graph that was built for another one of these: if the score does not fall, nothing in the graphs is
- * per question. Which one is fixed by the seed; all tasks form one circle, so that none keeps its own.
+ * Gives each task the graph built for another one: if the score does not fall, the graphs are not specific to their
+ * questions. All tasks form one cycle, determined by the seed, so that none keeps its own graph.
  */
 export function shuffledOrganisation(
   { graphFor, ...base }: Organiser,
   tasks: readonly Task[],
   seed: number,
 ): Organiser {
-  if (tasks.length < 2)
-    throw new Problem('Graphs can be shuffled between at least 2 questions: evaluate more of them.')
+  if (tasks.length < 2) throw new Problem('Shuffling graphs needs at least 2 questions: evaluate more.')
   const circle = shuffled(tasks, deriveRandom(seed, 'shuffled'))
   const others = new Map(circle.map((task, place) => [task.id, circle[(place + 1) % circle.length]!]))
   return {

@@ -14,7 +14,7 @@ import {
   parallelOrganisation,
   randomOrganisation,
   shuffledOrganisation,
-} from './organisation.ts'
+} from './baseline-organisations.ts'
 
 const taskOf = (id: string): Task => ({ id, question: 'What is it?', metadata: {} })
 const graphOf = async (organisation: Organiser, id = 't') => organisation.graphFor(taskOf(id))
