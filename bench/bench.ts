@@ -32,6 +32,10 @@ export class Samples {
     this.#values.push(milliseconds)
   }
 
+  get size(): number {
+    return this.#values.length
+  }
+
   /** The q-quantile: 0.5 is the median. */
   quantile(q: number): number {
     const sorted = this.#values.toSorted((a, b) => a - b)

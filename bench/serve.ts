@@ -1,18 +1,25 @@
-// `magic serve` with the official client: what it adds to the model's own time, what it adds to a bare Hono handler that
-// makes the same calls, and whether its memory grows.
+// `magic serve` with the official client: what it adds to the model's own time, what it costs against a bare Hono handler
+// that makes the same calls, and whether its memory grows.
+//
+// The overhead of a request is the time that its client waited, less the longest chain of model calls behind it. How long
+// each call took is what the model endpoint measured itself, from the arrival of the request to the moment before it sends
+// the reply: its timers may fire late, and that is the model's time. Everything else counts as overhead: the client's
+// own work, all waiting in sockets and event loops, and the server. The same figure for the bare handler, in the same run,
+// shows how much of it belongs to the client and to a machine that all three processes share.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import { AgentGraph } from '../src/graph/agent-graph.ts'
-import { expandedCounts } from '../src/graph/expansion.ts'
 import { knownTasks } from '../src/simulator/model/known-task.ts'
 import { SimulatedModel } from '../src/simulator/model/simulator.ts'
 import { train } from '../src/training/train.ts'
 import { atLeast, atMost, type Bench, Samples } from './bench.ts'
-import type { ClientOrder, ClientReport } from './serve/client-process.ts'
+import type { Answer, ClientOrder, ClientReport } from './serve/client-process.ts'
+import { callsOf, type ExpectedCall, longestChain, modelTime } from './serve/critical-path.ts'
+import type { EndpointOrder, EndpointReport } from './serve/model-endpoint.ts'
+import type { ServerOrder, ServerReport } from './serve/server-process.ts'
 import { trainingQuestions } from './training/questions.ts'
 
 /** Of one call, in milliseconds. */
@@ -22,73 +29,73 @@ const clients = 64
 export const serveBench: Bench = async ({ quick, say }) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-serve-'))
   const processes: ChildProcess[] = []
-  const start = async (script: URL, ...words: string[]) => {
+  const start = async (name: string, ...words: string[]) => {
+    const script = new URL(`./serve/${name}.ts`, import.meta.url)
     const child = fork(script, words, { execArgv: ['--expose-gc'] })
     processes.push(child)
-    child.once('exit', () => say(`${script.pathname} has ended`))
+    child.once('exit', (code) => code !== 0 && say(`The ${name} ended with ${code}.`))
     const [message] = await once(child, 'message')
     return { child, message }
   }
   try {
     say('a policy …')
-    const set = trainingQuestions(quick ? 64 : 200)
+    // Four questions for each client.
+    const set = trainingQuestions(4 * clients)
     const run = join(folder, 'bench')
     const settings = { updates: 1, trajectories: 2, probes: 1 }
-    const model = new SimulatedModel({ tasks: knownTasks(set) })
-    await train({ set, model, folder: run, settings, encoder: lexicalEncoder, sandbox: null })
+    const simulated = new SimulatedModel({ tasks: knownTasks(set) })
+    await train({ set, model: simulated, folder: run, settings, encoder: lexicalEncoder, sandbox: null })
     const questions = set.splits['train']!.tasks.map(({ question }) => question)
-    const endpoint = await start(new URL('./serve/model-endpoint.ts', import.meta.url), String(latency))
-    const server = await start(
-      new URL('./serve/server-process.ts', import.meta.url),
-      run,
-      `http://127.0.0.1:${endpoint.message}/v1`,
-    )
-    const { child: client } = await start(new URL('./serve/client-process.ts', import.meta.url))
+
+    const endpoint = await start('model-endpoint')
+    const server = await start('server-process', run, `http://127.0.0.1:${endpoint.message}/v1`)
+    const client = await start('client-process')
     const { served, bare } = server.message as { served: string; bare: string }
-    const ask = async (order: Omit<ClientOrder, 'questions'>): Promise<ClientReport> => {
-      const reported = once(client, 'message')
-      client.send({ ...order, questions } satisfies ClientOrder)
-      return (await reported)[0]
+    const order = async <Order extends object | string, Report>(to: ChildProcess, given: Order) => {
+      const reported = once(to, 'message')
+      to.send(given)
+      return (await reported)[0] as Report
     }
-    const memory = async (): Promise<Memory> => {
-      const told = once(server.child, 'message')
-      server.child.send('memory')
-      return (await told)[0]
+    const setLatency = (ms: number) => endpoint.child.send({ latency: ms } satisfies EndpointOrder)
+    /** Requests of all clients, with what each process did for them. */
+    const load = async (url: string, requestsEach: number, spreadMs = 0) => {
+      const given = { url, clients, requestsEach, questions, spreadMs }
+      await order<EndpointOrder, EndpointReport>(endpoint.child, 'report')
+      const before = await order<ServerOrder, ServerReport>(server.child, 'report')
+      const asked = await order<ClientOrder, ClientReport>(client.child, given)
+      const after = await order<ServerOrder, ServerReport>(server.child, 'report')
+      const model = await order<EndpointOrder, EndpointReport>(endpoint.child, 'report')
+      return { ...asked, model, before, after }
     }
 
     say('warming up …')
-    endpoint.child.send(0)
-    // Each question at least once.
-    const warm = await ask({ url: served, clients: 8, requestsEach: quick ? 8 : 100, spreadMs: 0 })
+    const warm = await load(served, quick ? 4 : 16)
+    const plans = new Map<string, ExpectedCall[]>()
+    for (const { question, magic } of warm.answered) plans.set(question, callsOf(magic!.graph))
     const graphs = Object.fromEntries(warm.answered.map(({ question, magic }) => [question, magic!.graph]))
-    await ask({ url: bare, clients: 8, requestsEach: quick ? 5 : 25, graphs, spreadMs: 0 })
+    await order<ServerOrder, string>(server.child, { graphs })
+    await load(bare, quick ? 1 : 16)
 
     say(`${clients} clients, ${latency} ms per call …`)
-    endpoint.child.send(latency)
+    setLatency(latency)
     const requestsEach = quick ? 2 : 40
-    const before = await memory()
-    const ours = await ask({ url: served, clients, requestsEach, spreadMs: 1000 })
-    const after = await memory()
+    const ours = await load(served, requestsEach, 1000)
     say('the same calls from a bare handler …')
-    const theirs = await ask({ url: bare, clients, requestsEach, graphs, spreadMs: 1000 })
+    const theirs = await load(bare, requestsEach, 1000)
 
     const many = quick ? 256 : 20_000
     say(`${many} requests to a model that takes no time …`)
-    endpoint.child.send(0)
-    await ask({ url: served, clients, requestsEach: quick ? 1 : 30, spreadMs: 0 })
-    const small = await memory()
-    const load = await ask({ url: served, clients, requestsEach: Math.ceil(many / clients), spreadMs: 0 })
-    const large = await memory()
+    setLatency(0)
+    await load(served, quick ? 1 : 30)
+    const fast = await load(served, Math.ceil(many / clients))
 
-    const overhead = new Samples()
-    const undisturbed = ours.answered.filter(({ magic }) => callsOf(magic!.graph) === magic!.usage.calls)
-    for (const { ms, magic } of undisturbed) overhead.add(ms - latency * depthOf(magic!.graph))
-    const perSecond = ({ answered, seconds }: ClientReport) => answered.length / seconds
-    const growth = (large.rss - small.rss) / 2 ** 20
+    const overhead = overheads(ours, plans)
+    const bareOverhead = overheads(theirs, plans)
+    const growth = (fast.after.rss - fast.before.rss) / 2 ** 20
     return {
       figures: {
-        [`p99_overhead_ms_${clients}`]: overhead.quantile(0.99),
-        failed: warm.failed + ours.failed + theirs.failed + load.failed,
+        [`p99_overhead_ms_${clients}`]: overhead.measured.quantile(0.99),
+        failed: warm.failed + ours.failed + theirs.failed + fast.failed,
         memory_growth_mb: Math.max(0, growth),
         throughput_vs_bare_hono: perSecond(ours) / perSecond(theirs),
       },
@@ -98,46 +105,76 @@ export const serveBench: Bench = async ({ quick, say }) => {
         memory_growth_mb: atMost(50),
         throughput_vs_bare_hono: atLeast(0.8),
       },
-      overheadMs: overhead.summary(),
+      overheadMs: summary(overhead.measured),
+      bareOverheadMs: summary(bareOverhead.measured),
+      /** With exactly 200 ms per call, whatever the model really took. */
+      nominal: { overheadMs: summary(overhead.nominal), bareOverheadMs: summary(bareOverhead.nominal) },
       requests: {
         timed: ours.answered.length,
-        withoutRepairs: undisturbed.length,
-        load: load.answered.length,
+        withoutRepairs: overhead.measured.size,
+        load: fast.answered.length,
       },
-      perSecond: { ours: perSecond(ours), bare: perSecond(theirs), withoutLatency: perSecond(load) },
-      serverCpuMsPerRequest: (after.cpuMicros - before.cpuMicros) / 1000 / ours.answered.length,
+      perSecond: { ours: perSecond(ours), bare: perSecond(theirs), withoutLatency: perSecond(fast) },
+      cpuMsPerRequest: { ours: cpuOf(ours), bare: cpuOf(theirs), withoutLatency: cpuOf(fast) },
+      serverBusy: { ours: ours.after.busy, bare: theirs.after.busy },
+      serverGcMs: { ours: ours.after.gcMs, bare: theirs.after.gcMs },
       meanCalls: mean(ours.answered.map(({ magic }) => magic!.usage.calls)),
       memoryMb: {
-        before: small.rss / 2 ** 20,
-        after: large.rss / 2 ** 20,
-        heapGrowth: (large.heapUsed - small.heapUsed) / 2 ** 20,
+        before: fast.before.rss / 2 ** 20,
+        after: fast.after.rss / 2 ** 20,
+        heapGrowth: (fast.after.heapUsed - fast.before.heapUsed) / 2 ** 20,
       },
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
     }
   } finally {
-    for (const child of processes) child.kill()
+    for (const child of processes) if (child.connected) child.disconnect()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-interface Memory {
-  readonly rss: number
-  readonly heapUsed: number
-  readonly cpuMicros: number
+interface Load extends ClientReport {
+  readonly model: EndpointReport
+  readonly before: ServerReport
+  readonly after: ServerReport
 }
 
-type GivenGraph = { readonly units: readonly object[] }
-
-const graphOf = ({ units }: GivenGraph) => AgentGraph.of(units as Parameters<typeof AgentGraph.of>[0])
-
-/** Calls of an execution without repairs: one per node, and the finalizer's. */
-function callsOf(given: GivenGraph): number {
-  return expandedCounts(graphOf(given)).nodes + 1
+/** Per request, over the measured and over the nominal time of its calls. Requests with repaired replies are left out. */
+function overheads({ answered, model }: Load, plans: ReadonlyMap<string, ExpectedCall[]>) {
+  const measured = new Samples()
+  const nominal = new Samples()
+  const byQuestion = Object.groupBy(answered, ({ question }) => question) as Record<string, Answer[]>
+  for (const [question, answers] of Object.entries(byQuestion)) {
+    const plan = plans.get(question)!
+    let calls = model.calls[question]!
+    // Requests with the same question follow one another, and so do their calls.
+    for (const { ms, magic } of answers) {
+      const made = magic?.usage.calls ?? plan.length
+      if (made === plan.length) {
+        measured.add(ms - modelTime(plan, calls.slice(0, made)))
+        nominal.add(ms - longestChain(plan, () => latency))
+      }
+      calls = calls.slice(made)
+    }
+  }
+  return { measured, nominal }
 }
 
-/** Calls that must follow one another. */
-function depthOf(given: GivenGraph): number {
-  return Math.max(0, ...graphOf(given).exitDepths) + 1
+function perSecond({ answered, seconds }: ClientReport): number {
+  return answered.length / seconds
+}
+
+/** Of the client, the server and the model endpoint. */
+function cpuOf({ answered, cpuMillis, before, after, model }: Load) {
+  const count = answered.length
+  return {
+    server: (after.cpuMillis - before.cpuMillis) / count,
+    client: cpuMillis / count,
+    model: model.cpuMillis / count,
+  }
+}
+
+function summary(samples: Samples) {
+  return { ...samples.summary(), p99: Number(samples.quantile(0.99).toPrecision(4)) }
 }
 
 function mean(values: readonly number[]): number {

@@ -1,25 +1,33 @@
-// Many clients of the official kind in a process of their own, so that their work does not delay the server.
+// Many clients of the official kind, in a process of their own so that their work does not delay the server's event loop.
 import OpenAI from 'openai'
+import { cpuMillis } from './cpu-millis.ts'
+import type { GivenGraph } from './critical-path.ts'
 
 export interface ClientOrder {
   readonly url: string
   readonly clients: number
   readonly requestsEach: number
   readonly questions: readonly string[]
-  /** Sent along, by question: what the bare server needs to know. */
-  readonly graphs?: Readonly<Record<string, object>>
-  /** Clients begin at different times within it, as they do in life. */
+  /** Clients start at different times within it, as they do in life. */
   readonly spreadMs: number
 }
 
 export interface ClientReport {
-  readonly answered: readonly { readonly question: string; readonly ms: number; readonly magic?: Organised }[]
+  readonly answered: readonly Answer[]
   readonly failed: number
   readonly seconds: number
+  readonly cpuMillis: number
+}
+
+export interface Answer {
+  readonly question: string
+  /** From the call of the client's method to its result, so the client's own work is part of it. */
+  readonly ms: number
+  readonly magic?: Organised
 }
 
 interface Organised {
-  readonly graph: { readonly units: readonly object[] }
+  readonly graph: GivenGraph
   readonly usage: { readonly calls: number }
 }
 
@@ -27,29 +35,26 @@ process.on('disconnect', () => process.exit())
 process.on('message', async (order: ClientOrder) => process.send!(await run(order)))
 process.send!('ready')
 
-async function run({
-  url,
-  clients,
-  requestsEach,
-  questions,
-  graphs,
-  spreadMs,
-}: ClientOrder): Promise<ClientReport> {
+async function run(order: ClientOrder): Promise<ClientReport> {
+  const { url, clients, requestsEach, questions, spreadMs } = order
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
-  const answered: ClientReport['answered'][number][] = []
+  const answered: Answer[] = []
   let failed = 0
+  globalThis.gc?.()
+  const cpuBefore = cpuMillis()
   const start = performance.now()
   const one = async (number: number) => {
     await new Promise((resolve) => setTimeout(resolve, (spreadMs * number) / clients))
+    // No two clients ever ask the same question, so the endpoint's calls can be told apart by it.
+    const own = questions.filter((_, place) => place % clients === number)
     for (let round = 0; round < requestsEach; round += 1) {
-      const question = questions[(number * requestsEach + round) % questions.length]!
+      const question = own[round % own.length]!
       const begun = performance.now()
       try {
-        const body = { model: 'bench', messages: [{ role: 'user' as const, content: question }] }
         const reply = await client.chat.completions.create({
-          ...body,
-          ...(graphs && { graph: graphs[question] }),
-        } as typeof body)
+          model: 'bench',
+          messages: [{ role: 'user', content: question }],
+        })
         const { magic } = reply as unknown as { magic?: Organised }
         answered.push({ question, ms: performance.now() - begun, magic })
       } catch {
@@ -58,5 +63,6 @@ async function run({
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, number) => one(number)))
-  return { answered, failed, seconds: (performance.now() - start) / 1000 }
+  const seconds = (performance.now() - start) / 1000
+  return { answered, failed, seconds, cpuMillis: cpuMillis() - cpuBefore }
 }

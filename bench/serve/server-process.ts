@@ -1,33 +1,44 @@
 // The server under test, and the bare one that it is measured against, in a process of their own.
+import { PerformanceObserver } from 'node:perf_hooks'
 import { Hono } from 'hono'
 import { AskedQuestions } from '../../src/evaluation/asked-questions.ts'
 import { loadPolicy } from '../../src/evaluation/trained-policy.ts'
-import { planOf } from '../../src/execution/plan.ts'
 import { emptyToolbox } from '../../src/execution/toolbox.ts'
-import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { CallLimit } from '../../src/models/call-limit.ts'
-import type { ChatRequest } from '../../src/models/chat-model.ts'
+import type { ChatReply, ChatRequest } from '../../src/models/chat-model.ts'
 import { openModel } from '../../src/models/open-model.ts'
 import { listen } from '../../src/serve/listen.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { Spending } from '../../src/serve/spending.ts'
 import { executionSettings } from '../../src/settings/execution.ts'
+import { cpuMillis } from './cpu-millis.ts'
+import { callsOf, type GivenGraph, readCall } from './critical-path.ts'
+
+/** Graphs by question: what the bare server makes calls for. The warm-up is over then. */
+export type ServerOrder = { readonly graphs: Readonly<Record<string, GivenGraph>> } | 'report'
+
+export interface ServerReport {
+  readonly rss: number
+  readonly heapUsed: number
+  readonly cpuMillis: number
+  /** Since the last report: the share of time in which the event loop was busy, and pauses for garbage collection. */
+  readonly busy: number
+  readonly gcMs: { readonly sum: number; readonly longest: number }
+}
 
 const [folder, baseURL] = process.argv.slice(2) as [string, string]
-process.on('disconnect', () => process.exit())
-
 const policy = await loadPolicy(folder)
 const model = openModel({ preset: 'vllm', model: 'simulated', baseURL }, {})
-/** The requests of each question, as they were made during the warm-up. */
-const requests = new Map<string, Map<string, ChatRequest>>()
-let isWarmingUp = true
+
+/** What was asked during the warm-up, by question and label. */
+let recorded: Map<string, Map<string, ChatRequest>> | undefined = new Map()
 const recording = {
   identity: model.identity,
   ask(request: ChatRequest, signal?: AbortSignal) {
-    if (isWarmingUp) {
-      const { question } = JSON.parse(request.user).task as { question: string }
-      const made = requests.get(question) ?? new Map<string, ChatRequest>()
-      requests.set(question, made.set(request.system + request.user, request))
+    if (recorded !== undefined) {
+      const { question, label } = readCall(request.user)
+      const made = recorded.get(question) ?? new Map<string, ChatRequest>()
+      recorded.set(question, made.set(label, request))
     }
     return model.ask(request, signal)
   },
@@ -46,23 +57,21 @@ const served = await serve({
   limits: { bodyBytes: 1e6, rate: 1e9, rateOfAll: 1e9, running: 64, waiting: 64 },
 })
 
-// The same calls in the same order, with nothing around them.
+interface BareCall {
+  readonly request: ChatRequest
+  readonly predecessors: readonly number[]
+}
+
+const bareCalls = new Map<string, BareCall[]>()
+
+// The same calls in the same order, prepared beforehand, with nothing around them.
 const bare = new Hono().post('/v1/chat/completions', async (context) => {
-  const { messages, graph } = await context.req.json()
-  const made = [...(requests.get(messages[0].content)?.values() ?? [])]
-  const { nodes } = planOf(AgentGraph.of(graph.units), {
-    library: policy.library,
-    profile: policy.run.profile,
-    tools: emptyToolbox,
-  })
-  const calls: Promise<unknown>[] = []
-  for (const [place, { predecessors = [] }] of nodes.entries())
-    calls.push(
-      Promise.all(predecessors.map((one) => calls[one])).then(() => model.ask(made[place % made.length]!)),
-    )
-  const replies = await Promise.all(calls)
-  const { text } = replies.at(-1) as { text: string }
-  const message = { role: 'assistant', content: text }
+  const { messages } = await context.req.json()
+  const calls: Promise<ChatReply>[] = []
+  for (const { request, predecessors } of bareCalls.get(messages[0].content)!)
+    calls.push(Promise.all(predecessors.map((one) => calls[one])).then(() => model.ask(request)))
+  const reply = (await Promise.all(calls)).at(-1)!
+  const message = { role: 'assistant', content: reply.ok ? reply.text : null }
   return context.json({
     id: 'bare',
     object: 'chat.completion',
@@ -71,11 +80,33 @@ const bare = new Hono().post('/v1/chat/completions', async (context) => {
 })
 const plain = await listen(bare.fetch, { host: '127.0.0.1', port: 0 })
 
-/** Asked for after the warm-up and after each part. */
-process.on('message', () => {
-  isWarmingUp = false
+let lastLoop = performance.eventLoopUtilization()
+let gcPauses: number[] = []
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) gcPauses.push(duration)
+}).observe({ entryTypes: ['gc'] })
+
+function report(): ServerReport {
+  const { utilization: busy } = performance.eventLoopUtilization(lastLoop)
+  const gcMs = { sum: gcPauses.reduce((sum, ms) => sum + ms, 0), longest: Math.max(0, ...gcPauses) }
+  const used = cpuMillis()
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
-  process.send!({ rss, heapUsed, cpuMicros: process.cpuUsage().user + process.cpuUsage().system })
+  lastLoop = performance.eventLoopUtilization()
+  gcPauses = []
+  return { rss, heapUsed, cpuMillis: used, busy, gcMs }
+}
+
+process.on('disconnect', () => process.exit())
+process.on('message', (order: ServerOrder) => {
+  if (order === 'report') return void process.send!(report())
+  for (const [question, graph] of Object.entries(order.graphs)) {
+    const calls = callsOf(graph).map(({ label, predecessors }) => {
+      return { request: recorded!.get(question)!.get(label)!, predecessors }
+    })
+    bareCalls.set(question, calls)
+  }
+  recorded = undefined
+  process.send!('ready')
 })
 process.send!({ served: served.url, bare: plain.url })

@@ -9,12 +9,18 @@ export function unitVector(vector: ArrayLike<number>): Float32Array {
       throw new RangeError(`Entry ${index} of a semantic vector is ${vector[index]}; the encoder is broken.`)
     largest = Math.max(largest, Math.abs(vector[index]!))
   }
-  if (largest === 0) return Float32Array.from(vector, (_, index) => (index === 0 ? 1 : 0))
+  // Plain loops: `Float32Array.from` with a callback makes a number object per entry, for every question that is asked.
+  const unit = new Float32Array(vector.length)
+  if (largest === 0) {
+    unit[0] = 1
+    return unit
+  }
   // Scaled by the largest entry first: squares of very small or large entries would leave the range of doubles.
   let sum = 0
   for (let index = 0; index < vector.length; index += 1) sum += (vector[index]! / largest) ** 2
   const length = Math.sqrt(sum)
-  return Float32Array.from(vector, (entry) => entry / largest / length)
+  for (let index = 0; index < vector.length; index += 1) unit[index] = vector[index]! / largest / length
+  return unit
 }
 
 /** The unit vector of a weighted sum of vectors of one length. */

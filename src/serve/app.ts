@@ -1,10 +1,11 @@
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { WorkOverview } from '../workers/overview.ts'
 import { Admission } from './admission.ts'
 import { readChatRequest } from './chat-request.ts'
 import { type Answering, complete, type Offered } from './complete.ts'
 import { type GuardOptions, guard } from './guard.ts'
+import { jsonReply } from './json-reply.ts'
 import { gaugesText, Metrics, workGauges } from './metrics.ts'
 import { RateLimit } from './rate-limit.ts'
 import { internalError, Refusal } from './refusal.ts'
@@ -118,16 +119,17 @@ export function serveApp(options: AppOptions): Hono<Env> {
         })
       await next()
     },
-    bodyLimit({ maxSize: limits.bodyBytes, onError: tooLarge }),
+    limitBody(limits.bodyBytes),
     async (context) => {
       const body = readChatRequest(await readBody(context))
       const policy = find(offered, body.model)
       policy.spending.assertLeft()
-      const { response, ended } = await complete(answering, policy, body, {
+      const completed = await complete(answering, policy, body, {
         ...{ signal: context.req.raw.signal, noted: context.get('noted') },
       })
-      context.set('ended', ended)
-      return response
+      if ('completion' in completed) return jsonReply(context, completed.completion)
+      context.set('ended', completed.ended)
+      return completed.stream
     },
   )
   for (const [path, allow] of Object.entries(methods))
@@ -181,6 +183,17 @@ function modelEntry({ id, policy, isSimulated, model }: Offered): object {
       model: `${provider}/${name}`,
       simulated: isSimulated,
     },
+  }
+}
+
+/** Only a body of unknown length has to be counted as it arrives, which costs a web stream. */
+function limitBody(maxSize: number): MiddlewareHandler {
+  const counted = bodyLimit({ maxSize, onError: tooLarge })
+  return (context, next) => {
+    const { headers } = context.req.raw
+    const length = headers.get('content-length')
+    if (length === null || headers.has('transfer-encoding')) return counted(context, next)
+    return Number(length) > maxSize ? tooLarge() : next()
   }
 }
 

@@ -41,13 +41,18 @@ interface Asked {
   readonly noted: Record<string, unknown>
 }
 
-/** Answers one request when it is its turn. `ended`: when its stream has, where it has one. */
+/** A whole completion, or a stream of chunks and when it has ended. */
+type Completed =
+  | { readonly completion: object }
+  | { readonly stream: Response; readonly ended: Promise<void> }
+
+/** Answers one request when it is its turn. */
 export async function complete(
   server: Answering,
   policy: Offered,
   { question, stream, includeUsage }: ChatRequestBody,
   { signal, noted }: Asked,
-): Promise<{ response: Response; ended?: Promise<void> }> {
+): Promise<Completed> {
   const trace = randomUUID()
   const head = { id: `chatcmpl-${trace}`, created: Math.floor(Date.now() / 1000), model: policy.id }
   Object.assign(noted, { model: policy.id, trace, stream })
@@ -69,7 +74,7 @@ export async function complete(
       server.metrics.countAnswer((performance.now() - start) / 1000)
     }
   }
-  if (!stream) return { response: Response.json(completion(head, await run())) }
+  if (!stream) return { completion: completion(head, await run()) }
   return streamed(server, head, includeUsage, run)
 }
 
@@ -93,7 +98,7 @@ function streamed(
   head: CompletionHead,
   includeUsage: boolean,
   run: (onProgress: (progress: AnswerProgress) => void) => Promise<Answered>,
-): { response: Response; ended: Promise<void> } {
+): Completed {
   const bytes = new TextEncoder()
   let isOpen = true
   let ended: Promise<void> | undefined
@@ -122,5 +127,5 @@ function streamed(
       isOpen = false
     },
   })
-  return { response: new Response(body, { headers: streamHeaders }), ended: ended! }
+  return { stream: new Response(body, { headers: streamHeaders }), ended: ended! }
 }

@@ -1,0 +1,16 @@
+import type { ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context } from 'hono'
+
+/**
+ * A 200 with JSON, written straight to the connection. A web `Response` would become a stream that is read back chunk by
+ * chunk, with a timer before its end. Without a connection, as in `app.request()`, it is a `Response` all the same.
+ */
+export function jsonReply(context: Context, value: object): Response {
+  const { outgoing } = (context.env ?? {}) as { readonly outgoing?: ServerResponse }
+  if (outgoing === undefined) return Response.json(value)
+  const body = JSON.stringify(value)
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  outgoing.writeHead(200, headers).end(body)
+  return RESPONSE_ALREADY_SENT
+}
