@@ -7,7 +7,7 @@ import { executionSettings } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
 import type { Assignment } from '../workers/assignment.ts'
-import type { OpenedAssignment, OpeningMeans } from '../workers/worker.ts'
+import type { OpenedAssignment, OpeningMeans } from '../workers/served-assignments.ts'
 import { type ModelOptions, type ModelSource, modelSource, openChosenModel } from './options/model-options.ts'
 import { openTasks, type TaskSource } from './options/task-options.ts'
 

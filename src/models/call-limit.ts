@@ -41,6 +41,11 @@ export class CallLimit {
     return this.#wait(priority, signal)
   }
 
+  /** Takes a slot at once, even if none is free: nobody else gets one until it is given back. */
+  hold(): Release {
+    return this.#take()
+  }
+
   async #wait(priority: number, signal: AbortSignal | undefined): Promise<Release | undefined> {
     const { promise, resolve } = Promise.withResolvers<Release | undefined>()
     const entry: Waiting = { priority, start: resolve }

@@ -1,3 +1,4 @@
+import type { CallLimit } from '../models/call-limit.ts'
 import { Batches } from '../store/ledger/batches.ts'
 import type { ReplyClaims } from '../store/ledger/ledger-memory.ts'
 import { textArray } from '../store/postgres/array-parameter.ts'
@@ -5,13 +6,14 @@ import type { Database } from '../store/postgres/database.ts'
 import { Awaited, type Bulletin } from './bulletin.ts'
 
 /**
- * Single flight across workers: a call that several of them need is made by the one that claims it, and the others wait for
- * its answer. A claim ends with the lease of its worker.
+ * Single flight across workers: the worker that claims a call makes it, and the others wait for its answer. A claim lasts
+ * until the answer is kept, the call fails, or the worker loses its lease.
  */
 export class Claims {
   readonly #database: Database
   readonly #worker: string
-  readonly #claims = new Batches<string, 'new' | 'taken over' | 'held'>((names) => this.#claim(names))
+  readonly #claims = new Batches<string, boolean>((names) => this.#claim(names))
+  readonly #releases = new Batches<string, void>((names) => this.#release(names))
   /** Resolves when a name may be free or answered. */
   readonly #changed = new Awaited<true>(async (names) => new Map(names.map((name) => [name, true])))
 
@@ -24,14 +26,15 @@ export class Claims {
     await bulletin.hear('magic_claims', (name) => this.#changed.tell(name || undefined))
   }
 
-  /** The claims on what one ledger keeps. */
-  on(ledger: string): ReplyClaims {
+  /** The claims on what one ledger keeps. The limit is the one that the calls go through. */
+  on(ledger: string, limit: CallLimit): ReplyClaims {
     const nameOf = (digest: string) => `${ledger} ${digest}`
     return {
+      hold: () => limit.hold(),
       find: (digest, find, signal) => this.#find(nameOf(digest), find, signal),
-      // Who does not hear of it looks by themselves, a little later.
-      kept: (digest) => void this.#tell(nameOf(digest)).catch(() => {}),
-      forgo: (digest) => this.#forgo(nameOf(digest)),
+      // If this fails, the others look again by themselves a little later.
+      kept: (digest) => void this.#releases.add(nameOf(digest)).catch(() => {}),
+      forgo: (digest) => this.#releases.add(nameOf(digest)),
     }
   }
 
@@ -48,11 +51,14 @@ export class Claims {
       for (;;) {
         signal.throwIfAborted()
         const changed = this.#changed.of(name)
-        const claim = await this.#claims.add(name)
-        if (claim === 'new') return undefined
+        const isOurs = await this.#claims.add(name)
+        // Look again even if the claim is ours: its last holder may have kept the answer just before we claimed it.
         const found = await find()
-        if (found !== undefined || claim === 'taken over') return found
+        if (found !== undefined && isOurs) await this.#releases.add(name)
+        if (found !== undefined || isOurs) return found
         await Promise.race([changed, left.promise])
+        const told = await find()
+        if (told !== undefined) return told
       }
     } finally {
       signal.removeEventListener('abort', leave)
@@ -60,33 +66,26 @@ export class Claims {
     }
   }
 
-  /** Without a lease nothing can be claimed. A claim whose worker is gone may be taken over: then the answer may be there all the same. */
-  async #claim(names: readonly string[]): Promise<('new' | 'taken over' | 'held')[]> {
-    const rows = await this.#database.query<{ name: string; isNew: boolean }>(
+  /** Whether each claim is ours. It is not while another worker with a lease holds it, or if we have no lease. */
+  async #claim(names: readonly string[]): Promise<boolean[]> {
+    const rows = await this.#database.query<{ name: string }>(
       `INSERT INTO magic_work.claims AS claim (name, worker) SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS t (name)
        WHERE EXISTS (SELECT FROM magic_work.workers WHERE id = $2) ORDER BY name
        ON CONFLICT (name) DO UPDATE SET worker = $2
-       WHERE claim.worker = $2
-         OR NOT EXISTS (SELECT 1 FROM magic_work.workers WHERE id = claim.worker AND leased_until > now())
-       RETURNING name, xmax = 0 AS "isNew"`,
+       WHERE claim.worker = $2 OR NOT EXISTS (SELECT FROM magic_work.workers WHERE id = claim.worker)
+       RETURNING name`,
       [textArray(names), this.#worker],
     )
-    const ours = new Map(rows.map(({ name, isNew }) => [name, isNew]))
-    return names.map((name) => {
-      const isNew = ours.get(name)
-      return isNew === undefined ? 'held' : isNew ? 'new' : 'taken over'
-    })
+    const ours = new Set(rows.map(({ name }) => name))
+    return names.map((name) => ours.has(name))
   }
 
-  async #tell(name: string): Promise<void> {
-    await this.#database.query(`SELECT pg_notify('magic_claims', $1)`, [name])
-  }
-
-  async #forgo(name: string): Promise<void> {
+  async #release(names: readonly string[]): Promise<undefined[]> {
     await this.#database.query(
-      `WITH gone AS (DELETE FROM magic_work.claims WHERE name = $1 AND worker = $2 RETURNING name)
+      `WITH gone AS (DELETE FROM magic_work.claims WHERE name = ANY ($1::text[]) AND worker = $2 RETURNING name)
        SELECT pg_notify('magic_claims', name) FROM gone`,
-      [name, this.#worker],
+      [textArray(names), this.#worker],
     )
+    return names.map(() => undefined)
   }
 }

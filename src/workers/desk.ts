@@ -1,6 +1,8 @@
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
+import { cancelled } from '../models/chat-model.ts'
 import { runPriceOf } from '../models/prices.ts'
+import type { Allowance } from '../models/retry.ts'
 import { Problem } from '../problem.ts'
 import { CallAllowance } from '../store/allowance/call-allowance.ts'
 import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
@@ -44,14 +46,15 @@ export function openDesk({
   const places = new Map<string, Promise<Place>>()
   const openPlace = async (namespace: string): Promise<Place> => {
     const ledger = await PostgresLedger.open(database, { name: namespace, lease: lease.id })
-    const memory = memoryIn(ledger, undefined, claims.on(namespace))
+    const memory = memoryIn(ledger, undefined, claims.on(namespace, parts.limit))
     const store = await PostgresAllowanceStore.open(database, accountOf(namespace, parts.model.identity))
     const { attemptSeconds } = parts.settings
     const allowance = new CallAllowance(store, {
       price: runPriceOf(parts),
       leaseMs: attemptSeconds * 1000 + 60_000,
     })
-    return { ledger, allowance, make: evaluationsHere({ ...parts, allowance }, memory, ledger) }
+    const make = evaluationsHere({ ...parts, allowance: underLease(allowance, lease) }, memory, ledger)
+    return { ledger, allowance, make }
   }
   const placeOf = (namespace: string) => {
     const place = places.get(namespace) ?? openPlace(namespace)
@@ -103,6 +106,23 @@ export function openDesk({
       await tell(job, { made: { executions, calls } })
     },
     fail: (job: EvaluationJob, problem: ToldProblem) => tell(job, { problem }),
+  }
+}
+
+/** Makes sure of the lease right before each call, because others make the calls of a worker that has lost it. */
+function underLease(allowance: Allowance, lease: Lease): Allowance {
+  return {
+    async admit(request, signal) {
+      const settle = await allowance.admit(request, signal)
+      if (settle === undefined) return undefined
+      try {
+        await lease.held()
+        return settle
+      } catch {
+        settle({ ...cancelled, unsent: true })
+        return undefined
+      }
+    },
   }
 }
 

@@ -1,23 +1,26 @@
-// The thread that renews a worker's lease, with a connection of its own. It ends by itself when the lease is lost.
+// The thread that renews a worker's lease, over its own connection. It ends when the lease is lost.
 import { parentPort, workerData } from 'node:worker_threads'
 import pg from 'pg'
-import { type HeartbeatSettings, type Pulse, reapLeases } from './lease.ts'
+import { endExpiredLeases, type HeartbeatSettings, monotonicMs, type Pulse, type Renewal } from './lease.ts'
+import { unwatchedShare } from './tables.ts'
 
-const { address, id, leaseMs } = workerData as HeartbeatSettings
-const everyMs = leaseMs / 4
+const { address, id, leaseMs, takenAt, patienceMs } = workerData as HeartbeatSettings
+const everyMs = leaseMs / (2 * unwatchedShare)
 let pulse: Pulse = { running: 0, done: 0, draining: false }
-let counted = { done: 0, at: performance.now() }
+let counted = { done: 0, at: monotonicMs() }
 let rate = 0
-let renewedAt = performance.now()
+let renewedAt = takenAt
 let client: pg.Client | undefined
 
 parentPort!.on('message', (told: Pulse) => {
   pulse = told
 })
 
-/** Per second, over about the last ten seconds. */
+const tell = (renewal: Renewal) => parentPort!.postMessage(renewal)
+
+/** Evaluations per second, over about the last ten seconds. */
 function measureRate(): number {
-  const now = performance.now()
+  const now = monotonicMs()
   const seconds = (now - counted.at) / 1000
   if (seconds >= 1) {
     const share = Math.min(1, seconds / 10)
@@ -47,27 +50,32 @@ function drop(broken: pg.Client): void {
   broken.end().catch(() => {})
 }
 
-/** Whether the lease is still ours, as far as one can know. */
-async function beat(): Promise<boolean> {
+/** Only the database says that a lease is gone: while it is away, nobody can take the work over. */
+async function beat(): Promise<Renewal> {
   let open: pg.Client | undefined
   try {
     open = await connected()
     const { running, done, draining } = pulse
+    // The database counts from when it reads this, so from here we are on the safe side.
+    const askedAt = monotonicMs()
     const { rowCount } = await open.query(
-      `UPDATE magic_work.workers SET leased_until = now() + $2 * interval '1 ms', running = $3, done = $4, draining = $5, rate = $6
+      `UPDATE magic_work.workers SET leased_until = clock_timestamp() + lease, running = $2, done = $3, draining = $4, rate = $5
        WHERE id = $1`,
-      [id, leaseMs, running, done, draining, measureRate()],
+      [id, running, done, draining, measureRate()],
     )
-    if (rowCount === 0) return false
-    renewedAt = performance.now()
+    if (rowCount === 0) return 'lost'
+    renewedAt = askedAt
     const asking = open
-    await reapLeases({ query: async (text, values = []) => (await asking.query(text, [...values])).rows })
+    await endExpiredLeases({ query: async (text) => (await asking.query(text)).rows })
   } catch {
     if (open !== undefined) drop(open)
   }
-  return performance.now() - renewedAt < leaseMs
+  return monotonicMs() - renewedAt < patienceMs ? renewedAt : 'unreachable'
 }
 
-while (await beat()) await new Promise((resolve) => setTimeout(resolve, everyMs))
-parentPort!.postMessage('lost')
-process.exit()
+for (;;) {
+  const renewal = await beat()
+  tell(renewal)
+  if (typeof renewal === 'string') process.exit()
+  await new Promise((resolve) => setTimeout(resolve, everyMs))
+}

@@ -2,23 +2,28 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LeaseLost } from '../store/ledger/postgres.ts'
 import type { Database } from '../store/postgres/database.ts'
+import { unreachable } from '../store/postgres/postgres-failure.ts'
 
-/** A worker that does not renew its lease for so long is taken for dead. */
+/** A worker that does not renew its lease for this long loses its work to others. */
 export const defaultLeaseSeconds = 30
 
 export interface WorkerFacts {
   readonly id: string
   readonly name: string
   readonly version: string
-  /** Model calls in flight at most. */
+  /** Most model calls in flight. */
   readonly calls: number
 }
 
-/** What the thread that renews a lease is told, and tells. */
+/** What the thread that renews a lease is given at its start, and then told. */
 export interface HeartbeatSettings {
   readonly address: string
   readonly id: string
   readonly leaseMs: number
+  /** When the lease was taken, by the monotonic clock. */
+  readonly takenAt: number
+  /** It gives up when the database is away for longer. */
+  readonly patienceMs: number
 }
 export interface Pulse {
   readonly running: number
@@ -26,83 +31,98 @@ export interface Pulse {
   readonly draining: boolean
 }
 
+/** What that thread tells: when the lease was last renewed, or that it is over. */
+export type Renewal = number | 'lost' | 'unreachable'
+
+/** The same clock in every thread. It goes on while the process is stopped, and nobody can set it. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
 /**
- * The right to write results, as long as it is renewed: by the database's clock, and from a thread of its own, so that a busy
- * event loop loses nothing. A process that is stopped, killed or cut off cannot renew it.
+ * The right to make calls and to write results, as long as it is renewed: by the database's clock, and from its own thread,
+ * so that a busy event loop loses nothing. A process that is stopped, killed or cut off cannot renew it.
  */
 export class Lease {
   readonly id: string
   readonly name: string
-  /** Comes when the lease is lost. */
+  /** Aborted when the lease is lost, or the database has been away for too long. */
   readonly lost: AbortSignal
   readonly #database: Database
   readonly #thread: Worker
+  readonly #leaseMs: number
+  #renewedAt: number
+  #nextWord = Promise.withResolvers<void>()
 
-  private constructor(database: Database, { id, name }: WorkerFacts, thread: Worker) {
+  private constructor(
+    database: Database,
+    { id, name }: WorkerFacts,
+    thread: Worker,
+    { leaseMs, takenAt }: { readonly leaseMs: number; readonly takenAt: number },
+  ) {
     this.id = id
     this.name = name
     this.#database = database
     this.#thread = thread
+    this.#leaseMs = leaseMs
+    this.#renewedAt = takenAt
     const lost = new AbortController()
     this.lost = lost.signal
-    const lose = () => lost.abort(new LeaseLost())
-    thread.on('message', lose)
+    const lose = () => {
+      lost.abort(new LeaseLost())
+      this.#nextWord.resolve()
+    }
+    thread.on('message', (renewal: Renewal) => {
+      if (typeof renewal === 'number') this.#renewedAt = renewal
+      else if (renewal === 'lost') lose()
+      else lost.abort(unreachable(database.address, database.patienceMs))
+      this.#nextWord.resolve()
+      this.#nextWord = Promise.withResolvers()
+    })
     thread.on('error', lose)
     thread.on('exit', lose)
   }
 
   static async take(database: Database, facts: WorkerFacts, leaseMs: number): Promise<Lease> {
     const { id, name, version, calls } = facts
+    const takenAt = monotonicMs()
     await database.query(
-      `INSERT INTO magic_work.workers (id, name, process, version, calls, leased_until)
-       VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')
+      `INSERT INTO magic_work.workers (id, name, process, version, calls, lease, leased_until)
+       SELECT $1, $2, $3, $4, $5, lease, clock_timestamp() + lease FROM (SELECT $6 * interval '1 ms' AS lease) AS given
        ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until`,
       [id, name, process.pid, version, calls, leaseMs],
     )
     const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url)
-    const workerData: HeartbeatSettings = { address: database.address.reveal(), id, leaseMs }
-    const thread = new Worker(file, { workerData })
-    return new Lease(database, facts, thread)
+    const { address, patienceMs } = database
+    const workerData: HeartbeatSettings = { address: address.reveal(), id, leaseMs, takenAt, patienceMs }
+    return new Lease(database, facts, new Worker(file, { workerData }), { leaseMs, takenAt })
   }
 
-  /** What `magic workers` shows; it goes out with the next renewal. */
+  /**
+   * Resolves when the lease surely holds. A process that was stopped may have lost it without having noticed; it waits here
+   * for the next renewal. Throws if the lease is lost.
+   */
+  async held(): Promise<void> {
+    for (;;) {
+      this.lost.throwIfAborted()
+      if (monotonicMs() - this.#renewedAt < this.#leaseMs) return
+      await this.#nextWord.promise
+    }
+  }
+
+  /** Shown by `magic workers`; it is written with the next renewal. */
   tell(pulse: Pulse): void {
     this.#thread.postMessage(pulse)
   }
 
-  /** Gives it back, with whatever is still under way, which others take over at once. */
+  /** Gives the lease back. Others take over at once whatever is still under way. */
   async end(): Promise<void> {
     await this.#thread.terminate()
-    await endLeases(this.#database, 'id = $1', [this.id])
+    await this.#database.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
   }
 }
 
-/** Takes the work of those away whose lease has run out, and gives it to others. */
-export async function reapLeases(database: Pick<Database, 'query'>): Promise<void> {
-  await endLeases(database, 'leased_until < now()', [])
-}
-
-/**
- * One statement, so that it happens as a whole. Whoever is writing a result at this moment is waited for. Jobs are freed that
- * nobody with a lease holds: one who has lost it may have taken another job before noticing.
- */
-async function endLeases(
-  database: Pick<Database, 'query'>,
-  which: string,
-  values: readonly string[],
-): Promise<void> {
-  await database.query(
-    `WITH ended AS (DELETE FROM magic_work.workers WHERE ${which} RETURNING id),
-       unclaimed AS (DELETE FROM magic_work.claims USING ended WHERE claims.worker = ended.id RETURNING name),
-       freed AS (
-         UPDATE graphile_worker._private_jobs SET locked_by = NULL, locked_at = NULL
-         WHERE locked_by IS NOT NULL
-           AND locked_by NOT IN (SELECT id FROM magic_work.workers EXCEPT SELECT id FROM ended)
-           AND task_id IN (SELECT id FROM graphile_worker._private_tasks WHERE identifier LIKE 'magic %')
-         RETURNING id)
-     SELECT pg_notify('jobs:insert', json_build_object('count', jobs)::text), pg_notify('magic_claims', '')
-     FROM (SELECT count(*) AS jobs FROM freed) AS freed, (SELECT count(*) AS claims FROM unclaimed) AS unclaimed
-     WHERE jobs + claims > 0`,
-    values,
-  )
+/** Ends leases that have run out, and gives their work to others. */
+export async function endExpiredLeases(database: Pick<Database, 'query'>): Promise<void> {
+  await database.query('SELECT magic_work.end_expired_leases()')
 }

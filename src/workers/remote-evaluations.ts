@@ -12,7 +12,7 @@ import type { Database } from '../store/postgres/database.ts'
 import type { EvaluationWork, MadeEvaluation, MakeEvaluation } from '../training/make-evaluation.ts'
 import { type Assignment, putAssignment } from './assignment.ts'
 import { Awaited, Bulletin } from './bulletin.ts'
-import { reapLeases } from './lease.ts'
+import { endExpiredLeases } from './lease.ts'
 import { migrateWork } from './tables.ts'
 
 /** A graph on a task, as a worker gets it. What it is evaluated with stands in the assignment. */
@@ -223,7 +223,7 @@ export class RemoteEvaluations {
   /** Wants the assignment for a while longer, ends leases that ran out, and says what a person should know. */
   async #attend(): Promise<void> {
     await this.#want()
-    await reapLeases(this.#database)
+    await endExpiredLeases(this.#database)
     await this.refresh()
     const rows = await this.#database.query<{ worker: string; reason: string }>(
       'SELECT worker, reason FROM magic_work.refusals WHERE assignment = $1',

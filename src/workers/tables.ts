@@ -1,8 +1,9 @@
 import type { Logger } from 'graphile-worker'
 import { requirePackage } from '../optional-package.ts'
 import type { Database } from '../store/postgres/database.ts'
+import { migrateSchema } from '../store/postgres/migrations.ts'
 
-/** Graphile Worker, which hands out the jobs, with a logger that says nothing: what matters to a person is told by us. */
+/** Graphile Worker, which hands out the jobs. Its logger is silent: we report ourselves what a person needs to know. */
 export async function openQueue(): Promise<typeof import('graphile-worker') & { readonly silent: Logger }> {
   const queue = await requirePackage(
     'Working with others',
@@ -12,68 +13,112 @@ export async function openQueue(): Promise<typeof import('graphile-worker') & { 
   return { ...queue, silent: new queue.Logger(() => () => {}) }
 }
 
-/**
- * Beside Graphile Worker's own tables. `workers`: a row is a lease, and its id the fencing token: who has no row any more may
- * not write. `claims`: who makes a call that several need. `assignments`: what is to be run, and until when somebody wants it.
- */
-const tables = `
-CREATE SCHEMA IF NOT EXISTS magic_work;
-CREATE TABLE IF NOT EXISTS magic_work.workers (
-  id text PRIMARY KEY,
-  name text NOT NULL,
-  process integer NOT NULL,
-  version text NOT NULL,
-  calls integer NOT NULL,
-  leased_until timestamptz NOT NULL,
-  since timestamptz NOT NULL DEFAULT now(),
-  draining boolean NOT NULL DEFAULT false,
-  running integer NOT NULL DEFAULT 0,
-  done bigint NOT NULL DEFAULT 0,
-  rate real NOT NULL DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS magic_work.claims (
-  name text PRIMARY KEY,
-  worker text NOT NULL
-);
-CREATE INDEX IF NOT EXISTS claims_worker ON magic_work.claims (worker);
-CREATE TABLE IF NOT EXISTS magic_work.content (
-  digest text PRIMARY KEY,
-  bytes bytea NOT NULL
-);
-CREATE TABLE IF NOT EXISTS magic_work.assignments (
-  digest text PRIMARY KEY,
-  wanted_until timestamptz NOT NULL
-);
-CREATE TABLE IF NOT EXISTS magic_work.refusals (
-  assignment text NOT NULL,
-  worker text NOT NULL,
-  reason text NOT NULL,
-  at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (assignment, worker)
-);
-CREATE TABLE IF NOT EXISTS magic_work.results (
-  name text NOT NULL,
-  submission text NOT NULL,
-  worker text NOT NULL,
-  at timestamptz NOT NULL DEFAULT now(),
-  made jsonb,
-  problem jsonb,
-  PRIMARY KEY (name, submission)
-);
-CREATE INDEX IF NOT EXISTS results_at ON magic_work.results (at);
-`
+/** The part of a lease that may pass between two looks and still counts: one in so many. Workers look twice as often. */
+export const unwatchedShare = 4
 
-/** Makes the tables of queue and workers where they are not there yet. Of many who start together one does it, the others wait. */
+/** Steps of the schema `magic_work`, which stands beside Graphile Worker's own. */
+const steps: readonly string[] = [
+  `-- A row is a lease, and its id the fencing token: without a row, a worker may not write.
+   CREATE TABLE magic_work.workers (
+     id text PRIMARY KEY,
+     name text NOT NULL,
+     process integer NOT NULL,
+     version text NOT NULL,
+     calls integer NOT NULL,
+     lease interval NOT NULL,
+     leased_until timestamptz NOT NULL,
+     since timestamptz NOT NULL DEFAULT now(),
+     draining boolean NOT NULL DEFAULT false,
+     running integer NOT NULL DEFAULT 0,
+     done bigint NOT NULL DEFAULT 0,
+     rate real NOT NULL DEFAULT 0
+   );
+   -- When somebody last looked for leases that have run out. One row.
+   CREATE TABLE magic_work.watch (at timestamptz NOT NULL);
+   INSERT INTO magic_work.watch VALUES (now());
+   -- Who makes a call that several evaluations need.
+   CREATE TABLE magic_work.claims (
+     name text PRIMARY KEY,
+     worker text NOT NULL
+   );
+   CREATE INDEX claims_worker ON magic_work.claims (worker);
+   CREATE TABLE magic_work.content (
+     digest text PRIMARY KEY,
+     bytes bytea NOT NULL
+   );
+   -- What workers should open, and until when somebody wants it.
+   CREATE TABLE magic_work.assignments (
+     digest text PRIMARY KEY,
+     wanted_until timestamptz NOT NULL
+   );
+   CREATE TABLE magic_work.refusals (
+     assignment text NOT NULL,
+     worker text NOT NULL,
+     reason text NOT NULL,
+     at timestamptz NOT NULL DEFAULT now(),
+     PRIMARY KEY (assignment, worker)
+   );
+   CREATE TABLE magic_work.results (
+     name text NOT NULL,
+     submission text NOT NULL,
+     worker text NOT NULL,
+     at timestamptz NOT NULL DEFAULT now(),
+     made jsonb,
+     problem jsonb,
+     PRIMARY KEY (name, submission)
+   );
+   CREATE INDEX results_at ON magic_work.results (at);
+
+   -- Ends leases and frees their work. A worker that is writing a result at this moment is waited for. Frees every job that no
+   -- lease covers, because a worker may have taken another job before it noticed that its lease was gone.
+   CREATE FUNCTION magic_work.end_leases(ids text[]) RETURNS void LANGUAGE plpgsql AS $function$
+   DECLARE
+     jobs bigint;
+     claims bigint;
+   BEGIN
+     DELETE FROM magic_work.workers WHERE id = ANY (ids);
+     DELETE FROM magic_work.claims WHERE worker = ANY (ids);
+     GET DIAGNOSTICS claims = ROW_COUNT;
+     UPDATE graphile_worker._private_jobs SET locked_by = NULL, locked_at = NULL
+     WHERE locked_by IS NOT NULL AND locked_by NOT IN (SELECT id FROM magic_work.workers)
+       AND task_id IN (SELECT id FROM graphile_worker._private_tasks WHERE identifier LIKE 'magic %');
+     GET DIAGNOSTICS jobs = ROW_COUNT;
+     IF jobs > 0 THEN PERFORM pg_notify('jobs:insert', json_build_object('count', jobs)::text); END IF;
+     IF jobs + claims > 0 THEN PERFORM pg_notify('magic_claims', ''); END IF;
+   END
+   $function$;
+
+   -- Ends the leases that have run out. A lease runs only while somebody watches: time in which the database was away, and
+   -- nobody could have renewed it, does not count. A clock that was set does not end a lease either.
+   CREATE FUNCTION magic_work.end_expired_leases() RETURNS void LANGUAGE plpgsql AS $function$
+   DECLARE
+     moment timestamptz;
+     seen timestamptz;
+   BEGIN
+     SELECT at INTO STRICT seen FROM magic_work.watch FOR UPDATE;
+     moment := clock_timestamp();
+     UPDATE magic_work.watch SET at = moment;
+     IF moment < seen OR pg_postmaster_start_time() > seen THEN
+       UPDATE magic_work.workers SET leased_until = moment + lease;
+     ELSE
+       UPDATE magic_work.workers SET leased_until = least(moment + lease, leased_until + (moment - seen - lease / ${unwatchedShare}))
+       WHERE moment - seen > lease / ${unwatchedShare};
+     END IF;
+     PERFORM magic_work.end_leases(ARRAY(SELECT id FROM magic_work.workers WHERE leased_until < moment FOR UPDATE));
+   END
+   $function$;`,
+]
+
+/** Creates or updates the tables of queue and workers. When many processes start together, one does it and the others wait. */
 export async function migrateWork(database: Database): Promise<void> {
+  await migrateSchema(database, 'magic_work', steps)
+  const { runMigrations, silent } = await openQueue()
   const client = await database.pool.connect()
   try {
-    await client.query(`SELECT pg_advisory_lock(hashtext('magic_work'))`)
-    const { rows } = await client.query(`SELECT to_regclass('magic_work.results_at') AS made`)
-    if (rows[0].made === null) await client.query(tables)
-    const { runMigrations, silent } = await openQueue()
+    await client.query(`SELECT pg_advisory_lock(hashtext('graphile_worker'))`)
     await runMigrations({ pgPool: database.pool, logger: silent })
   } finally {
-    // With the connection the lock ends, too.
+    // Closing the connection releases the lock.
     client.release(true)
   }
 }

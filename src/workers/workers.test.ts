@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Postgres } from '../../test/postgres/server.ts'
 import { tinyExecutor } from '../../test/tiny-task-set.ts'
@@ -174,6 +175,49 @@ test('a drained worker finishes what it does and leaves the rest to others', asy
   const { workers, queue } = await workOverview(there.database)
   expect(workers).toMatchObject([{ name: 'next', state: 'working', calls: 4 }])
   expect(queue.waiting).toBe(0)
+})
+
+test('while an answer is not kept yet, no other call takes its place', async () => {
+  await using there = await world()
+  const counted = modelAround((request, signal) => tinyModel.ask(request, signal))
+  await there.work(counted, { calls: 1 })
+  const client = await there.database.pool.connect()
+  await client.query('BEGIN; LOCK TABLE magic.replies IN EXCLUSIVE MODE')
+  const scores = Promise.all(['shelf-0', 'boxes-0'].map((task) => there.evaluator.evaluate(one, task)))
+  while (counted.calls === 0) await sleep(20)
+  await sleep(500)
+  expect(counted.calls).toBe(1)
+  await client.query('COMMIT')
+  client.release()
+  await scores
+  expect(counted.calls).toBeGreaterThan(1)
+})
+
+test('while PostgreSQL is away, for longer than a lease, no work changes hands and no call is repeated', async () => {
+  await using there = await world()
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const slow = modelAround(async (request, signal) => {
+    asked.push(JSON.stringify(request))
+    begun.resolve()
+    await goOn.promise
+    return tinyModel.ask(request, signal)
+  })
+  const said: string[] = []
+  const leaseSeconds = 2
+  for (const name of ['one', 'two'])
+    await there.work(slow, { name, leaseSeconds, say: (text) => said.push(text) })
+  const scores = Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
+  await begun.promise
+  await postgres.halt()
+  await sleep(1500 * leaseSeconds)
+  // Answers come while nobody can keep them.
+  goOn.resolve()
+  await postgres.restart()
+  await scores
+  expect(new Set(asked).size).toBe(asked.length)
+  expect(said.filter((text) => text.includes('lease'))).toEqual([])
 })
 
 test("all workers together keep to the provider's limit that the run states", async () => {

@@ -1,5 +1,5 @@
-// node logged-server.ts LOG [SETTINGS]: the simulated model as a server of its own, which writes down when it was asked what
-// and when it had answered. It says its URL and runs until it is ended.
+// node logged-server.ts LOG [SETTINGS]: the simulated model as a server in its own process. It logs what it was asked, by
+// whom (the key) and when, and what it answered. It prints its URL and runs until it is killed.
 import { createHash } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -14,10 +14,16 @@ export interface LoggedServerSettings {
   readonly latencyMs?: number
   /** After so many answers the key `first` is refused; others are not. */
   readonly revokeAfter?: number
+  /** Answers carry the digest of their request as the name of the model, so that they can be found again. */
+  readonly marksAnswers?: boolean
 }
 
 const [log, settings = '{}'] = process.argv.slice(2)
-const { latencyMs = 0, revokeAfter = Number.POSITIVE_INFINITY } = JSON.parse(settings) as LoggedServerSettings
+const {
+  latencyMs = 0,
+  revokeAfter = Number.POSITIVE_INFINITY,
+  marksAnswers = false,
+} = JSON.parse(settings) as LoggedServerSettings
 const simulator = new SimulatedModel({ tasks: knownTasks(tinyTaskSet), seed: 1 })
 const file = openSync(log!, 'a')
 const json = { 'content-type': 'application/json' }
@@ -33,14 +39,17 @@ const server = createServer(async (request, response) => {
     response.writeHead(401, json).end(errorJson('The key was revoked.', 'invalid_request_error'))
     return
   }
-  writeSync(file, `asked ${digest}\n`)
+  const who = request.headers.authorization?.replace('Bearer ', '') ?? '-'
+  writeSync(file, `asked ${digest} ${who} ${Date.now()}\n`)
   const reading = readBody(body)
   if ('problem' in reading) return void response.writeHead(400, json).end()
   const completion = simulator.complete(reading.request, reading.seed)
   if (latencyMs > 0) await wait(latencyMs * (0.5 + Math.random()))
   if (response.destroyed) return
   answers += 1
-  response.writeHead(200, json).end(completionJson(completion, digest), () => {
+  const answer = completionJson(completion, digest)
+  const marked = marksAnswers ? JSON.stringify({ ...JSON.parse(answer), model: digest }) : answer
+  response.writeHead(200, json).end(marked, () => {
     writeSync(file, `answered ${digest}\n`)
   })
 })

@@ -7,6 +7,13 @@ import type { TrainRunSettings } from './small-training.ts'
 
 const script = (name: string) => new URL(name, import.meta.url).pathname
 
+/** A request to the model: the digest of its body, the key of who sent it, and when, in milliseconds since 1970. */
+export interface Ask {
+  readonly digest: string
+  readonly who: string
+  readonly at: number
+}
+
 /** The simulated model in a process of its own, which no crash of a trainer touches. */
 export class LoggedServer {
   readonly url: string
@@ -28,8 +35,17 @@ export class LoggedServer {
 
   /** Digests of the bodies that it was asked, answered or refused, in order. */
   log(what: 'asked' | 'answered' | 'refused'): string[] {
+    return this.#lines(what).map(([digest]) => digest!)
+  }
+
+  /** All that it was asked, in order. */
+  asks(): Ask[] {
+    return this.#lines('asked').map(([digest, who, at]) => ({ digest: digest!, who: who!, at: Number(at) }))
+  }
+
+  #lines(what: string): string[][] {
     const lines = readFileSync(this.#log, 'utf8').split('\n')
-    return lines.flatMap((line) => (line.startsWith(`${what} `) ? [line.slice(what.length + 1)] : []))
+    return lines.map((line) => line.split(' ')).flatMap(([word, ...rest]) => (word === what ? [rest] : []))
   }
 
   async close(): Promise<void> {

@@ -11,11 +11,12 @@ afterAll(() => stage.close())
 test.for([
   ['kill', 21],
   ['cut', 6],
-  ['crash', 15],
+  ['stop', 12],
+  ['away', 15],
   ['duplicate', 20],
   ['trainer', 30],
 ] as const)(
-  'the same weights, and nothing that was answered is asked again: %s after %d calls',
+  'the same weights, and only calls in flight at a lost worker are repeated: %s after %d calls',
   async ([fault, after]) => {
     expect(await stage.point(fault, after)).toHaveProperty('repeated')
   },

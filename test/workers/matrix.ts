@@ -1,16 +1,17 @@
-// node matrix.ts [POINTS]: trainings by workers in which something goes wrong, at many moments and in every way. POINTS is how many
-// there are in all, about; 112 by default.
+// node matrix.ts [POINTS] [--only FAULT]: trainings by workers in which something goes wrong, in every way and at many moments. There
+// are about POINTS of them, 112 by default.
 import { parseArgs } from 'node:util'
 import { deriveRandom } from '../../src/numerics/random.ts'
 import { faults, Stage } from './stage.ts'
 
-const { positionals } = parseArgs({ allowPositionals: true })
-const each = Math.max(1, Math.round(Number(positionals[0] ?? 112) / faults.length))
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
+const chosen = faults.filter((fault) => values.only === undefined || fault === values.only)
+const each = Math.max(1, Math.round(Number(positionals[0] ?? 112) / chosen.length))
 const stage = await Stage.open()
 const tally = { points: 0, bad: 0, repeated: 0, asked: 0 }
 try {
   for (let round = 0; round < each; round += 1) {
-    for (const fault of faults) {
+    for (const fault of chosen) {
       const after = Math.floor(deriveRandom(7, fault, round).uniform() * 40)
       tally.points += 1
       try {

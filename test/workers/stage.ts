@@ -8,14 +8,16 @@ import { LoggedServer } from '../crash/processes.ts'
 import { outcome } from '../crash/small-training.ts'
 import { SilentProxy } from '../postgres/proxy.ts'
 import { Postgres } from '../postgres/server.ts'
+import { needlessRepeats, repeatsOf, type Strike } from './repeated-calls.ts'
 import { trainByWorkers } from './small-training.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
-export const faults = ['kill', 'stop', 'cut', 'restart', 'crash', 'duplicate', 'trainer'] as const
+/** `away`: PostgreSQL is gone for longer than a lease. */
+export const faults = ['kill', 'stop', 'cut', 'restart', 'crash', 'away', 'duplicate', 'trainer'] as const
 export type Fault = (typeof faults)[number]
 
 const calls = 4
-const leaseSeconds = 2
+const leaseSeconds = 3
 const script = (name: string) => new URL(name, import.meta.url).pathname
 
 export interface PointReport {
@@ -23,9 +25,15 @@ export interface PointReport {
   readonly asked: number
 }
 
+interface StartedWorker {
+  /** Unique over all starts. The model's server knows it by this key. */
+  readonly key: string
+  readonly process: ChildProcess
+}
+
 /**
- * A PostgreSQL, a model that writes down what it was asked, and two workers, one of them behind a network that can fall silent.
- * On it trainings run in which something goes wrong.
+ * A PostgreSQL, a model that logs what it was asked, and two workers, the second behind a network that can fall silent. On it
+ * trainings run in which something goes wrong.
  */
 export class Stage {
   readonly #work = mkdtempSync(join(tmpdir(), 'magic-workers-'))
@@ -33,9 +41,10 @@ export class Stage {
   readonly #proxy: SilentProxy
   readonly #server: LoggedServer
   readonly #address: string
-  readonly #workers: ChildProcess[] = []
+  readonly #workers: StartedWorker[] = []
   #expected: ReadonlyMap<string, string> = new Map()
   #points = 0
+  #starts = 0
 
   private constructor(postgres: Postgres, proxy: SilentProxy, server: LoggedServer, address: string) {
     this.#postgres = postgres
@@ -45,10 +54,11 @@ export class Stage {
   }
 
   static async open(): Promise<Stage> {
-    const postgres = await Postgres.start({ durable: true })
+    // Commit times tell when an answer was kept.
+    const postgres = await Postgres.start({ durable: true, settings: ['track_commit_timestamp = on'] })
     const proxy = await SilentProxy.start(postgres.port)
     const log = join(mkdtempSync(join(tmpdir(), 'magic-log-')), 'server.log')
-    const server = await LoggedServer.start(log, { latencyMs: 20 })
+    const server = await LoggedServer.start(log, { latencyMs: 20, marksAnswers: true })
     const stage = new Stage(postgres, proxy, server, await postgres.database())
     const alone = join(stage.#work, 'alone')
     await trainByWorkers(alone, undefined, server.url)
@@ -59,7 +69,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    for (const worker of this.#workers) worker.kill('SIGKILL')
+    for (const { process } of this.#workers) process.kill('SIGKILL')
     await this.#server.close()
     await this.#proxy.stop()
     await this.#postgres.stop()
@@ -67,99 +77,125 @@ export class Stage {
   }
 
   /**
-   * A training in which this happens after so many calls. Throws unless it ends with the very weights of an undisturbed one, all
-   * that was asked is counted, and no more is asked twice than was in flight where the fault struck.
+   * A training in which a fault strikes after so many calls. Throws unless it ends with exactly the weights of an undisturbed
+   * one, everything that was asked is counted, and only calls in flight at a struck worker are repeated.
    */
   async point(fault: Fault, after: number): Promise<PointReport> {
     this.#points += 1
-    const before = this.#server.log('asked').length
+    const before = this.#server.asks().length
     const folder = join(this.#work, `run-${this.#points}`)
-    const struck = async () => {
-      while (this.#server.log('asked').length - before < after) await sleep(5)
+    const isTime = async () => {
+      while (this.#server.asks().length - before < after) await sleep(5)
     }
-    const { spent, at } =
+    const { spent, at, strike } =
       fault === 'trainer'
-        ? await this.#killTrainer(folder, struck)
-        : await this.#disturbed(folder, struck, fault)
+        ? await this.#killTrainer(folder, isTime)
+        : await this.#disturbed(folder, isTime, fault)
     for (const [file, content] of outcome(at))
-      if (content !== this.#expected.get(file))
-        throw new Error(`${file} is another one than without the fault`)
-    const asked = this.#server.log('asked').slice(before)
-    const repeated = asked.length - new Set(asked).size
-    const most = fault === 'duplicate' || fault === 'trainer' ? 0 : calls
-    if (repeated > most)
-      throw new Error(`${repeated} calls were repeated; at most ${most} can have been in flight`)
+      if (content !== this.#expected.get(file)) throw new Error(`${file} differs from that without the fault`)
+    const asks = this.#server.asks().slice(before)
+    const needless = needlessRepeats(asks, strike, await this.#keptAt(), calls)
+    if (needless.length > 0) throw new Error(needless.join('; '))
     // A call whose caller is gone counts only once it cannot be answered any more.
-    const counted = spent.calls + spent.unknown + most
-    if (counted < asked.length)
+    const mayBeOpen = strike?.worker === undefined ? 0 : calls
+    const counted = spent.calls + spent.unknown
+    if (counted + mayBeOpen < asks.length)
       throw new Error(
-        `${asked.length} calls were asked, and ${counted} are counted (${spent.unknown} unknown)`,
+        `${asks.length} calls were asked, and ${counted} are counted (${spent.unknown} unknown)`,
       )
-    return { repeated, asked: asked.length }
+    return { repeated: repeatsOf(asks).length, asked: asks.length }
   }
 
-  async #disturbed(folder: string, struck: () => Promise<void>, fault: Exclude<Fault, 'trainer'>) {
+  async #disturbed(folder: string, isTime: () => Promise<void>, fault: Exclude<Fault, 'trainer'>) {
     const training = trainByWorkers(folder, this.#address, this.#server.url)
     const isOver = training.then(
       () => true,
       () => true,
     )
-    if ((await Promise.race([struck(), isOver])) !== true) await this.#strike(fault)
-    return { ...(await training), at: folder }
+    const strike = (await Promise.race([isTime(), isOver])) === true ? undefined : await this.#strike(fault)
+    return { ...(await training), at: folder, strike }
   }
 
-  async #strike(fault: Exclude<Fault, 'trainer'>): Promise<void> {
-    const pastLease = leaseSeconds * 1000 + 500
+  async #strike(fault: Exclude<Fault, 'trainer'>): Promise<Strike> {
+    const at = Date.now()
+    const [first, second] = this.#workers as [StartedWorker, StartedWorker]
     switch (fault) {
       case 'kill':
-        this.#workers[0]!.kill('SIGKILL')
+        first.process.kill('SIGKILL')
         this.#start(0)
-        return
+        return { at, worker: first.key }
       case 'stop':
-        this.#workers[0]!.kill('SIGSTOP')
-        await sleep(pastLease)
-        this.#workers[0]!.kill('SIGCONT')
-        return
+        first.process.kill('SIGSTOP')
+        await this.#leaseGone(first)
+        first.process.kill('SIGCONT')
+        return { at, worker: first.key }
       case 'cut':
         this.#proxy.silence()
-        await sleep(pastLease)
+        await this.#leaseGone(second)
         this.#proxy.mend()
-        return
+        return { at, worker: second.key }
       case 'restart':
-        return this.#postgres.restart()
+        await this.#postgres.restart()
+        return { at }
       case 'crash':
         await this.#postgres.halt('immediate')
-        return this.#postgres.restart()
+        await this.#postgres.restart()
+        return { at }
+      case 'away':
+        await this.#postgres.halt('immediate')
+        await sleep(leaseSeconds * 1000 + 500)
+        await this.#postgres.restart()
+        return { at }
       case 'duplicate':
-        // Without their keys, so that nothing takes them for one.
+        // Without their keys: PostgreSQL must not recognise them as the same jobs.
         await this.#postgres.query(
           `INSERT INTO graphile_worker._private_jobs (task_id, payload, max_attempts)
            SELECT task_id, payload, max_attempts FROM graphile_worker._private_jobs`,
           this.#address,
         )
+        return { at }
     }
   }
 
+  async #leaseGone(worker: StartedWorker): Promise<void> {
+    const lease = `SELECT FROM magic_work.workers WHERE process = ${worker.process.pid}`
+    while ((await this.#postgres.query(lease, this.#address)).rowCount! > 0) await sleep(50)
+  }
+
+  /** When each answer was kept, by the digest of its request. */
+  async #keptAt(): Promise<Map<string, number>> {
+    const { rows } = await this.#postgres.query(
+      `SELECT reply::json->>'servedModel' AS digest, extract(epoch FROM min(pg_xact_commit_timestamp(xmin))) * 1000 AS at
+       FROM magic.replies WHERE ledger = (SELECT max(id) FROM magic.ledgers) GROUP BY 1`,
+      this.#address,
+    )
+    return new Map(rows.map(({ digest, at }) => [digest, Number(at)]))
+  }
+
   /** The run goes on in another folder, as on another machine. */
-  async #killTrainer(folder: string, struck: () => Promise<void>) {
+  async #killTrainer(folder: string, isTime: () => Promise<void>) {
     const words = [script('trainer-process.ts'), folder, this.#address, this.#server.url]
     const trainer = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'inherit'] })
     const ended = once(trainer, 'close')
-    await Promise.race([struck(), ended])
+    await Promise.race([isTime(), ended])
+    const strike: Strike = { at: Date.now() }
     trainer.kill('SIGKILL')
     await ended
     const at = `${folder}-moved`
     // Killed early enough, it has not begun yet.
     if (existsSync(folder)) cpSync(folder, at, { recursive: true })
     rmSync(folder, { recursive: true, force: true })
-    return { ...(await trainByWorkers(at, this.#address, this.#server.url)), at }
+    return { ...(await trainByWorkers(at, this.#address, this.#server.url)), at, strike }
   }
 
   /** The second one is behind the proxy. */
   #start(number: number): void {
     const address = number === 1 ? this.#proxy.through(this.#address) : this.#address
-    const settings: WorkerSettings = { name: `worker-${number}`, calls, leaseSeconds }
+    this.#starts += 1
+    const key = `worker-${number}-start-${this.#starts}`
+    const settings: WorkerSettings = { name: `worker-${number}`, calls, leaseSeconds, key }
     const words = [script('worker-process.ts'), address, this.#server.url, JSON.stringify(settings)]
-    this.#workers[number] = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'inherit'] })
+    const started = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'inherit'] })
+    this.#workers[number] = { key, process: started }
   }
 }

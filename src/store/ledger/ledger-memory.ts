@@ -7,31 +7,33 @@ import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import type { Ledger } from './ledger.ts'
 
-/** An evaluation; with its trace while it is new. */
+/** An evaluation, with its trace if it was just made. */
 export interface TracedEvaluation {
   readonly evaluation: Evaluation
   readonly trace?: Trace
 }
 
-/** Who makes a call that several processes need. */
+/** Decides which of several processes makes a call that all of them need. */
 export interface ReplyClaims {
-  /** Undefined if it is ours to make; else what another one has made, once it is there. */
+  /** Undefined if the call is ours to make; otherwise another process's answer, once it is there. */
   find<Value>(
     digest: string,
     find: () => Promise<Value | undefined>,
     signal: AbortSignal,
   ): Promise<Value | undefined>
-  /** It is in the ledger: whoever waits can have it. */
+  /** Keeps the call's slot busy until its answer is kept, so that a kill never loses more answers than there are slots. */
+  hold(): () => void
+  /** The answer is in the ledger for everybody who waits. */
   kept(digest: string): void
-  /** It could not be made: somebody else may try. */
+  /** The call came to nothing, and somebody else may try. */
   forgo(digest: string): Promise<void>
 }
 
 export type LedgerMemory = ReturnType<typeof memoryIn>
 
 /**
- * What a run pays for once. For training only: an evaluation of a policy asks afresh. One per ledger: identical work in
- * flight is shared within it. `onReply` is called with each new answer once it is stored.
+ * Everything that a run pays for once. Only training uses it; an evaluation of a policy asks afresh. Have one per ledger,
+ * because it also shares identical work in flight. `onReply` is called with each new answer once it is stored.
  */
 export function memoryIn(
   ledger: Ledger,
@@ -58,11 +60,16 @@ export function memoryIn(
     },
     async keep(digest, call) {
       const answer = call.reply as ChatAnswer
-      await ledger.keepReply(digest, answer)
+      const release = claims?.hold()
+      try {
+        await ledger.keepReply(digest, answer)
+      } finally {
+        release?.()
+      }
       onReply?.(digest, answer)
       if (claims === undefined) return call
       claims.kept(digest)
-      // Somebody who was taken for dead may have been first: what is handed on is what will be found.
+      // A worker that was taken for dead may have kept its answer first. Everybody must use the one in the ledger.
       return { ...call, reply: (await ledger.findReply(digest)) ?? answer }
     },
     forgo: async (digest) => claims?.forgo(digest),
@@ -72,7 +79,7 @@ export function memoryIn(
     async keep(digest, observation) {
       const json = JSON.parse(JSON.stringify(observation)) as JsonValue
       await ledger.keepObservation(digest, json)
-      // Another process may have been first: what is handed on is what will be found.
+      // Another process may have been first. Everybody must use the one in the ledger.
       return ((await ledger.findObservation(digest)) ?? json) as unknown as ToolObservation
     },
   })

@@ -5,36 +5,44 @@ import { migrate } from './migrations.ts'
 import { persistently } from './postgres-failure.ts'
 
 export interface DatabaseOptions {
-  /** Connections at most. */
+  /** Most connections. */
   readonly connections?: number
-  /** How long a server that cannot be reached is tried again before an error says so. */
+  /** How long to keep trying while the server cannot be reached. */
   readonly patienceMs?: number
-  /** A statement without an answer for so long is given up together with its connection, and tried again. */
+  /** A statement that gets no answer for this long is given up with its connection, and tried again. */
   readonly statementMs?: number
 }
 
-/** A value for a parameter: a Buffer goes in PostgreSQL's binary form. */
+/** A Buffer is sent in PostgreSQL's binary form. */
 type Parameter = string | number | boolean | Buffer | null
 
 /**
- * A PostgreSQL with our tables in it. Connections are pooled; one that breaks, or falls silent, is replaced, and what it was
- * asked is asked again. So every statement must be one that may be done twice.
+ * A PostgreSQL with our tables in it. Connections are pooled. When one breaks or falls silent, it is replaced and its
+ * statement is sent again, so every statement must be safe to run twice.
  */
 export class Database {
   readonly address: PostgresAddress
   /** For libraries that bring statements of their own. */
   readonly pool: Pool
-  readonly #patienceMs: number
+  readonly patienceMs: number
+  /** The longest that a statement can take, its cancellation included. */
+  readonly slowestMs: number
 
-  private constructor(address: PostgresAddress, pool: Pool, patienceMs: number) {
+  private constructor(
+    address: PostgresAddress,
+    pool: Pool,
+    { patienceMs, slowestMs }: { readonly patienceMs: number; readonly slowestMs: number },
+  ) {
     this.address = address
     this.pool = pool
-    this.#patienceMs = patienceMs
+    this.patienceMs = patienceMs
+    this.slowestMs = slowestMs
   }
 
-  /** Connects, and makes or renews the tables. */
+  /** Connects, and creates or updates the tables. */
   static async open(address: PostgresAddress, options: DatabaseOptions = {}): Promise<Database> {
     const { connections = 4, patienceMs = 60_000, statementMs = 30_000 } = options
+    const slowestMs = statementMs + Math.min(5000, statementMs)
     const { default: pg } = await requirePackage('A ledger on PostgreSQL', ['pg'], () => import('pg'))
     const pool = new pg.Pool({
       connectionString: address.reveal(),
@@ -42,17 +50,16 @@ export class Database {
       max: connections,
       connectionTimeoutMillis: Math.min(10_000, statementMs),
       idleTimeoutMillis: 30_000,
-      // A cut cable says nothing: the kernel asks, and a statement does not wait for ever.
+      // A cut cable raises no error. Keep-alive and time-outs notice it.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       statement_timeout: statementMs,
-      query_timeout: statementMs + Math.min(5000, statementMs),
+      query_timeout: slowestMs,
     })
-    // An idle connection that breaks is replaced when it is needed.
+    // A broken connection is replaced when it is needed. Without these listeners its error would end the process.
     pool.on('error', () => {})
-    // Nor must one that is lent to a library end the process.
     pool.on('connect', (client) => client.on('error', () => {}))
-    const database = new Database(address, pool, patienceMs)
+    const database = new Database(address, pool, { patienceMs, slowestMs })
     try {
       await migrate(database)
       return database
@@ -62,7 +69,7 @@ export class Database {
     }
   }
 
-  /** Runs a statement, again if its connection broke meanwhile. Whole numbers come back as numbers. */
+  /** Runs a statement, and again if its connection breaks. Integers come back as numbers. */
   query<Row>(text: string, values: readonly Parameter[] = []): Promise<Row[]> {
     return persistently(
       async () => {
@@ -70,7 +77,7 @@ export class Database {
         return rows as Row[]
       },
       this.address,
-      this.#patienceMs,
+      this.patienceMs,
     )
   }
 
@@ -88,7 +95,7 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   701: Number,
 }
 
-/** By the object id of a type; the driver's own would give whole numbers of 64 bits as text. */
+/** By the object id of a type. The driver's own parsers would return 64-bit integers as text. */
 function getTypeParser(type: number): (text: string) => unknown {
   return parsers[type] ?? ((text) => text)
 }

@@ -2,10 +2,7 @@ import { LedgerError } from '../ledger/ledger-error.ts'
 import { allowanceTables } from './allowance-tables.ts'
 import type { Database } from './database.ts'
 
-/** Any number, as long as nobody else locks it. */
-const lockNumber = 7_302_118_225
-
-/** What brings the tables from each version to the next. Those that are published are never changed, only followed by others. */
+/** Each step takes the tables from one version to the next. A published step is never changed; add another after it. */
 const migrations: readonly string[] = [
   `CREATE TABLE magic.ledgers (
      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -13,8 +10,8 @@ const migrations: readonly string[] = [
      title text NOT NULL, -- for people: the run's name when it began
      created_at timestamptz NOT NULL DEFAULT now()
    );
-   -- In all of these, texts are written as inside of a JSON string, since PostgreSQL has no text with a zero character; and a
-   -- row does not refer to its ledger's, which every insert would have to look up.
+   -- PostgreSQL texts cannot hold a zero character, so all texts are escaped as in JSON. Rows have no foreign key to their
+   -- ledger, because every insert would have to check it.
    CREATE TABLE magic.executions (
      ledger integer NOT NULL,
      id text COLLATE "C" NOT NULL,
@@ -51,7 +48,7 @@ const migrations: readonly string[] = [
      output bigint,
      PRIMARY KEY (ledger, digest)
    );
-   -- For the sum over all: it is read instead of the replies.
+   -- Sums over all replies read this index only.
    CREATE INDEX reply_usage ON magic.replies (ledger) INCLUDE (input, cached_input, output);
    CREATE TABLE magic.observations (
      ledger integer NOT NULL,
@@ -63,29 +60,38 @@ const migrations: readonly string[] = [
   allowanceTables,
 ]
 
+/** Creates or updates the tables of ledgers and budgets. */
+export function migrate(database: Database): Promise<void> {
+  return migrateSchema(database, 'magic', migrations)
+}
+
 /**
- * Makes our tables, or brings them up to date, once: of many processes that start together one does it and the others wait.
- * A newer version's tables are refused.
+ * Brings a schema of ours to its newest version. When many processes start together, one does it and the others wait. A
+ * schema that a newer version of magic wrote is refused.
  */
-export async function migrate(database: Database): Promise<void> {
-  const found = await versionOf(database)
-  if (found > migrations.length)
+export async function migrateSchema(
+  database: Database,
+  schema: string,
+  steps: readonly string[],
+): Promise<void> {
+  const found = await versionOf(database, schema)
+  if (found > steps.length)
     throw new LedgerError(
-      `The ledger at ${database.address.place} has version ${found}; this version of magic knows ${migrations.length}. Use the version that wrote it, or a newer one.`,
+      `The schema '${schema}' at ${database.address.place} has version ${found}; this version of magic knows ${steps.length}. Use the version that wrote it, or a newer one.`,
     )
-  if (found === migrations.length) return
-  // One statement list is one transaction: it holds the lock until all of it is there or nothing. Each step looks again, because
-  // somebody else may have gone before.
+  if (found === steps.length) return
+  // PostgreSQL runs a list of statements as one transaction, so the lock is held until all steps are done. Each step checks
+  // again whether it is needed, because another process may have been faster.
   await database.query(
     [
-      `SELECT pg_advisory_xact_lock(${lockNumber});`,
-      'CREATE SCHEMA IF NOT EXISTS magic;',
-      'CREATE TABLE IF NOT EXISTS magic.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());',
-      ...migrations.map(
+      `SELECT pg_advisory_xact_lock(hashtext('${schema}'));`,
+      `CREATE SCHEMA IF NOT EXISTS ${schema};`,
+      `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());`,
+      ...steps.map(
         (text, index) => `DO $migration$ BEGIN
-          IF NOT EXISTS (SELECT FROM magic.migrations WHERE version = ${index + 1}) THEN
+          IF NOT EXISTS (SELECT FROM ${schema}.migrations WHERE version = ${index + 1}) THEN
             ${text}
-            INSERT INTO magic.migrations (version) VALUES (${index + 1});
+            INSERT INTO ${schema}.migrations (version) VALUES (${index + 1});
           END IF;
         END $migration$;`,
       ),
@@ -93,14 +99,14 @@ export async function migrate(database: Database): Promise<void> {
   )
 }
 
-/** 0 where nothing of ours is there yet. */
-async function versionOf(database: Database): Promise<number> {
+/** 0 if the schema does not exist yet. */
+async function versionOf(database: Database, schema: string): Promise<number> {
   const [table] = await database.query<{ there: boolean }>(
-    "SELECT to_regclass('magic.migrations') IS NOT NULL AS there",
+    `SELECT to_regclass('${schema}.migrations') IS NOT NULL AS there`,
   )
   if (table?.there !== true) return 0
   const [row] = await database.query<{ version: number }>(
-    'SELECT coalesce(max(version), 0) AS version FROM magic.migrations',
+    `SELECT coalesce(max(version), 0) AS version FROM ${schema}.migrations`,
   )
   return row!.version
 }

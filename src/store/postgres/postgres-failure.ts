@@ -3,26 +3,26 @@ import { exitCode } from '../../problem.ts'
 import { LedgerError } from '../ledger/ledger-error.ts'
 import type { PostgresAddress } from './address.ts'
 
-/** What passes by itself: the server restarts, is full for a moment, or has ended one of two who waited for each other. */
+/** Errors that pass by themselves: the server restarts, has no free connection, or broke a deadlock. */
 const passing = /^(?:08...|57P0[1235]|57014|53300|40001|40P01|55P03|25006)$/
 
-/** What the network says where it is not PostgreSQL that speaks. */
+/** Errors of the network. */
 const network =
   /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EAI_AGAIN|ENOTFOUND)$/
 
-/** The client's own words, which carry no code. */
+/** Errors of the client, which have no code. */
 const lost =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered/
 
 export function isPassing(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   if (code !== undefined) return passing.test(code) || network.test(code)
-  // Several addresses of one name that all failed.
+  // One name with several addresses, all of which failed.
   if (error instanceof AggregateError) return error.errors.every(isPassing)
   return lost.test(message)
 }
 
-/** Tries again what may pass, ever more slowly, until patience ends. To be used only with what may be done twice. */
+/** Tries again after errors that pass by themselves, at growing intervals, until patience ends. The work may be done twice. */
 export async function persistently<Result>(
   work: () => Promise<Result>,
   address: PostgresAddress,
@@ -34,18 +34,22 @@ export async function persistently<Result>(
       return await work()
     } catch (error) {
       if (!isPassing(error)) throw explained(error, address)
-      if (performance.now() - start >= patienceMs)
-        throw new LedgerError(
-          `The ledger at ${address.place} could not be reached for ${patienceMs / 1000} s (${reasonOf(error, address)}). What it has acknowledged is kept: see that PostgreSQL runs and that MAGIC_LEDGER names it, and resume.`,
-          { exitCode: exitCode.unavailable },
-        )
+      if (performance.now() - start >= patienceMs) throw unreachable(address, patienceMs, error)
     }
-    // Not all at the same moment: a server that has just started is easily crowded.
+    // At random intervals, so that not everybody crowds a server that has just started.
     await sleep(pause * (0.5 + Math.random()))
   }
 }
 
-/** What PostgreSQL refused, as what a person can do about it; a mistake in our code stays as it is. */
+export function unreachable(address: PostgresAddress, patienceMs: number, error?: unknown): LedgerError {
+  const reason = error === undefined ? '' : ` (${reasonOf(error, address)})`
+  return new LedgerError(
+    `The ledger at ${address.place} could not be reached for ${patienceMs / 1000} s${reason}. Everything it has acknowledged is kept. Check that PostgreSQL is running and that MAGIC_LEDGER names it, then resume.`,
+    { exitCode: exitCode.unavailable },
+  )
+}
+
+/** A refusal by PostgreSQL that a person can fix, with the next step. Other errors are bugs of ours and stay as they are. */
 function explained(error: unknown, address: PostgresAddress): unknown {
   const { code } = error as { code?: string }
   const { place } = address

@@ -1,0 +1,132 @@
+import type { CallLimit } from '../models/call-limit.ts'
+import { Problem } from '../problem.ts'
+import { LedgerError } from '../store/ledger/ledger-error.ts'
+import type { Database } from '../store/postgres/database.ts'
+import type { ExecutorParts } from '../tasks/task-executor.ts'
+import { version } from '../training/prepare-run.ts'
+import { type Assignment, getAssignment, getContent, whyNot } from './assignment.ts'
+
+/** Opens what an assignment is about. If it throws, the error's message is the reason for a refusal. */
+export type OpenAssignment = (assignment: Assignment, means: OpeningMeans) => Promise<OpenedAssignment>
+
+export interface OpeningMeans {
+  readonly limit: CallLimit
+  /** A file that came with the assignment. */
+  file(sha256: string): Promise<Buffer>
+}
+
+export interface OpenedAssignment {
+  readonly parts: ExecutorParts
+  close(): Promise<void>
+}
+
+interface ServingOptions {
+  readonly database: Database
+  /** The worker's name, for people. */
+  readonly name: string
+  readonly limit: CallLimit
+  readonly open: OpenAssignment
+  readonly say: (text: string) => void
+  /** From now on, jobs of this assignment are taken. */
+  onOpened(digest: string, opened: OpenedAssignment): void
+  /** Nobody wants it any more: no further jobs are taken. Resolves once those under way are done. */
+  onUnwanted(digest: string): Promise<void>
+}
+
+/** The assignments that somebody wants, opened or refused by one worker. */
+export class ServedAssignments {
+  readonly #options: ServingOptions
+  readonly #opened = new Map<string, OpenedAssignment>()
+  readonly #refused = new Set<string>()
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(options: ServingOptions) {
+    this.#options = options
+  }
+
+  knows(digest: string): boolean {
+    return this.#opened.has(digest) || this.#refused.has(digest)
+  }
+
+  /** Looks for changes, after any look that is under way. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.catch(() => {}).then(() => this.#look())
+    return this.#looking
+  }
+
+  async close(): Promise<void> {
+    await this.#looking.catch(() => {})
+    for (const { close } of this.#opened.values()) await close()
+  }
+
+  async #look(): Promise<void> {
+    const { database, onUnwanted } = this.#options
+    const rows = await database.query<{ digest: string }>(
+      'SELECT digest FROM magic_work.assignments WHERE wanted_until > now()',
+    )
+    const wanted = new Set(rows.map(({ digest }) => digest))
+    for (const digest of this.#refused) if (!wanted.has(digest)) this.#refused.delete(digest)
+    for (const [digest, { close }] of this.#opened) {
+      if (wanted.has(digest)) continue
+      this.#opened.delete(digest)
+      onUnwanted(digest)
+        .then(close)
+        .catch(() => {})
+    }
+    for (const digest of wanted) if (!this.knows(digest)) await this.#take(digest)
+  }
+
+  async #take(digest: string): Promise<void> {
+    const { say, onOpened } = this.#options
+    const found = await this.#open(digest)
+    if ('refusal' in found) {
+      this.#refused.add(digest)
+      say(`Refuses assignment ${digest.slice(0, 8)}: ${found.refusal}.`)
+      return this.#record(digest, found.refusal)
+    }
+    this.#opened.set(digest, found)
+    await this.#record(digest)
+    onOpened(digest, found)
+    say(`Works on ${found.parts.set.name} with ${found.parts.model.identity.model}.`)
+  }
+
+  async #open(digest: string): Promise<OpenedAssignment | { readonly refusal: string }> {
+    const { database, limit, open } = this.#options
+    const assignment = await getAssignment(database, digest)
+    // Another version may not even be able to read the rest.
+    if (assignment.parts.version !== version)
+      return { refusal: `it is version ${version}, the run is of ${assignment.parts.version}` }
+    try {
+      const opened = await open(assignment, { limit, file: (sha256) => getContent(database, sha256) })
+      const refusal = whyNot(assignment.parts, opened.parts)
+      if (refusal === undefined) return opened
+      await opened.close()
+      return { refusal }
+    } catch (error) {
+      if (error instanceof LedgerError) throw error
+      return { refusal: reasonOf(error) }
+    }
+  }
+
+  /** Writes a refusal down for the trainer, or takes back an earlier one. */
+  async #record(digest: string, refusal?: string): Promise<void> {
+    const { database, name } = this.#options
+    if (refusal === undefined)
+      await database.query('DELETE FROM magic_work.refusals WHERE assignment = $1 AND worker = $2', [
+        digest,
+        name,
+      ])
+    else
+      await database.query(
+        `INSERT INTO magic_work.refusals (assignment, worker, reason) VALUES ($1, $2, $3)
+         ON CONFLICT (assignment, worker) DO UPDATE SET reason = excluded.reason, at = now()`,
+        [digest, name, refusal],
+      )
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const reason = message.replace(/\.$/, '')
+  return error instanceof Problem ? reason : `it failed to open the run (${reason})`
+}
