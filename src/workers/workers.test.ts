@@ -184,11 +184,14 @@ test('while an answer is not kept yet, no other call takes its place', async () 
   const client = await there.database.pool.connect()
   await client.query('BEGIN; LOCK TABLE magic.replies IN EXCLUSIVE MODE')
   const scores = Promise.all(['shelf-0', 'boxes-0'].map((task) => there.evaluator.evaluate(one, task)))
-  while (counted.calls === 0) await sleep(20)
-  await sleep(500)
-  expect(counted.calls).toBe(1)
-  await client.query('COMMIT')
-  client.release()
+  try {
+    while (counted.calls === 0) await sleep(20)
+    await sleep(500)
+    expect(counted.calls).toBe(1)
+  } finally {
+    await client.query('COMMIT')
+    client.release()
+  }
   await scores
   expect(counted.calls).toBeGreaterThan(1)
 })
