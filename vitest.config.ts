@@ -8,6 +8,7 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     reporters: ['default', './test/plain-summary.ts'],
+    setupFiles: ['./test/fixed-seed.ts'],
     unstubEnvs: true,
     restoreMocks: true,
     projects: [

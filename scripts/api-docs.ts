@@ -25,21 +25,10 @@ not here may change without notice.
 
 export const apiPage = () => readFileSync(page, 'utf8')
 
-/** The page, made anew. */
-export function makeApiPage(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'magic-api-'))
-  try {
-    const model = join(folder, 'api.json')
-    buildTypes({ model })
-    const { members } = JSON.parse(readFileSync(model, 'utf8')) as ApiItem
-    return pageOf(members?.[0]?.members ?? [])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-function pageOf(items: readonly ApiItem[]): string {
-  const rooms = Map.groupBy(items, roomOf)
+/** The page, from the data that `buildTypes` writes. */
+export function makeApiPage(model: string): string {
+  const { members } = JSON.parse(readFileSync(model, 'utf8')) as ApiItem
+  const rooms = Map.groupBy(members?.[0]?.members ?? [], roomOf)
   const sections = [...rooms.keys()].sort().map((room) => {
     const entries = rooms.get(room)!.toSorted((a, b) => (a.name! < b.name! ? -1 : 1))
     return `\n## ${room}\n${entries.map(entry).join('')}`
@@ -49,7 +38,7 @@ function pageOf(items: readonly ApiItem[]): string {
 
 /** The first folder below the temporary one that the declarations were made in. */
 function roomOf({ fileUrlPath = '' }: ApiItem): string {
-  const [, ...path] = fileUrlPath.replace(/^dist\//, '').split('/')
+  const [, ...path] = fileUrlPath.replace(/^build\//, '').split('/')
   return path.length > 1 ? path[0]! : 'general'
 }
 
@@ -92,4 +81,10 @@ function commentOf({ docComment = '' }: ApiItem): string {
     .trim()
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, makeApiPage())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = mkdtempSync(join(tmpdir(), 'magic-api-'))
+  const model = join(folder, 'api.json')
+  buildTypes({ model })
+  writeFileSync(page, makeApiPage(model))
+  rmSync(folder, { recursive: true })
+}

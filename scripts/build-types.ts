@@ -9,15 +9,16 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Where to write what. */
 interface TypesOutput {
   /** All declarations that the public names need, in one file. */
-  readonly declarations?: string
+  readonly declarations?: string | undefined
   /** The same with their comments as data, for the API reference. */
-  readonly model?: string
+  readonly model?: string | undefined
 }
 
 export function buildTypes({ declarations, model }: TypesOutput): void {
-  // Inside the project, so that packages are found from there, but not in node_modules: that would be a foreign package.
-  mkdirSync(join(root, 'dist'), { recursive: true })
-  const folder = mkdtempSync(join(root, 'dist/declarations-'))
+  // Inside the project, so that packages are found from there, but not in node_modules, where it would count as somebody else's,
+  // and not in dist/, which a build at the same time would empty.
+  mkdirSync(join(root, 'build'), { recursive: true })
+  const folder = mkdtempSync(join(root, 'build/declarations-'))
   try {
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
     const options = ['-p', 'tsconfig.build.json', '--outDir', folder]

@@ -5,9 +5,12 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiPage, makeApiPage } from '../scripts/api-docs.ts'
+import * as library from '../src/index.ts'
 
 // What a stranger does: install the packed package into an empty project, and use it. Nothing here needs a network: zod,
-// the only other package, is packed from this checkout.
+// the only other package, is packed from this checkout. The reference of the API is checked here too, since it comes from the
+// same build, which takes a while.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tools = join(root, 'node_modules/.bin')
@@ -19,16 +22,8 @@ let tarball: string
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'magic-stranger-'))
   const pack = async (folder: string) => {
-    const { stdout } = await run(
-      root,
-      'npm',
-      'pack',
-      folder,
-      '--json',
-      '--silent',
-      '--pack-destination',
-      project,
-    )
+    const words = ['pack', folder, '--json', '--silent', '--pack-destination', project]
+    const { stdout } = await run(root, 'npm', ...words)
     // The build that `prepack` starts may have printed something first.
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
     return join(project, filename)
@@ -40,6 +35,11 @@ beforeAll(async () => {
 }, 30 * minutes)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+test('docs/api.md shows the public names as the sources declare them', () => {
+  expect(apiPage(), 'run `npm run docs:api`').toBe(makeApiPage(join(project, 'api.json')))
+  for (const name of Object.keys(library)) expect(apiPage()).toContain(`\n### ${name}\n`)
+})
 
 test('publint and attw find nothing', async () => {
   const bytes = readFileSync(tarball)
@@ -214,7 +214,8 @@ async function fail(cwd: string, file: string, ...words: string[]): Promise<Ende
 function start(cwd: string, file: string, words: string[]): Promise<Ended> {
   // The Node that runs the tests comes first, as on a machine with Node 24.
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
-  const env = { ...process.env, PATH, NO_COLOR: '1', MAGIC_RUNS_DIR: 'runs' }
+  const MAGIC_API_MODEL = join(project, 'api.json')
+  const env = { ...process.env, PATH, NO_COLOR: '1', MAGIC_RUNS_DIR: 'runs', MAGIC_API_MODEL }
   return new Promise((resolve) => {
     execFile(file, words, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
