@@ -1,32 +1,32 @@
 import type { Realization } from '../library/role-space.ts'
 
-/** One placed role. Predecessors are positions of earlier units, ascending. The policy builds units without marks. */
+/** A placed role. Predecessors are positions of earlier units, ascending. The policy builds units without marks. */
 export interface Unit extends UnitMarks {
   readonly role: string
   readonly realization: Realization
   readonly predecessors: readonly number[]
 }
 
-/** What sets a unit apart from others of its role. */
+/** Distinguishes a unit from others of its role. */
 export interface UnitMarks {
-  /** Which agent it is. Agents of one role are told apart by it, and units of one agent are its rounds. */
+  /** The agent's number. It tells agents of one role apart; units of the same agent are its rounds. */
   readonly agent?: number
-  /** Instead of the execution's. */
+  /** Overrides the execution's temperature. */
   readonly temperature?: number
   /** One of the execution's further models, by name. */
   readonly model?: string
 }
 
 /**
- * How the results of units become the answer. The paper's is `summarizer`: a call that gets the results of all sinks.
- * `summarizer-of-all` gets those of all units. `vote` takes the most frequent answer of the sinks, `last` that of the only
- * sink, both without a call; `best` is a call that picks one of the sinks' answers as it is.
+ * How the results of units become the answer. `summarizer`, the paper's, is a call that gets the results of all
+ * sinks. `summarizer-of-all` gets those of all units. Without a call, `vote` takes the most frequent answer of the
+ * sinks, and `last` that of the only sink. `best` is a call that picks one of the sinks' answers unchanged.
  */
 export const finalizers = ['summarizer', 'summarizer-of-all', 'vote', 'last', 'best'] as const
 
 export type Finalizer = (typeof finalizers)[number]
 
-/** The marks that a unit has, and no others: what is usual leaves no trace in keys and files. */
+/** Only the marks that are set, so that unmarked units add nothing to keys and files. */
 export function marksOf({ agent, temperature, model }: UnitMarks): UnitMarks {
   return {
     ...(agent !== undefined && { agent }),
@@ -35,25 +35,28 @@ export function marksOf({ agent, temperature, model }: UnitMarks): UnitMarks {
   }
 }
 
-/** Nothing for a unit without marks. */
+/** Empty for a unit without marks. */
 export function marksText(unit: UnitMarks): readonly string[] {
   if (unit.agent === undefined && unit.temperature === undefined && unit.model === undefined) return []
   return [JSON.stringify(marksOf(unit))]
 }
 
-/** Nodes that a unit adds to a path of the expanded graph: a group is a worker and then its aggregator. */
+/** Nodes a unit adds to a path of the expanded graph: a group adds a worker and its aggregator. */
 export function depthOf(realization: Realization): number {
   return realization === 'atomic' ? 1 : 2
 }
 
-/** The outer graph: units in construction order, with edges from earlier ones only, so acyclic. `add` gives a new graph. */
+/**
+ * The outer graph: units in construction order, with edges only from earlier ones, so it is acyclic. Immutable: `add`
+ * returns a new graph.
+ */
 export class AgentGraph {
   static readonly empty: AgentGraph = new AgentGraph([], [], undefined)
 
   readonly units: readonly Unit[]
-  /** Per unit, the nodes on the longest path of the expanded graph that ends at its exit. */
+  /** Per unit, the number of nodes on the longest path of the expanded graph that ends at its exit. */
   readonly exitDepths: readonly number[]
-  /** Absent for the paper's, `summarizer`. */
+  /** Absent for the paper's finalizer, `summarizer`. */
   readonly finalizer?: Exclude<Finalizer, 'summarizer'>
 
   private constructor(
@@ -67,7 +70,7 @@ export class AgentGraph {
     Object.freeze(this)
   }
 
-  /** A graph from units in construction order; refuses self-, forward and duplicate predecessors. */
+  /** A graph from units in construction order. Throws for self-, forward and duplicate predecessors. */
   static of(units: Iterable<Unit>, finalizer: Finalizer = 'summarizer'): AgentGraph {
     let graph = AgentGraph.empty
     if (finalizer !== 'summarizer') graph = new AgentGraph([], [], finalizer)
@@ -75,7 +78,7 @@ export class AgentGraph {
     return graph
   }
 
-  /** A graph as it was written to a file. */
+  /** Reads a graph from its JSON form. */
   static from({ units, finalizer }: GraphJson): AgentGraph {
     return AgentGraph.of(units, finalizer)
   }
@@ -118,12 +121,12 @@ export class AgentGraph {
     return degrees
   }
 
-  /** Units that nobody listens to, ascending: their results go to the finalizer. */
+  /** Units nobody listens to, ascending. Their results go to the finalizer. */
   get sinks(): number[] {
     return [...this.outdegrees.entries()].filter(([, degree]) => degree === 0).map(([position]) => position)
   }
 
-  /** The graph as it is written to files and sent over the wire. */
+  /** The JSON form for files and the wire. */
   toJSON(): GraphJson {
     const { units, finalizer } = this
     return finalizer === undefined ? { units } : { units, finalizer }

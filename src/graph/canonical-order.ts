@@ -1,27 +1,26 @@
 import { type AgentGraph, marksText } from './agent-graph.ts'
 
 /**
- * The units of a graph in an order that depends on the graph's shape and labels only, not on how it was
- * built: `order[k]` is the position of the unit that comes k-th. Equal up to construction order means equal
- * here: two such graphs, each written in its canonical order, are the same list of units. Predecessors come
- * before their successors.
+ * The units of a graph in an order that depends only on its shape and labels, not on how it was built: `order[k]` is
+ * the position of the unit that comes k-th. Two graphs that differ only in construction order become the same list of
+ * units. Predecessors come before their successors.
  *
- * Exact, not a fingerprint of neighbourhoods: colours are refined until stable; where units still share a
- * colour, each in turn is singled out and the smallest resulting description wins. Symmetry found on the way
- * cuts that search, as McKay's nauty does, so that graphs of many equal units stay cheap.
+ * This is exact, not a fingerprint of neighbourhoods: colours are refined until stable; if units still share a
+ * colour, each in turn is singled out, and the smallest resulting description wins. Symmetries found on the way prune
+ * the search, as in McKay's nauty, so that graphs of many equal units stay cheap.
  */
 export function canonicalOrder(graph: AgentGraph): number[] {
   const predecessors = graph.units.map((unit) => unit.predecessors)
   const successors = graph.units.map((_, position) =>
     [...predecessors.keys()].filter((later) => predecessors[later]!.includes(position)),
   )
-  /** Permutations of the units that leave the graph as it is, as far as they are known. */
+  /** Known permutations of the units that leave the graph unchanged. */
   const automorphisms: (readonly number[])[] = []
   let best: Leaf | undefined
   visit(refine(initialColouring(graph)), [])
   return [...best!.order]
 
-  /** Explores the colourings below this one. Returns the length of the path at which the search shall go on. */
+  /** Explores the colourings below this one. Returns the path length at which the search should continue. */
   function visit(colouring: Colouring, path: readonly number[]): number {
     const cell = firstSharedCell(colouring)
     if (cell.length === 0) return visitLeaf(colouring, path)
@@ -38,16 +37,15 @@ export function canonicalOrder(graph: AgentGraph): number[] {
   function visitLeaf(colouring: Colouring, path: readonly number[]): number {
     const order = new Array<number>(colouring.length)
     for (const [unit, place] of colouring.entries()) order[place] = unit
-    // Labels need no mention: every leaf lists them in the same order, that of the initial colouring.
+    // Labels are left out: every leaf lists them in the same order, that of the initial colouring.
     const description = JSON.stringify(order.map((unit) => coloursOf(predecessors[unit]!, colouring)))
     if (best === undefined || description < best.description) {
       best = { order, description, path }
       return path.length
     }
     if (description > best.description) return path.length
-    // Two orders with one description: mapping one onto the other is a symmetry. It carries the finished
-    // branch of the best leaf onto this one, so nothing new is left here below the point where the two
-    // paths part.
+    // Two orders with the same description: mapping one onto the other is a symmetry. It carries the finished branch
+    // of the best leaf onto this one, so nothing new is left below the point where the two paths part.
     const automorphism = new Array<number>(order.length)
     for (const [place, unit] of best.order.entries()) automorphism[unit] = order[place]!
     automorphisms.push(automorphism)
@@ -55,7 +53,7 @@ export function canonicalOrder(graph: AgentGraph): number[] {
     return path.findIndex((unit, depth) => unit !== other[depth])
   }
 
-  /** Whether a known symmetry that keeps the path in place carries an explored unit onto this one. */
+  /** Whether a known symmetry that fixes the path maps an explored unit onto this one. */
   function isImage(unit: number, explored: readonly number[], path: readonly number[]): boolean {
     const symmetries = automorphisms.filter((image) => path.every((fixed) => image[fixed] === fixed))
     const reached = new Set(explored)
@@ -63,7 +61,7 @@ export function canonicalOrder(graph: AgentGraph): number[] {
     return reached.has(unit)
   }
 
-  /** Splits cells by how many predecessors and successors their units have in each cell, until nothing splits. */
+  /** Splits cells by how many predecessors and successors their units have in each cell, until stable. */
   function refine(colouring: Colouring): Colouring {
     const refined = placesBy(colouring.length, (unit) => [
       colouring[unit]!,
@@ -77,7 +75,7 @@ function coloursOf(units: readonly number[], colouring: Colouring): number[] {
   return units.map((unit) => colouring[unit]!).sort((a, b) => a - b)
 }
 
-/** Per unit the index of the first place that its cell of equally coloured units takes in the order. */
+/** Per unit, the first place in the order taken by its cell of equally coloured units. */
 type Colouring = readonly number[]
 
 interface Leaf {
@@ -87,7 +85,7 @@ interface Leaf {
   readonly path: readonly number[]
 }
 
-/** By level and then by label. Levels come first so that every later order has predecessors before successors. */
+/** By level, then by label. Levels come first so that predecessors precede successors in every refinement. */
 function initialColouring(graph: AgentGraph): Colouring {
   const levels: number[] = []
   for (const { predecessors } of graph.units) {
@@ -118,14 +116,14 @@ function firstSharedCell(colouring: Colouring): number[] {
   return [...colouring.keys()].filter((unit) => colouring[unit] === first)
 }
 
-/** The unit keeps the place of its cell, the others move behind it. */
+/** The unit keeps its cell's place; the others move behind it. */
 function singledOut(colouring: Colouring, unit: number, cell: readonly number[]): Colouring {
   const next = [...colouring]
   for (const other of cell) if (other !== unit) next[other] = colouring[unit]! + 1
   return next
 }
 
-// Code units, not locale: the order must be the same on every machine.
+// By code units, not locale: the order must be the same on every machine.
 function compareKeys([a, text]: readonly [number, string], [b, other]: readonly [number, string]): number {
   return a - b || (text < other ? -1 : text > other ? 1 : 0)
 }

@@ -4,25 +4,28 @@ const workersPerGroup = 3
 
 /** One agent of the expanded graph: an atomic unit's executor, or a worker or the aggregator of a group. */
 export interface ExpandedNode {
-  /** The outer unit that it belongs to. */
+  /** The outer unit it belongs to. */
   readonly unit: number
   readonly part: 'atomic' | 'worker' | 'aggregator'
   /** 0, 1 or 2 for a worker, else 0. */
   readonly worker: number
-  /** Positions of the nodes whose messages it receives, ascending; all are smaller than its own. */
+  /** Positions of the nodes it receives messages from, ascending; all precede its own. */
   readonly predecessors: readonly number[]
 }
 
 /** The atomic-agent graph that is executed. Nodes are in dependency order. */
 export interface ExpandedGraph {
   readonly nodes: readonly ExpandedNode[]
-  /** Per outer unit, the node that speaks for it: itself, or the group's aggregator. */
+  /** Per outer unit, the node that speaks for it: the unit itself or its group's aggregator. */
   readonly exits: readonly number[]
   /** Nodes whose results the finalizer receives. */
   readonly sinks: readonly number[]
 }
 
-/** Replaces every group by its workers and aggregator. Workers receive all external predecessors, the aggregator only its workers. */
+/**
+ * Replaces every group by its workers and aggregator. Workers hear all external predecessors, the aggregator only its
+ * workers.
+ */
 export function expand(graph: AgentGraph): ExpandedGraph {
   const nodes: ExpandedNode[] = []
   const exits: number[] = []
@@ -42,7 +45,7 @@ export function expand(graph: AgentGraph): ExpandedGraph {
   return { nodes, exits, sinks: graph.sinks.map((unit) => exits[unit]!) }
 }
 
-/** N_exp, E_exp of the expanded graph. */
+/** N_exp and E_exp: nodes and edges of the expanded graph. */
 export function expandedCounts(graph: AgentGraph): { nodes: number; edges: number } {
   const { nodes } = expand(graph)
   return { nodes: nodes.length, edges: nodes.reduce((sum, node) => sum + node.predecessors.length, 0) }

@@ -3,9 +3,9 @@ import { AgentGraph, marksText } from './agent-graph.ts'
 import { canonicalOrder } from './canonical-order.ts'
 
 /**
- * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order.
- * It covers roles, realizations, edges, marks and finalizer, so it names the same graph in every run and in every library with
- * these role names.
+ * The identity of a graph: a digest that is equal exactly for graphs that differ only in construction order. It
+ * covers roles, realizations, edges, marks and finalizer, so it names the same graph in every run and in every
+ * library with these role names.
  */
 export function graphKey(graph: AgentGraph): string {
   const known = keys.get(graph)
@@ -19,10 +19,10 @@ export function graphKey(graph: AgentGraph): string {
   return key
 }
 
-/** Graphs never change, and a training asks for the keys of the same ones again and again. */
+/** Cached: graphs are immutable, and a training asks for the same keys many times. */
 const keys = new WeakMap<AgentGraph, string>()
 
-/** The same graph as if its units had been added in another order: `order[k]` is the unit that comes k-th. */
+/** The same graph with its units added in another order: `order[k]` is the unit that comes k-th. */
 export function reorder(graph: AgentGraph, order: readonly number[]): AgentGraph {
   const placeOf = new Map(order.map((unit, place) => [unit, place]))
   if (order.length !== graph.size || graph.units.some((_, unit) => !placeOf.has(unit))) {

@@ -2,17 +2,17 @@ import { type Realization, type RoleSpace, realizations } from '../library/role-
 import { Problem } from '../problem.ts'
 import { AgentGraph, depthOf, type Unit } from './agent-graph.ts'
 
-/** The organization space a run may use: everything, or one granularity throughout. */
+/** The organisations a run may use: any, or only one granularity. */
 export type Restriction = 'mixed' | 'all-atomic' | 'all-group'
 
 export interface GraphLimits {
-  /** Outer units at most (N_max). */
+  /** Most outer units (N_max). */
   readonly maxUnits: number
-  /** Nodes at most on the longest path of the expanded graph; the finalizer is not counted. */
+  /** Most nodes on the longest path of the expanded graph, not counting the finalizer. */
   readonly maxDepth: number
 }
 
-/** Everything that decides which additions are legal, apart from the graph itself. */
+/** Everything besides the graph that decides which additions are legal. */
 export interface ConstructionSpace extends GraphLimits {
   readonly roles: RoleSpace
   readonly restriction: Restriction
@@ -20,7 +20,7 @@ export interface ConstructionSpace extends GraphLimits {
 
 export type Action = { readonly type: 'stop' } | ({ readonly type: 'add' } & Unit)
 
-/** Which actions are legal, as masks in library order. They nest: a legal edge lies in a legal realization of a legal role. */
+/** Legal actions as masks in library order. They nest: a legal edge belongs to a legal realization of a legal role. */
 export interface LegalityMasks {
   /** R + 1 entries: the roles, then STOP. */
   readonly roles: Uint8Array
@@ -56,7 +56,7 @@ export function legalityMasks(graph: AgentGraph, space: ConstructionSpace): Lega
   return { roles: roleMask, realizations: realizationMask, edges: edgeMask }
 }
 
-/** Why an action may not be taken, or undefined when it may. */
+/** Why an action is illegal, or undefined if it is legal. */
 export function whyIllegal(action: Action, graph: AgentGraph, space: ConstructionSpace): string | undefined {
   if (action.type === 'stop') return undefined
   const masks = legalityMasks(graph, space)
@@ -91,7 +91,7 @@ export function apply(
   return graph.add(action)
 }
 
-/** Refuses a graph that the limits, the library or the restriction would not have let arise. */
+/** Throws unless the graph is possible under the limits, the library and the restriction. */
 export function assertLegalGraph(graph: AgentGraph, space: ConstructionSpace): void {
   assertUnitLimit(graph, space)
   graph.units.reduce((built, unit) => apply({ type: 'add', ...unit }, built, space), AgentGraph.empty)

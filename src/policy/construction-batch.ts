@@ -1,12 +1,12 @@
 import { type Construction, type ConstructionJob, constructGraphs } from './construction.ts'
 import type { ConstructionPolicy } from './policy.ts'
 
-/** More would keep other work of the process waiting for longer than it saves. */
+/** A larger batch would delay other work in this process for longer than it saves. */
 const largestBatch = 16
 
 /**
- * Builds graphs that are asked for at about the same time together, which takes a fraction of the time. They are the same
- * as if built one by one.
+ * Builds graphs requested at about the same time in one batch, which takes a fraction of the time. The results are
+ * the same as when built one by one.
  */
 export function constructionBatch(
   policy: ConstructionPolicy,

@@ -10,7 +10,7 @@ import type { ConstructionPolicy } from './policy.ts'
 /** One graph to build. */
 export interface ConstructionJob {
   readonly query: ArrayLike<number>
-  /** Without it the most probable choice is taken at every step; dropout needs it. */
+  /** Without it, the most probable choice is taken at every step. Required for dropout. */
   readonly random?: Random
   readonly restriction: Restriction
   readonly temperature: number
@@ -18,7 +18,7 @@ export interface ConstructionJob {
   readonly dropout: boolean
 }
 
-/** One visited state and the action taken: all that an update needs to recompute its probability. */
+/** A visited state and the action taken: what an update needs to recompute its probability. */
 export interface ConstructionStep {
   readonly graph: AgentGraph
   readonly action: Action
@@ -27,13 +27,13 @@ export interface ConstructionStep {
 
 export interface Construction {
   readonly graph: AgentGraph
-  /** Additions and then STOP, also where the unit limit left no other choice. */
+  /** The additions, then STOP, even if the unit limit left no other choice. */
   readonly steps: readonly ConstructionStep[]
 }
 
 /**
- * Builds graphs until STOP, all of them together: every round takes one decision for each unfinished graph.
- * A graph is the same whether built alone or with others: it has its own random draws, and kernels keep rows apart.
+ * Builds graphs until STOP, all in parallel: every round takes one decision for each unfinished graph. A graph is the
+ * same whether built alone or with others: it has its own random draws, and kernels compute each row independently.
  */
 export function constructGraphs(
   policy: ConstructionPolicy,
@@ -70,7 +70,7 @@ function constructTogether(
         const dropoutKeep = dropout ? drawDropout(policy, graph, job.random!) : null
         return { job, query, graph, dropoutKeep }
       })
-      // At the unit limit STOP has probability one: nothing to compute, nothing to draw.
+      // At the unit limit STOP has probability one: nothing to compute or draw.
       const undecided = states.filter(({ graph }) => graph.size < policy.options.dimensions.maxUnits)
       const actions = policy.scratch(() => sampleActions(policy, queries, undecided))
       for (const [position, entry] of open.entries()) {
@@ -86,7 +86,7 @@ function constructTogether(
   })
 }
 
-/** One forward pass for all states. The lower heads are evaluated only for the drawn branches. */
+/** One forward pass for all states. The lower heads are evaluated only for the branches drawn. */
 function sampleActions(
   policy: ConstructionPolicy,
   queries: QueryFeatures,

@@ -5,7 +5,7 @@ import type { NetworkWeights } from './network-weights.ts'
 
 export type QueryContext = ReturnType<typeof queryContext>
 
-/** The part of both projections that depends on the query alone, computed once for all decisions about it. */
+/** The part of both projections that depends only on the query, computed once for all its decisions. */
 export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tensor) {
   return {
     graph: tape.bias(weights.graph.bias, tape.linear(queries, weights.graph.query)),
@@ -14,8 +14,8 @@ export function queryContext(tape: Tape, weights: NetworkWeights, queries: Tenso
 }
 
 /**
- * g_t = LayerNorm(W_g [g_pool; q] + b_g) and c_t = LayerNorm(GELU(W_c [g_t; q; n/N; 1 − n/N] + b_c)), a row per decision.
- * `progress` holds n/N per decision.
+ * g_t = LayerNorm(W_g [g_pool; q] + b_g) and c_t = LayerNorm(GELU(W_c [g_t; q; n/N; 1 − n/N] + b_c)), one row per
+ * decision. `progress` holds n/N per decision.
  */
 export function decisionContext(
   tape: Tape,

@@ -4,7 +4,7 @@ import type { EncodedUnits } from './edge-aware-gru.ts'
 import type { NetworkWeights } from './network-weights.ts'
 import type { SemanticTables } from './semantic-tables.ts'
 
-/** A decision, a role's realization, and the existing units that it may listen to. */
+/** A decision, a role's realization, and the existing units it may listen to. */
 interface EdgeBranch {
   readonly decision: number
   readonly branch: number
@@ -14,8 +14,8 @@ interface EdgeBranch {
 export type DecisionBatch = ReturnType<typeof decisionHeads>
 
 /**
- * The action heads on the contexts c_t of several decisions, each evaluated only for the branches asked for. Lists such as
- * `decisions` and `roles` run in parallel.
+ * The action heads on the contexts c_t of several decisions, evaluated only for the requested branches. Lists such as
+ * `decisions` and `roles` are parallel.
  */
 export function decisionHeads(
   tape: Tape,
@@ -57,7 +57,10 @@ export function decisionHeads(
     granularityLogits: (decisions: List, roles: List) =>
       branchLogits(granularity, tables.granularity, decisions, roles),
 
-    /** ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), for each existing unit j of each pair in turn. */
+    /**
+     * Connection scores ℓ_{r,z,j} = v_{r,z}ᵀ k_j + MLP([v_{r,z}; h_j; v_{r,z} ⊙ h_j]), for each existing unit j of
+     * each pair in turn.
+     */
     edgeLogits(pairs: readonly EdgeBranch[]): Tensor {
       const perUnit = (value: (pair: EdgeBranch, index: number) => number) =>
         tape.indices(pairs.flatMap((pair, index) => pair.units.map(() => value(pair, index))))

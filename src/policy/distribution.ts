@@ -12,7 +12,7 @@ export interface Logits {
   readonly edges: Float64Array
 }
 
-/** Log-probabilities of every legal branch, in the same layout; of edges also those of their absence. */
+/** Log-probabilities of every legal branch, in the same layout; for edges also of their absence. */
 export interface LogProbabilities extends Logits {
   readonly absentEdges: Float64Array
 }
@@ -26,14 +26,15 @@ export function emptyLogits(roles: number, units: number): Logits {
 }
 
 /**
- * The policy at one state: a role or STOP, then the role's realization, then an independent yes or no for every legal
- * predecessor, all from tempered logits and in doubles. Each level is computed on first use. A draw therefore reads only
- * the branches it takes, and the logits of lower levels may be filled in after a higher level was drawn.
+ * The policy's distribution over actions at one state: a role or STOP, then the role's realization, then an
+ * independent yes or no for every legal predecessor, all from tempered logits and in doubles. Each level is computed
+ * on first use, so a draw reads only the branches it takes, and logits of lower levels may be filled in after a
+ * higher level was drawn.
  */
 export class ActionDistribution {
   readonly masks: LegalityMasks
   readonly temperature: number
-  /** Existing units, which are the predecessors to choose from. */
+  /** Number of existing units, the possible predecessors. */
   readonly units: number
   readonly #space: RoleSpace
   readonly #logits: Logits
@@ -63,12 +64,12 @@ export class ActionDistribution {
     return Math.exp(this.#roleLevel()[role]!)
   }
 
-  /** Of a realization, given its role. */
+  /** π(z | r). */
   realizationProbability(branch: number): number {
     return Math.exp(this.#realizationLevel(branch >> 1)[branch]!)
   }
 
-  /** Of an edge from an existing unit, given role and realization; 0 where it is illegal. */
+  /** Probability of an edge from an existing unit, given role and realization; 0 if illegal. */
   edgeProbability(branch: number, unit: number): number {
     const edge = branch * this.units + unit
     return this.masks.edges[edge] ? Math.exp(this.#edgeLevel(branch)[edge]!) : 0
@@ -94,8 +95,8 @@ export class ActionDistribution {
   }
 
   /**
-   * One uniform draw per choice: role, realization, then the legal predecessors in construction order. Without random
-   * numbers the most probable is taken at each of them.
+   * One uniform draw per choice: role, realization, then the legal predecessors in construction order. Without
+   * `random`, the most probable choice is taken each time.
    */
   sample(random?: Random): Action {
     const role = this.sampleRole(random)
@@ -103,7 +104,7 @@ export class ActionDistribution {
     return this.addition(this.sampleBranch(role, random), random)
   }
 
-  /** A role's position, or the number of roles for STOP. */
+  /** A role's index, or the number of roles for STOP. */
   sampleRole(random?: Random): number {
     return draw(this.#roleLevel(), 0, this.masks.roles.length, random)
   }
@@ -112,7 +113,7 @@ export class ActionDistribution {
     return draw(this.#realizationLevel(role), role * 2, role * 2 + 2, random)
   }
 
-  /** The addition of a drawn branch, with its predecessors drawn. */
+  /** The addition for a drawn branch, with its predecessors drawn. */
   addition(branch: number, random?: Random): Action {
     const present = this.#edgeLevel(branch)
     const predecessors: number[] = []
@@ -171,7 +172,7 @@ export class ActionDistribution {
     return this.#known.realizations
   }
 
-  /** Log-probabilities of the legal entries; the others get −∞. */
+  /** Log-probabilities of the legal entries, −∞ for the others. */
   #softmax(level: 'roles' | 'realizations', from: number, to: number): void {
     const [logits, mask, into] = [this.#logits[level], this.masks[level], this.#known[level]]
     const { temperature } = this
@@ -203,8 +204,8 @@ function logSigmoid(x: number): number {
 }
 
 /**
- * The index whose cumulative probability first exceeds a uniform draw, or the most probable one without random numbers;
- * masked entries have probability 0.
+ * The index at which the cumulative probability first exceeds a uniform draw, or the most probable one without
+ * `random`. Masked entries have probability 0.
  */
 function draw(logProbabilities: Float64Array, from: number, to: number, random?: Random): number {
   const target = random?.uniform() ?? Number.POSITIVE_INFINITY
@@ -220,7 +221,7 @@ function draw(logProbabilities: Float64Array, from: number, to: number, random?:
     if (target < cumulative) return i
   }
   if (random === undefined && cumulative > 0.5) return best
-  // Rounding may leave the sum just below one. NaN leaves it at zero.
+  // Rounding may leave the sum just below one; NaN leaves it at zero.
   if (cumulative > 0.5) return last
   throw new RangeError(
     'The policy gives no probabilities: its weights or the query embedding are not finite.',

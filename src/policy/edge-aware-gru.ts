@@ -9,7 +9,7 @@ import type { UnitTable } from './semantic-tables.ts'
 export interface NetworkState {
   readonly graph: AgentGraph
   readonly query: number
-  /** Per unit H entries of 0 (dropped) or 1 (kept); null in evaluation mode. */
+  /** Per unit, H entries of 0 (dropped) or 1 (kept); null without dropout. */
   readonly dropoutKeep: readonly Uint8Array[] | null
 }
 
@@ -21,32 +21,35 @@ export interface EncodedUnits {
   readonly lists: RaggedIndices
 }
 
-/** What the units read of the queries. */
+/** The query features that units read. */
 export interface UnitQueries {
   /** W_q q. */
   readonly unit: Tensor
-  /** W_ih W_q q + b_ih, on request. */
+  /** W_ih W_q q + b_ih, if requested. */
   readonly folded: Tensor | undefined
 }
 
 interface UnitEncoder {
   readonly weights: NetworkWeights
   readonly roles: RoleSpace
-  /** 1 / (1 − dropout rate): what a kept entry is multiplied by. */
+  /** 1 / (1 − dropout rate), the factor of kept entries. */
   readonly dropoutScale: number
 }
 
-/** Unit i of every graph that has one. Graphs are sorted by falling size, so each step's are a prefix of the last step's. */
+/**
+ * Unit i of every graph that has one. Graphs are sorted by decreasing size, so each step's graphs are a prefix of the
+ * previous step's.
+ */
 interface Step {
   readonly graphs: readonly number[]
-  /** Its first row among all units. */
+  /** Index of its first row among all units. */
   readonly start: number
 }
 
 /**
  * The edge-aware GRU: p_i = Mean_{j→i} h_j, v_i = W_x x_i + W_p p_i + W_q q, u_i = GRUCell(Dropout(v_i), u_{i−1}),
- * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. Where table and queries are folded, which requires that there is
- * no dropout, the input projection of a unit is a sum of table rows; only the predecessors' part is multiplied.
+ * h_i = LayerNorm(u_i), for all graphs at once, unit by unit. If table and queries are folded (only possible without
+ * dropout), a unit's input projection is a sum of table rows, and only the predecessors' part needs a multiplication.
  */
 export function encodeUnits(
   tape: Tape,
@@ -108,7 +111,7 @@ function stepsOf(states: readonly NetworkState[]): Step[] {
   }
 }
 
-/** x_i = W_s e_i + e_z + e_pos + e_deg− + e_deg+ as table rows to add up, and the row of the query, in step order. */
+/** The terms of x_i = W_s e_i + e_z + e_pos + e_deg− + e_deg+ as table rows to sum, and the query's row, in step order. */
 function unitTerms(
   roles: RoleSpace,
   states: readonly NetworkState[],
@@ -138,7 +141,7 @@ function unitTerms(
   return { units, queries }
 }
 
-/** Adds W_p·p_i to v_i or, if that is folded, W_ih·W_p·p_i to the rows that have predecessors. */
+/** Adds W_p·p_i to v_i or, if folded, W_ih·W_p·p_i to the rows that have predecessors. */
 function addPredecessors(
   tape: Tape,
   { predecessor, gru }: NetworkWeights,
@@ -157,7 +160,7 @@ function addPredecessors(
   tape.scatter(tape.linear(tape.linear(means, predecessor), gru.input), tape.indices(listening), input)
 }
 
-/** Inverted dropout; a row without a mask passes unchanged. */
+/** Inverted dropout; a row without a mask is unchanged. */
 function dropout(
   tape: Tape,
   input: Tensor,
@@ -175,7 +178,7 @@ function dropout(
   return tape.scale(input, constant, tape.zeros(input.rows, input.columns))
 }
 
-/** Positions and degrees beyond their tables are an error, never clamped. */
+/** Positions and degrees outside their tables throw; they are never clamped. */
 function inTable(index: number, rows: number): number {
   if (index >= rows)
     throw new RangeError(`A position or degree of ${index} is outside the table of ${rows} rows.`)

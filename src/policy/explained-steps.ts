@@ -3,17 +3,17 @@ import type { Action, Restriction } from '../graph/legality.ts'
 import { realizations } from '../library/role-space.ts'
 import type { ConstructionPolicy } from './policy.ts'
 
-/** A decision with the probabilities that stood behind it. */
+/** A decision with the probabilities behind it. */
 export interface ExplainedStep {
   readonly action: Action
-  /** No other action was legal. */
+  /** Whether no other action was legal. */
   readonly forced: boolean
   readonly probability: number
   readonly stop: number
   readonly roles: Readonly<Record<string, number>>
   /** Of the chosen role. */
   readonly realizations?: Readonly<Record<string, number>>
-  /** Of the chosen branch, by the position of the existing unit; null where an edge is not legal. */
+  /** For the chosen branch, by the existing unit's position; null if the edge is illegal. */
   readonly edges?: readonly (number | null)[]
 }
 

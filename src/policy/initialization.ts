@@ -3,9 +3,9 @@ import { deriveRandom } from '../numerics/random.ts'
 import { type PolicyDimensions, parameterShapes } from './parameter-shapes.ts'
 
 /**
- * PyTorch's defaults in distribution: linear and GRU layers uniform in ±1/√fan_in (GRU: ±1/√H), embeddings N(0, 1),
- * LayerNorm 1 and 0, the empty-graph vector N(0, 0.02²). Each tensor has a generator of its own, so the draw depends on
- * seed and name alone and is the same on every machine.
+ * PyTorch's default distributions: linear and GRU layers uniform in ±1/√fan_in (GRU: ±1/√H), embeddings N(0, 1),
+ * LayerNorm 1 and 0, the empty-graph vector N(0, 0.02²). Each tensor has its own generator, so its values depend only
+ * on seed and name and are the same on every machine.
  */
 export function initializeParameters(dimensions: PolicyDimensions, seed: number): ParameterValues {
   const shapes = parameterShapes(dimensions)
@@ -25,7 +25,7 @@ export function initializeParameters(dimensions: PolicyDimensions, seed: number)
   return values
 }
 
-/** A bias has its weight's fan-in. */
+/** A bias has the fan-in of its weight. */
 function fanIn(name: string, shapes: ReadonlyMap<string, readonly number[]>): number {
   return shapes.get(name.replace(/\.bias$/, '.weight'))!.at(-1)!
 }

@@ -8,12 +8,12 @@ interface Weights {
   readonly entropy: number
 }
 
-/** H: how undecided the policy is. */
+/** Entropy H of the policy. */
 export function entropy(policy: ActionDistribution): number {
   return weigh(policy, policy, { divergence: 0, entropy: -1 })
 }
 
-/** KL from the policy to a reference over the same legal actions. */
+/** KL(policy ‖ reference) over the same legal actions. */
 export function klDivergence(policy: ActionDistribution, reference: ActionDistribution): number {
   return weigh(policy, reference, { divergence: 1, entropy: 0 })
 }

@@ -3,7 +3,7 @@ import type { Tensor, Workspace } from '../numerics/workspace.ts'
 import type { DecisionBatch } from './decision-heads.ts'
 import { emptyLogits, type Logits } from './distribution.ts'
 
-/** Output i of a head is the logit `indices[i]` of decision `decisions[i]`. */
+/** Output i of a head is logit `indices[i]` of decision `decisions[i]`. */
 interface Reading {
   readonly head: Tensor
   readonly level: keyof Logits
@@ -13,7 +13,7 @@ interface Reading {
 
 export type LegalLogits = ReturnType<typeof openLogits>
 
-/** The logits of several decisions, level by level as the heads are asked for them, and the way to send gradients back. */
+/** The logits of several decisions, evaluated level by level, and how to pass gradients back to the heads. */
 export function openLogits(batch: DecisionBatch, masks: readonly LegalityMasks[], workspace: Workspace) {
   type List = readonly number[]
   const values = masks.map((mask) => emptyLogits(mask.roles.length - 1, unitsOf(mask)))
@@ -26,7 +26,7 @@ export function openLogits(batch: DecisionBatch, masks: readonly LegalityMasks[]
   return {
     values,
 
-    /** STOP and every legal role of every decision. Gives the legal roles as parallel lists. */
+    /** STOP and every legal role of every decision. Returns the legal roles as parallel lists. */
     readRoles(): { decisions: number[]; roles: number[] } {
       const decisions: number[] = []
       const roles: number[] = []
@@ -75,7 +75,7 @@ export function openLogits(batch: DecisionBatch, masks: readonly LegalityMasks[]
   }
 }
 
-/** Asks all heads for every legal branch. */
+/** The logits of every legal branch. */
 export function legalLogits(
   batch: DecisionBatch,
   masks: readonly LegalityMasks[],

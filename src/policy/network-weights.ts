@@ -4,8 +4,8 @@ import type { PolicyDimensions } from './parameter-shapes.ts'
 export type NetworkWeights = ReturnType<typeof networkWeights<Tensor>>
 
 /**
- * Every weight of the network under the name of the equations, with its PyTorch name and shape, `[out, in]` for a linear
- * layer. Weights of concatenated inputs are split by `columns`, a part for each input.
+ * Every weight of the network by its name in the equations, with its PyTorch name and shape (`[out, in]` for a linear
+ * layer). Weights of concatenated inputs are split by `columns` into one part per input.
  */
 export function networkWeights<Weight>(
   { semantic: S, hidden: H, maxUnits: N }: PolicyDimensions,
@@ -29,13 +29,13 @@ export function networkWeights<Weight>(
       bias: tensor(`${name}.bias`, [H]),
     }
   }
-  /** Two layers with a GELU between them, which takes number 1 of PyTorch's `Sequential`. */
+  /** Two layers with a GELU in between, which is number 1 in PyTorch's `Sequential`. */
   const head = <Input extends string>(name: string, outputs: number, inputs: Record<Input, number>) => ({
     ...layer(`${name}.0`, inputs),
     output: tensor(`${name}.2.weight`, [outputs, H]),
     outputBias: tensor(`${name}.2.bias`, [outputs]),
   })
-  // In the order of the PyTorch state dict, which is that of the optimizer's moments.
+  // In the order of the PyTorch state dict and of the optimizer's moments.
   return {
     semantic: tensor('semantic_proj.weight', [H, S]),
     granularityEmbedding: tensor('granularity_emb.weight', [2, H]),

@@ -13,8 +13,9 @@ import type { Semantics } from './semantics.ts'
 export type QueryFeatures = ReturnType<PolicyNetwork['queries']>
 
 /**
- * The construction policy's network (the paper's appendix A.2), batched over decisions: `edge-aware-gru.ts`, `pooling.ts`,
- * `decision-context.ts` and `decision-heads.ts` hold its equations. `reference/network.ts` is its slow, plain twin.
+ * The construction policy's network (the paper's appendix A.2), batched over decisions. Its equations are in
+ * `edge-aware-gru.ts`, `pooling.ts`, `decision-context.ts` and `decision-heads.ts`. `reference/network.ts` is its
+ * slow, plain twin.
  */
 export class PolicyNetwork {
   readonly weights: NetworkWeights
@@ -29,13 +30,13 @@ export class PolicyNetwork {
     this.#semantics = semantics
   }
 
-  /** `unitBranches`: the realizations of the units in the coming decisions. Folded ones are for decisions without dropout. */
+  /** `unitBranches`: the branches of all units in the coming decisions. `folded` tables are for decisions without dropout. */
   tables(tape: Tape, unitBranches: Iterable<number>, folded = false): SemanticTables {
     const units = unitTable(tape, this.weights, this.#semantics, unitBranches, folded)
     return { units, ...headTables(tape, this.weights, this.#semantics) }
   }
 
-  /** What depends on the queries alone: computed once, however many decisions are made about them. */
+  /** What depends only on the queries, computed once for all their decisions. */
   queries(tape: Tape, queries: Tensor, folded = false) {
     const { query, gru } = this.weights
     const unit = tape.linear(queries, query)
@@ -47,7 +48,7 @@ export class PolicyNetwork {
     }
   }
 
-  /** Encodes the graphs and computes the decision contexts c_t; the result offers the heads. */
+  /** Encodes the graphs and computes the decision contexts c_t. Returns the heads on them. */
   decide(
     tape: Tape,
     tables: SemanticTables,

@@ -7,13 +7,13 @@ export interface PolicyDimensions {
   readonly semantic: number
   /** H: entries of a hidden state. */
   readonly hidden: number
-  /** N: outer units at most, and rows of the position and degree tables. */
+  /** N: most outer units, and rows of the position and degree tables. */
   readonly maxUnits: number
-  /** Nodes at most on the longest path of the expanded graph. */
+  /** Most nodes on the longest path of the expanded graph. */
   readonly maxDepth: number
 }
 
-/** Share of the unit vectors that the paper's training drops. */
+/** The paper's dropout rate for unit vectors. */
 export const paperDropout = 0.1
 
 /** A tensor of doubles, row-major. */
@@ -33,7 +33,7 @@ export function parameterShapes(dimensions: PolicyDimensions): Map<string, reado
   return shapes
 }
 
-/** Refuses parameters that are not exactly those of a network of these dimensions. */
+/** Throws unless the parameters are exactly those of a network of these dimensions. */
 export function assertParameters(parameters: ParameterValues, dimensions: PolicyDimensions): void {
   assertShapes(parameters, parameterShapes(dimensions))
 }

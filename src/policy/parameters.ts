@@ -12,7 +12,7 @@ export class PolicyParameters extends Parameters {
     this.dimensions = dimensions
   }
 
-  /** The weight matrices, which only ever multiply, and everything else: embeddings, norms and biases. */
+  /** The weight matrices, and everything else: embeddings, norms and biases. */
   get parts(): BlockParts {
     const isMatrix = (name: string) => this.shapes.get(name)!.length === 2 && !name.includes('_emb.')
     const { matrices = [], others = [] } = Object.groupBy([...this.names], (name) =>

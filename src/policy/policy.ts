@@ -20,11 +20,11 @@ export interface PolicyOptions {
   readonly roles: RoleSpace
   /** In the order of the roles. */
   readonly vectors: readonly RoleVectors[]
-  /** Share of v_i that training drops; the paper's unless given. */
+  /** Dropout rate of v_i in training. Default: the paper's. */
   readonly dropoutRate?: number
   /**
-   * Multiplies the frozen vectors of roles and questions where they enter the network; 1, the paper's, unless given. They
-   * have norm 1 and stand beside states of norm √hidden, which drown them.
+   * Factor applied to the frozen vectors of roles and questions where they enter the network. Default: 1, as in the
+   * paper. These vectors have norm 1 and sit next to states of norm √hidden, which drown them out.
    */
   readonly gain?: number
 }
@@ -37,7 +37,7 @@ export class ConstructionPolicy {
   readonly workspace: Workspace
   readonly parameters: PolicyParameters
   readonly network: PolicyNetwork
-  /** Where in the workspace the tables lie. */
+  /** Where the tables start in the workspace. */
   readonly #place: number
   #tables: SemanticTables
   #tablesVersion: number
@@ -92,7 +92,7 @@ export class ConstructionPolicy {
     return this.network.tables(new Tape(this.workspace, { recording: false }), branches, true)
   }
 
-  /** The tables of the current parameters, recomputed in the same memory after a change. */
+  /** The tables for the current parameters, recomputed in place after a change. */
   #currentTables(): SemanticTables {
     if (this.#tablesVersion === this.parameters.version) return this.#tables
     const top = this.workspace.mark()
@@ -126,7 +126,7 @@ export class ConstructionPolicy {
     return this.workspace.constant(rows, queries.length, semantic)
   }
 
-  /** Precomputes what depends on the queries alone. Without dropout this includes the GRU's input projection. */
+  /** Precomputes what depends only on the queries. Without dropout, this includes the GRU's input projection. */
   prepareQueries(queries: readonly ArrayLike<number>[], { dropout }: { dropout: boolean }): QueryFeatures {
     const tape = new Tape(this.workspace, { recording: false })
     return this.network.queries(tape, this.placeQueries(queries), !dropout)
@@ -138,7 +138,7 @@ export class ConstructionPolicy {
     return this.network.decide(tape, this.#currentTables(), queries, states)
   }
 
-  /** The whole distribution at one state, with its intermediate values. For inspection; not fast. */
+  /** The full distribution at one state, with intermediate values. For inspection; not fast. */
   inspect(
     query: ArrayLike<number>,
     graph: AgentGraph,

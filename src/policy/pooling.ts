@@ -1,16 +1,16 @@
-// Task-conditioned attention pools the states of a graph's units into one vector.
+// Task-conditioned attention pooling of a graph's unit states into one vector.
 import type { Indices, Tape } from '../numerics/tape.ts'
 import { rowsOf, type Tensor } from '../numerics/workspace.ts'
 import type { EncodedUnits } from './edge-aware-gru.ts'
 import type { NetworkWeights } from './network-weights.ts'
 
-/** W_kᵀ W_a q: since (W_k h)ᵀ(W_a q) = hᵀ(W_kᵀ W_a q), W_k is multiplied once per query, not once per unit. */
+/** W_kᵀ W_a q. Since (W_k h)ᵀ(W_a q) = hᵀ(W_kᵀ W_a q), W_k is multiplied once per query instead of once per unit. */
 export function poolingKeys(tape: Tape, weights: NetworkWeights, queries: Tensor): Tensor {
   return tape.product(tape.linear(queries, weights.poolQuery), weights.poolKey)
 }
 
 /**
- * g_pool = Σ_i a_i h_i with a = softmax_i((W_k h_i)ᵀ(W_a q) / √H), a row per graph. A graph without units gives the
+ * g_pool = Σ_i a_i h_i with a = softmax_i((W_k h_i)ᵀ(W_a q) / √H), one row per graph. A graph without units gives the
  * learned empty-graph vector.
  */
 export function poolUnits(

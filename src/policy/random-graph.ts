@@ -3,7 +3,7 @@ import { type ConstructionSpace, legalityMasks } from '../graph/legality.ts'
 import type { Random } from '../numerics/random.ts'
 import { ActionDistribution, emptyLogits } from './distribution.ts'
 
-/** What a policy would draw whose logits are all zero: at every step each legal choice is as likely as any other. */
+/** Draws as a policy with all logits zero would: at every step all legal choices are equally likely. */
 export function randomGraph(space: ConstructionSpace, random: Random): AgentGraph {
   let graph = AgentGraph.empty
   for (;;) {

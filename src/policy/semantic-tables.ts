@@ -5,7 +5,7 @@ import type { NetworkWeights } from './network-weights.ts'
 import type { Semantics } from './semantics.ts'
 
 /**
- * What depends on the parameters and the library alone. The heads read a context next to constant semantic vectors, so
+ * What depends only on the parameters and the library. The heads read a context next to constant semantic vectors, so
  * the constant part of their first layer is computed once per parameter version instead of once per decision.
  */
 export type SemanticTables = { readonly units: UnitTable } & ReturnType<typeof headTables>
@@ -32,8 +32,8 @@ export function headTables(tape: Tape, weights: NetworkWeights, { roles, branche
 }
 
 /**
- * W_x times every term that x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+ may have, and where each kind of term begins. W_x is
- * linear, so it is applied to each term once instead of to every unit's sum of terms.
+ * W_x times every possible term of x_i = W_s·e + e_z + e_pos + e_deg− + e_deg+, and where each kind of term starts.
+ * W_x is linear, so it is applied to each term once instead of to every unit's sum.
  */
 export function unitTable(
   tape: Tape,
@@ -61,10 +61,11 @@ export function unitTable(
   place(weights.positionEmbedding, position)
   place(weights.indegreeEmbedding, indegree)
   place(weights.outdegreeEmbedding, outdegree)
-  // The row of a realization.
+  // Maps a branch to its row.
   const branch = new Map(used.map((entry, row) => [entry, row]))
   const inputs = tape.linear(terms, weights.input)
-  // Without dropout the GRU's input projection is linear in them, so a unit without predecessors needs no product of its own.
+  // Without dropout, the GRU's input projection is linear in the terms, so a unit without predecessors needs no
+  // multiplication.
   const folded = fold ? tape.linear(inputs, weights.gru.input) : undefined
   return { inputs, folded, branch, granularity, position, indegree, outdegree }
 }

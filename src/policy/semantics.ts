@@ -1,7 +1,7 @@
 import type { RoleSpace } from '../library/role-space.ts'
 import type { Tensor, Workspace } from '../numerics/workspace.ts'
 
-/** The frozen semantic vectors of one role; null for a realization that it does not have. */
+/** The frozen semantic vectors of one role; null for a realization it lacks. */
 export interface RoleVectors {
   readonly role: ArrayLike<number>
   readonly atomic: ArrayLike<number> | null
@@ -12,7 +12,7 @@ export interface RoleVectors {
 export interface Semantics {
   /** R × S. */
   readonly roles: Tensor
-  /** 2R × S in branch order (role · 2 + realization); zeros for a realization that a role lacks. */
+  /** 2R × S in branch order (role · 2 + realization); zeros for a realization the role lacks. */
   readonly branches: Tensor
 }
 

@@ -5,7 +5,7 @@ export function dot({ parts, edges }: Picture): string {
   const lines = ['digraph {', '  node [shape=box]']
   for (const part of parts) {
     if ('nodes' in part) {
-      // Graphviz draws a frame only around subgraphs whose name begins with `cluster`.
+      // Graphviz only draws frames around subgraphs named `cluster…`.
       lines.push(`  subgraph cluster_${part.id} {`)
       lines.push(`    label=${quoted(part.label)}`)
       lines.push(...part.nodes.map((node) => `    ${declaration(node)}`))

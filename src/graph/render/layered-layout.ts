@@ -1,28 +1,28 @@
 import { nodesOf, type Picture, type PictureNode } from './picture.ts'
 
 /**
- * Where the boxes and lines of a drawing go, in character columns. Nodes lie in rows by dependency. Every
- * line belongs to one node, its source: it leaves by one place below the box and branches to the targets,
- * each of which has an own entry for every line. Where a line passes a row without a target there, it has a
- * lane between the boxes. All exits, entries and lanes lie an even number of columns apart, and lines of
- * different sources never use the same column between two rows, so that they can cross but never touch.
+ * Where the boxes and lines of a drawing go, in character columns. Nodes are placed in rows by dependency. Every line
+ * belongs to its source node: it leaves below the box and branches to the targets, which have one entry per line. A
+ * line that passes a row without a target there gets a lane between the boxes. All exits, entries and lanes are an
+ * even number of columns apart, and lines of different sources never use the same column between two rows, so they
+ * can cross but never touch.
  */
 export interface LayeredLayout {
   readonly rows: readonly (readonly Slot[])[]
   readonly width: number
 }
 
-/** One place in a row: a node, or the lane of a line that passes by. */
+/** A place in a row: a node, or the lane of a passing line. */
 export interface Slot {
   /** The source of the line that leaves here. */
   readonly source: number
   /** Absent for a lane. */
   readonly node?: PictureNode
-  /** Column of the middle, where the line leaves. */
+  /** The middle column, where the line leaves. */
   center: number
-  /** Columns to either side of the middle: 0 for a lane, odd for a node, so that no line ever meets a corner. */
+  /** Columns on either side of the middle: 0 for a lane, odd for a node, so that no line meets a corner. */
   readonly reach: number
-  /** The lines that come in, from left to right. */
+  /** Incoming lines, from left to right. */
   readonly entries: { readonly source: number; column: number }[]
 }
 
@@ -59,8 +59,8 @@ function rowsOf(picture: Picture, labelWidth: (label: string) => number): Slot[]
 }
 
 /**
- * Sorts a row by the middle of what each slot listens to, and puts each below that, pushed right until it is free. Then the
- * row goes back to the left by what half of its slots were pushed at least, so that it lies below the row above.
+ * Sorts a row by the middle of each slot's sources and places each slot below that, pushed right until it is free.
+ * Then moves the row back left by the median push, so that it lies below the row above.
  */
 function placeRow(row: Slot[], above: readonly Slot[]): void {
   const exits = new Map(above.map(({ source, center }) => [source, center]))
@@ -91,7 +91,7 @@ function moveTo(slot: Slot, center: number): void {
   for (const [index, entry] of slot.entries.entries()) entry.column = first + index * entrySpacing
 }
 
-/** Whether a line that comes in, moved by `shift`, would use the column in which another one leaves above. */
+/** Whether an incoming line, moved by `shift`, would use a column where another line leaves the row above. */
 function collides(slot: Slot, exits: ReadonlyMap<number, number>, shift = 0): boolean {
   return slot.entries.some(({ source, column }) =>
     [...exits].some(([other, exit]) => other !== source && exit === column + shift),

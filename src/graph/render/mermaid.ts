@@ -24,9 +24,8 @@ function declaration({ id, label, kind }: PictureNode): string {
 }
 
 /**
- * Everything but plain words becomes a Mermaid character code. Quotes and HTML are not the only danger:
- * Mermaid also reads Markdown, formulas, links, directives and style rules inside of quoted labels. `_` and
- * `-` between letters are safe.
+ * Everything but plain words becomes a Mermaid character code: inside quoted labels Mermaid reads not only quotes and
+ * HTML, but also Markdown, formulas, links, directives and style rules. `_` and `-` between letters are safe.
  */
 function escaped(label: string): string {
   return label.replace(

@@ -2,7 +2,7 @@ import type { AgentGraph, Unit } from '../agent-graph.ts'
 import { type ExpandedNode, expand } from '../expansion.ts'
 import { visibleText } from './visible-text.ts'
 
-/** What a rendering shows, before any notation: nodes, boxes around groups, edges. The finalizer is the last node. */
+/** What a rendering shows, independent of notation: nodes, boxes around groups, edges. The finalizer is the last node. */
 export interface Picture {
   readonly parts: readonly (PictureNode | PictureBox)[]
   /** Pairs of node ids. */
@@ -12,7 +12,7 @@ export interface Picture {
 export interface PictureNode {
   readonly id: string
   readonly label: string
-  /** `end` is what the graph hands its results to: the finalizer, or the direct answer of an empty graph. */
+  /** `end` is where results go: the finalizer, or the direct answer of an empty graph. */
   readonly kind: 'agent' | 'group' | 'end'
 }
 
@@ -23,10 +23,10 @@ interface PictureBox {
   readonly nodes: readonly PictureNode[]
 }
 
-/** Names the executor that carries out a unit, or a worker (0, 1, 2) or the aggregator of a group. */
+/** Names the executor of a unit, or of a group's worker (0, 1, 2) or aggregator. */
 export type ExecutorLabel = (unit: Unit, part: ExpandedNode['part'], worker: number) => string
 
-/** Units as the policy placed them; a group is one node. */
+/** The units as placed by the policy; a group is one node. */
 export function outerPicture(graph: AgentGraph): Picture {
   if (graph.size === 0) return directAnswer
   const nodes = graph.units.map(({ role, realization }, unit): PictureNode => {
@@ -38,7 +38,7 @@ export function outerPicture(graph: AgentGraph): Picture {
   return withFinalizer(nodes, ids, graph.units, graph.sinks)
 }
 
-/** Agents as they are executed; a group is a box around its workers and aggregator. */
+/** The agents as executed; a group is a box around its workers and aggregator. */
 export function expandedPicture(graph: AgentGraph, labelOf: ExecutorLabel): Picture {
   if (graph.size === 0) return directAnswer
   const { nodes, sinks } = expand(graph)
@@ -54,7 +54,7 @@ export function expandedPicture(graph: AgentGraph, labelOf: ExecutorLabel): Pict
   return withFinalizer(parts, ids, nodes, sinks)
 }
 
-/** All nodes in order, those inside of boxes too. */
+/** All nodes in order, including those inside boxes. */
 export function nodesOf({ parts }: Picture): PictureNode[] {
   return parts.flatMap((part) => ('nodes' in part ? part.nodes : [part]))
 }
@@ -64,7 +64,7 @@ const directAnswer: Picture = {
   edges: [],
 }
 
-/** The edges of units or agents, by their ids, and from those that nobody listens to into the finalizer. */
+/** Adds the finalizer, with edges from the sinks. */
 function withFinalizer(
   parts: Picture['parts'],
   ids: readonly string[],

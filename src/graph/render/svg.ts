@@ -2,13 +2,13 @@ import stringWidth from 'string-width'
 import { layeredLayout, type Slot } from './layered-layout.ts'
 import type { Picture } from './picture.ts'
 
-// Pixels: of a character column, of a box, and of the room for lines between two rows.
+// In pixels: width of a character column, height of a box, and space for lines between rows.
 const column = 9
 const box = 36
 const gap = 44
 const margin = 12
 
-/** A drawing as SVG, without any other program: rows by dependency, lines curve down from each source to its targets. */
+/** A drawing as SVG: rows by dependency, with lines curving down from each source to its targets. */
 export function svg(picture: Picture): string {
   const { rows, width } = layeredLayout(picture, stringWidth)
   const x = (place: number) => margin + (place + 0.5) * column
@@ -21,7 +21,7 @@ export function svg(picture: Picture): string {
         const from = [x(above.get(source)!.center), top(index) - gap] as const
         const to = [x(at), top(index)] as const
         const middle = top(index) - gap / 2
-        // A lane passes its row; only a line that arrives has a point.
+        // A lane passes through its row; only a line that arrives gets an arrowhead.
         const through = slot.node === undefined ? ` V${top(index) + box}` : ''
         const point = slot.node === undefined ? '' : ' marker-end="url(#arrow)"'
         return `<path class="line" d="M${from} C${from[0]},${middle} ${to[0]},${middle} ${to}${through}"${point}/>`
@@ -40,7 +40,7 @@ export function svg(picture: Picture): string {
   ].join('\n')
 }
 
-/** Light and dark, as whoever shows it asks for. A group has a second frame. */
+/** Follows the viewer's light or dark mode. A group has a second frame. */
 const style = [
   'text{font:14px ui-monospace,monospace;text-anchor:middle;dominant-baseline:central;fill:#1a1a1a}',
   'rect{fill:#fff;stroke:#444}.line{fill:none;stroke:#777}marker path{fill:#777}',
@@ -62,7 +62,7 @@ function titleOf({ edges }: Picture): string {
   return `Agent graph with ${edges.length} connections`
 }
 
-/** Roles are a user's own words: text, never markup. Their control characters are spelled out already. */
+/** Role names are user text, never markup. Control characters were replaced before. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

@@ -6,16 +6,16 @@ import { asciiDrawing, asciiText } from './visible-text.ts'
 import { wiresBetween } from './wires.ts'
 
 export interface TerminalStyle {
-  /** Only the 95 printable ASCII characters, for consoles and logs that cannot do better. */
+  /** Use only printable ASCII, for consoles and logs without Unicode. */
   readonly ascii?: boolean
-  /** Columns that the terminal has. Where the names do not fit, numbers stand in the boxes and a list below. */
+  /** Width of the terminal. If the names do not fit, boxes get numbers, and a list follows. */
   readonly columns?: number
 }
 
 /**
- * Draws the outer graph: rows by dependency, the finalizer last. A single frame is one agent, a double one a
- * group, a round one the finalizer. Lines run downwards, each belongs to one source, and where two cross the
- * horizontal one is interrupted. Where not even the numbered boxes fit, the list alone says who listens to whom.
+ * Draws the outer graph: rows by dependency, the finalizer last. A single frame is one agent, a double frame a group,
+ * a rounded one the finalizer. Lines run downwards and belong to one source each; where two cross, the horizontal one
+ * is interrupted. If not even the numbered boxes fit, only the list is shown, with who listens to whom.
  */
 export function drawGraph(graph: AgentGraph, { ascii = false, columns = 80 }: TerminalStyle = {}): string {
   const named = withLabels(outerPicture(graph), ({ label }) => (ascii ? asciiText(label) : label))
@@ -44,14 +44,14 @@ function withLabels(picture: Picture, labelOf: (node: PictureNode, index: number
   }
 }
 
-/** Corners from the upper left clockwise, horizontal, vertical, and the lower edge where a line leaves. */
+/** Corners clockwise from the upper left, horizontal, vertical, and the lower edge where a line leaves. */
 const frames = { agent: '┌┐┘└─│┬', group: '╔╗╝╚═║╤', end: '╭╮╯╰─│─' }
 
 const boxHeight = 3
 
 function draw({ rows, width }: LayeredLayout): string {
   const canvas: string[][] = []
-  // A text that covers several cells lies in the first one; the others stay empty.
+  // A text that covers several cells is stored in the first one; the others are empty.
   const put = (row: number, column: number, text: string, cells = 1) => {
     while (canvas.length <= row) canvas.push(new Array<string>(width).fill(' '))
     canvas[row]!.fill('', column, column + cells)

@@ -1,6 +1,6 @@
 /**
- * Text that is safe to show on one line: control characters (line breaks, terminal escapes), marks
- * that reverse the reading direction and halves of characters are spelled out. Notations escape their own signs on top.
+ * Makes text safe to show on one line: control characters (line breaks, terminal escapes), marks that reverse the
+ * reading direction and lone surrogates are spelled out. Notations still escape their own special characters.
  */
 export function visibleText(text: string): string {
   const spelled = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
@@ -11,12 +11,12 @@ export function visibleText(text: string): string {
   return spelled.trim() === '' ? '(no name)' : spelled
 }
 
-/** One ASCII character for each sign that our drawings are made of, so that they stay aligned. */
+/** One ASCII character per sign of our drawings, so that they stay aligned. */
 const drawnSigns = '│─╸–·└┘┌┐├┤┬┴╤╔╗╝╚║█▉▊▋▌▍▎▏━═╭╮╯╰▼✓✗×→▸■●○…▁▂▃▄▅▆▇'
 const plainSigns = "|----+++++++++##############=..''vvxx>>!*o._.:-=+*"
 const asciiSigns = new Map([...drawnSigns].map((sign, index) => [sign, plainSigns[index]!]))
 
-/** A drawing of ours in ASCII. Text from outside must be ASCII already: see `asciiText`. */
+/** Converts one of our drawings to ASCII. Foreign text must be ASCII already: see `asciiText`. */
 export function asciiDrawing(drawing: string): string {
   return drawing.replace(/[^ -~]/gu, (sign) => asciiSigns.get(sign) ?? (isBraille(sign) ? '*' : sign))
 }

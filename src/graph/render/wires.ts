@@ -1,13 +1,13 @@
 import type { Slot } from './layered-layout.ts'
 
-/** The directions in which a line goes on from a cell; their sum is a sign's place in `signs`. */
+/** Directions in which a line leaves a cell; their sum is the index into `signs`. */
 const up = 1
 const down = 2
 const left = 4
 const right = 8
 const signs = '   │ ┘┐┤ └┌├─┴┬'
 
-/** A horizontal stretch of a line, from the column of its exit to some of its entries. */
+/** A horizontal stretch of a line, from its exit's column to some of its entries. */
 interface Track {
   readonly source: number
   readonly exit: number
@@ -17,9 +17,9 @@ interface Track {
 }
 
 /**
- * The lines of text between two rows of boxes, as signs by column. They lead every line from its exit in the row above to
- * its entries in the row below. A vertical that meets the horizontal of another line covers it: lines cross with the
- * horizontal one interrupted, so a cell with three ends is always a branch of a single line, and no cell has four.
+ * The text between two rows of boxes, as signs by column. It connects every line's exit in the row above with its
+ * entries in the row below. A vertical covers the horizontal of another line, so crossings interrupt the horizontal
+ * one: a cell with three ends is always a branch of a single line, and no cell has four.
  */
 export function wiresBetween(above: readonly Slot[], below: readonly Slot[]): string[][] {
   const lines = above.map(({ source, center: exit }) => {
@@ -28,7 +28,7 @@ export function wiresBetween(above: readonly Slot[], below: readonly Slot[]): st
   })
   const tracks = lines.flatMap(tracksOf).sort((a, b) => sortKey(a) - sortKey(b))
   const rows = rowsOf(tracks)
-  // In the last line of text all run straight down into the entries.
+  // In the last line of text, all lines run straight down into the entries.
   const height = Math.max(0, ...rows.map((row) => row + 1)) + 1
   const cells = Array.from({ length: height }, (): { source: number; ends: number }[] => [])
   const draw = (source: number, row: number, column: number, ends: number) => {
@@ -58,7 +58,7 @@ export function wiresBetween(above: readonly Slot[], below: readonly Slot[]): st
   return drawn
 }
 
-/** One stretch to all entries, or one to each side where the line also runs straight on: a cell never has four ends. */
+/** One stretch to all entries, or one per side if the line also runs straight down, so that no cell has four ends. */
 function tracksOf({ source, exit, entries }: Pick<Track, 'source' | 'exit' | 'entries'>): Track[] {
   const aside = entries.filter((column) => column !== exit)
   const sides = entries.includes(exit)
@@ -72,12 +72,15 @@ function tracksOf({ source, exit, entries }: Pick<Track, 'source' | 'exit' | 'en
     })
 }
 
-/** From top to bottom. Of lines that go the same way, the one that leaves farthest along it comes first: so they do not cross. */
+/**
+ * From top to bottom. Of lines going the same way, the one that starts farthest along comes first, so that they do
+ * not cross.
+ */
 function sortKey({ exit, to }: Track): number {
   return to > exit ? -exit : exit
 }
 
-/** Tracks share a row where at least one column stays free between them. */
+/** Tracks share a row if at least one column stays free between them. */
 function rowsOf(tracks: readonly Track[]): number[] {
   const rows: number[] = []
   for (const track of tracks) {

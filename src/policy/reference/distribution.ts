@@ -16,22 +16,22 @@ import {
 import { constant, type Value } from '../../numerics/plain/value.ts'
 import type { PlainDecision } from './network.ts'
 
-/** Log-probabilities of the legal choices, and where each choice of the mask lies among them. */
+/** Log-probabilities of the legal choices, and the position of each choice among them. */
 interface Categorical {
   readonly logs: Value
   readonly positions: ReadonlyMap<number, number>
 }
 
-/** A role, the realizations it may take, and per realization the tempered logits of its legal predecessors. */
+/** A role's legal realizations and, per realization, the tempered logits of its legal predecessors. */
 interface RoleBranch {
   readonly realizations: Categorical
   readonly edges: ReadonlyMap<number, ReadonlyMap<number, Value>>
 }
 
 /**
- * The tempered hierarchical distribution of one decision. It holds only what is legal: a masked branch is not there,
- * so it adds exactly nothing. Probabilities stay in logarithms until they weigh something, so that saturated logits
- * give finite numbers: 0 · log 0 is then 0 times something finite.
+ * The tempered hierarchical distribution of one decision. It contains only legal choices, so masked branches add
+ * nothing. Probabilities stay logarithms until they are used as weights, so saturated logits give finite numbers: 0 ·
+ * log 0 becomes 0 times something finite.
  */
 export class PlainDistribution {
   readonly roles: Categorical
@@ -79,14 +79,14 @@ export class PlainDistribution {
     return scale(this.#hierarchical(), -1)
   }
 
-  /** From this distribution to a reference over the same legal choices. */
+  /** KL(this ‖ reference) over the same legal choices. */
   divergence(reference: PlainDistribution): Value {
     return this.#hierarchical(reference)
   }
 
   /**
-   * X = X_r + Σ_{r ≠ STOP} π(r) [X_z(r) + Σ_z π(z | r) Σ_j X_e(r, z, j)], where X of a choice is its divergence from the
-   * reference's; without a reference, its negative entropy.
+   * X = X_r + Σ_{r ≠ STOP} π(r) [X_z(r) + Σ_z π(z | r) Σ_j X_e(r, z, j)], where X of a choice is its divergence from
+   * the reference or, without a reference, its negative entropy.
    */
   #hierarchical(reference?: PlainDistribution): Value {
     let total = expected(this.roles.logs, reference?.roles.logs)

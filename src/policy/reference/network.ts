@@ -30,11 +30,11 @@ export interface DecisionState {
   readonly query: Float64Array
   readonly graph: AgentGraph
   readonly restriction: Restriction
-  /** Per unit, H entries of 0 (dropped) or 1 (kept); null in evaluation mode. */
+  /** Per unit, H entries of 0 (dropped) or 1 (kept); null without dropout. */
   readonly dropoutKeep: readonly Uint8Array[] | null
 }
 
-/** The result of one forward pass. Logits have the layout of the masks; masked ones are never computed and null. */
+/** The result of one forward pass. Logits have the layout of the masks; masked ones are null. */
 export interface PlainDecision {
   readonly graph: AgentGraph
   readonly space: ConstructionSpace
@@ -52,17 +52,17 @@ export interface PlainNetworkOptions {
   /** In the order of the roles. */
   readonly embeddings: readonly RoleVectors[]
   readonly dropoutRate: number
-  /** Multiplies every frozen vector; 1 unless given. */
+  /** Factor for every frozen vector. Default: 1. */
   readonly gain?: number
 }
 
 /**
- * The construction policy as the paper's appendix A.2 writes it: one equation per method, in doubles, one decision at a
- * time. Slow on purpose; the fast network is tested against it.
+ * The construction policy as written in the paper's appendix A.2: one equation per method, in doubles, one decision
+ * at a time. Slow on purpose; the fast network is tested against it.
  */
 export class PlainNetwork {
   readonly options: PlainNetworkOptions
-  /** By tensor name; gradients are found here after a `backward`. */
+  /** By tensor name. They hold the gradients after `backward`. */
   readonly parameters: ReadonlyMap<string, Value>
 
   /** A frozen network gets no gradients. */
@@ -128,7 +128,7 @@ export class PlainNetwork {
     )
   }
 
-  /** Inverted dropout: kept entries are scaled up, so that evaluation needs no correction. */
+  /** Inverted dropout: kept entries are scaled up, so evaluation needs no correction. */
   #dropout(input: Value, keep: Uint8Array | undefined): Value {
     if (keep === undefined) return input
     return scale(multiply(input, constant([...keep])), 1 / (1 - this.options.dropoutRate))
@@ -179,7 +179,7 @@ export class PlainNetwork {
     const absent = zeros(this.options.dimensions.semantic)
     return this.options.embeddings.flatMap(({ role, atomic, group }, index) => {
       if (!masks.roles[index]) return [null, null]
-      // Zero only for a realization that the role lacks, not for one that the run's restriction excludes.
+      // Zeros only for a realization the role lacks, not for one excluded by the run's restriction.
       const semantics = [atomic, group].map((embedding) =>
         embedding === null ? absent : this.#frozen(embedding),
       )
@@ -206,7 +206,7 @@ export class PlainNetwork {
   }
 
   #connectionQuery(context: Value, embedding: RoleVectors, realization: Realization): Value {
-    // A legal realization is one that the role has.
+    // Not null: a legal realization is one the role has.
     const semantics = this.#frozen(embedding[realization]!)
     return this.#linear('edge_query', concat(context, this.#frozen(embedding.role), semantics))
   }
