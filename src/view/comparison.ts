@@ -1,5 +1,11 @@
-import { baseOf, compareEvaluations, evaluationLabels } from '../evaluation/compare-evaluations.ts'
+import {
+  baseOf,
+  compareEvaluations,
+  evaluationLabels,
+  type KeptEvaluation,
+} from '../evaluation/compare-evaluations.ts'
 import { matchedRows } from '../experiments/measures/matched-tokens.ts'
+import { Problem } from '../problem.ts'
 import { differingSettings } from '../store/differing-settings.ts'
 import { evaluationRows } from './evaluation-rows.ts'
 import type { FollowedRun } from './followed-run.ts'
@@ -10,9 +16,24 @@ const shownQuestion = 160
 
 export type Comparison = ReturnType<typeof comparison>
 
-/** Evaluations of one or several runs on the same questions, side by side. */
-export function comparison(runs: readonly FollowedRun[], split: string, wanted: string | undefined) {
-  const evaluations = runs.flatMap((run) => run.evaluations).filter(({ header }) => header.split === split)
+/** The evaluations of runs on a split, grouped by their questions: only those of the same ones can be compared. */
+export function comparableEvaluations(runs: readonly FollowedRun[], split: string): KeptEvaluation[][] {
+  const own = runs.flatMap((run) => run.evaluations).filter(({ header }) => header.split === split)
+  return [...Map.groupBy(own, ({ header }) => header.data).values()]
+}
+
+/** Evaluations of one or several runs on the same questions, side by side; by default all on the split. */
+export function comparison(
+  runs: readonly FollowedRun[],
+  split: string,
+  wanted: string | undefined,
+  evaluations: readonly KeptEvaluation[] = comparableEvaluations(runs, split).flat(),
+) {
+  const groups = [...Map.groupBy(evaluations, ({ header }) => header.data).values()]
+  if (groups.length > 1)
+    throw new Problem(
+      `These runs were evaluated on different ${split} questions, so they cannot be compared. Choose runs with the same questions: ${groups.map((group) => [...new Set(group.map(({ run }) => run))].join(' and ')).join('; or ')}.`,
+    )
   const splits = [...new Set(runs.flatMap((run) => run.evaluations.map(({ header }) => header.split)))]
   if (evaluations.length === 0)
     return {
@@ -50,9 +71,9 @@ export function comparison(runs: readonly FollowedRun[], split: string, wanted: 
       against: compared[position]!.against,
       isOnFrontier: frontier.includes(position),
     })),
-    /** What the tokens of each organisation buy without one, where self-consistency was evaluated. */
+    /** What self-consistency reaches with each organisation's tokens, where it was evaluated. */
     matched: matchedRows(evaluations.map(({ report }, position) => ({ label: labels[position]!, report }))),
-    /** `scores[evaluation][task]`, null where it was not asked. */
+    /** `scores[evaluation][task]` is null where the question was not asked. */
     tasks,
     questions: tasks.map((task) => questions.get(task) ?? null),
     scores: evaluations.map(({ report }) => {

@@ -20,6 +20,7 @@ function followedUpdate(record: UpdateRecord) {
     return: returns.length === 0 ? null : meanOf(returns.map(([first = 0]) => first)),
     made: tokensIn(record.made),
     reused: tokensIn(record.reused),
+    retries: record.retries ?? 0,
   }
 }
 
@@ -77,7 +78,7 @@ export class FollowedRun {
       for (const record of records as UpdateRecord[])
         if (record.type === 'update') this.updates.push(followedUpdate(record))
       if (evaluations !== this.#evaluated.seen)
-        this.#evaluated = { seen: evaluations, kept: keptEvaluations(this.folder, this.#record.name) }
+        this.#evaluated = { seen: evaluations, kept: keptEvaluations(this.folder, this.name) }
     } catch (error) {
       this.problem = (error as Error).message
       // Try again at the next refresh.

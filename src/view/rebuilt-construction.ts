@@ -9,7 +9,7 @@ import { UnknownError } from './run-shelf.ts'
 
 export type RebuiltConstruction = Awaited<ReturnType<typeof rebuiltConstruction>>
 
-/** How a policy came to the graph of an evaluated question: built again with the same weights and draws. */
+/** The decisions behind an evaluated question's graph, replayed with the same weights and draws. */
 export async function rebuiltConstruction(
   folder: RunFolder,
   { organisation, about }: Pick<EvaluationHeader, 'organisation' | 'about'>,
@@ -18,7 +18,9 @@ export async function rebuiltConstruction(
 ) {
   const options = optionsOf(organisation)
   if (options === undefined)
-    throw new UnknownError(`No policy built this graph: '${organisation}' is the same for every question.`)
+    throw new UnknownError(
+      `No policy built this graph for this question (${organisation}), so there are no decisions to show.`,
+    )
   const policy = await policyOf(folder, organisation === 'untrained' ? 0 : numberOf(about['update']))
   const seed = numberOf(about['seed'])
   const organiser =
@@ -31,12 +33,12 @@ export async function rebuiltConstruction(
     temperature: construction.temperature,
     steps: construction.explain(),
     units: construction.graph.units,
-    /** False where the question or the machine's arithmetic is not what it was. */
+    /** False if the question or this machine's arithmetic has changed. */
     isSame: graphKey(construction.graph) === record.graphKey,
   }
 }
 
-/** What the name of an evaluated organisation says about how the policy was used. */
+/** How the policy was used, by the name of the evaluated organisation. */
 function optionsOf(organisation: string): OrganisationOptions | undefined {
   const use = organisation.split(', ').at(-1)!
   if (use === 'trained' || use === 'untrained') return {}
@@ -52,7 +54,7 @@ function numberOf(value: string | number | undefined): number | undefined {
 const mostPolicies = 4
 const policies = new Map<string, Promise<TrainedPolicy>>()
 
-/** Weights are kept for the next question; those of checkpoints that were used last. */
+/** Keeps the most recently used weights for the next question. */
 function policyOf(folder: RunFolder, update = folder.checkpoints().at(-1)): Promise<TrainedPolicy> {
   const key = `${update} ${folder.path}`
   const policy = policies.get(key) ?? loadPolicy(folder, { update })

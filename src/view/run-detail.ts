@@ -9,7 +9,7 @@ import type { FollowedRun, FollowedUpdate } from './followed-run.ts'
 import { runFiles } from './run-files.ts'
 import { runRow } from './run-row.ts'
 
-/** All of a run's page but its curves, which grow, and its questions. */
+/** A run's page, except for its curves, which grow, and its questions. */
 export type RunDetail = ReturnType<typeof runDetail>
 
 export function runDetail(run: FollowedRun) {
@@ -34,6 +34,8 @@ export function runDetail(run: FollowedRun) {
       reused: updates.reduce((sum, { reused }) => sum + reused, 0),
       spent: updates.at(-1)?.spent,
     },
+    /** Attempts beyond the first of each call. */
+    retries: updates.reduce((sum, { retries }) => sum + retries, 0),
     heat: actionHeat(updates),
     graphs: builtGraphs(run),
     evaluations: evaluationRows(run.evaluations),
@@ -41,10 +43,10 @@ export function runDetail(run: FollowedRun) {
   }
 }
 
-/** A line per update, by column: what the charts draw. */
+/** What the charts draw: a value per update in every column. */
 export type RunCurves = ReturnType<typeof runCurves>
 
-/** Those after the first `after` updates; the page appends them to what it has. */
+/** Leaves out the first `after` updates: the page appends the rest to what it has. */
 export function runCurves({ updates }: Pick<FollowedRun, 'updates'>, after: number) {
   const part = updates.slice(after)
   const column = <Value extends number | null>(read: (update: FollowedUpdate) => Value) => part.map(read)
@@ -65,7 +67,7 @@ export function runCurves({ updates }: Pick<FollowedRun, 'updates'>, after: numb
   }
 }
 
-/** Every setting with its meaning, and the paper's value where the run's is another. */
+/** Every setting with its meaning, and the paper's value where the run differs. */
 function settingRows(record: RunRecord) {
   const departures = new Map(departuresOf(record).map(({ name, values }) => [name, values[0]]))
   const { training, execution, budget } = runSettings
@@ -83,7 +85,7 @@ function settingRows(record: RunRecord) {
       return { name, description, value: valueAt(values, key), differs, paper }
     }),
   )
-  // What this version has no description of, such as a setting of an earlier one.
+  // Settings without a description here, such as those of an earlier version.
   const others = [...departures].map(([name, paper]) => ({
     name,
     description: '',

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { evaluate } from '../../src/evaluation/evaluate.ts'
+import { directOrganisation } from '../../src/evaluation/organisation.ts'
 import { magic } from '../magic.ts'
+import { tinyTaskSet } from '../tiny-task-set.ts'
 import { modelAround, tinyModel, tinySettings, trainTiny } from '../tiny-training.ts'
 import { expectAccessible, openBrowser, openPage, type RunningView, startMagicView } from './browser.ts'
 
@@ -91,7 +94,7 @@ describe('a run', () => {
     expect(await page.locator('.uplot canvas').count()).toBeGreaterThan(8)
     await page.getByRole('img', { name: /by role and granularity/ }).waitFor()
     expect(await page.locator('.plot .heat').count()).toBeGreaterThan(10)
-    expect(await main().innerText()).toMatch(/tokens not asked for again/)
+    expect(await main().innerText()).toMatch(/tokens not paid for again/)
     await expectAccessible(page)
   })
 
@@ -302,5 +305,32 @@ test('magic report writes the same tables and plots as HTML and as Markdown', as
   const images = [...text.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, path]) => path!)
   expect(images.length).toBe(readdirSync(plots).length)
   for (const path of images) expect(readFileSync(join(runs, '..', path), 'utf8')).toMatch(/^<svg xmlns=/)
+  for (const path of [html, markdown, plots]) rmSync(path, { recursive: true })
+})
+
+test('runs with different questions are reported side by side, and not compared', async () => {
+  const folder = join(runs, 'other')
+  await trainTiny(folder)
+  await evaluate({
+    set: tinyTaskSet,
+    model: tinyModel,
+    organisation: directOrganisation(),
+    folder,
+    sandbox: null,
+  })
+  await open(`/compare?runs=${run},other`)
+  expect(await page.getByRole('alert').textContent()).toMatch(
+    /different test questions.*Choose runs with the same questions: quick-demo-0; or other\.$/,
+  )
+  const base = join(runs, '..', `${basename(runs)}-two`)
+  const { code, stdout } = await magic('report', run, 'other', '--runs-dir', runs, '-o', base, '--json')
+  expect(code).toBe(0)
+  const { html, markdown, plots } = JSON.parse(stdout)
+  expect(readFileSync(markdown, 'utf8').match(/^## .*/gm)).toEqual([
+    '## quick-demo-0',
+    '## other',
+    '## Evaluations on test questions: quick-demo-0',
+    '## Evaluations on test questions: other',
+  ])
   for (const path of [html, markdown, plots]) rmSync(path, { recursive: true })
 })

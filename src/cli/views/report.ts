@@ -1,4 +1,4 @@
-import { comparison } from '../../view/comparison.ts'
+import { type Comparison, comparableEvaluations, comparison } from '../../view/comparison.ts'
 import type { FollowedRun } from '../../view/followed-run.ts'
 import { differencePlot } from '../../view/plots/difference-plot.ts'
 import { graphPlot } from '../../view/plots/graph-plot.ts'
@@ -10,6 +10,7 @@ import { kindRows } from '../../view/questions.ts'
 import { type RunCurves, type RunDetail, runCurves, runDetail } from '../../view/run-detail.ts'
 import type { RunTasks } from '../../view/run-tasks.ts'
 import { differenceWithInterval, duration, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
+import { counted } from '../display/terminal-text.ts'
 import { costText } from './evaluation-table.ts'
 
 /** A piece of a report, before any notation. All texts are plain. */
@@ -52,7 +53,10 @@ function runBlocks(run: FollowedRun, tasks: RunTasks): ReportBlock[] {
   ]
 }
 
-function factBlocks({ row, about, settings, tokens: used }: RunDetail, run: FollowedRun): ReportBlock[] {
+function factBlocks(
+  { row, about, settings, tokens: used, retries }: RunDetail,
+  run: FollowedRun,
+): ReportBlock[] {
   if (row.status === 'damaged') return []
   const splits = Object.entries(about.tasks.splits).map(([split, { tasks }]) => `${tasks} ${split}`)
   const cost = row.cost === undefined ? 'nothing yet' : costText(row.cost, row.simulated)
@@ -66,6 +70,7 @@ function factBlocks({ row, about, settings, tokens: used }: RunDetail, run: Foll
         ['model', `${row.model}${row.simulated ? ': all scores are simulated' : ''}`],
         ['updates', `${row.done} of ${row.updates}, ${row.status}`],
         ['tokens', `${tokens(used.made)} made, ${tokens(used.reused)} reused`],
+        ['calls', `${tokens(row.calls)}, and ${counted(retries, 'retry', 'retries')}`],
         ['cost', cost],
         ['time', duration(row.minutes * 60_000)],
         ['begun', `${run.record.createdAt.slice(0, 16).replace('T', ' ')} UTC, version ${about.version}`],
@@ -115,7 +120,7 @@ function graphBlocks({ graphs }: RunDetail): ReportBlock[] {
   return graphs.stages.flatMap((stage): ReportBlock[] => [
     { heading: `Graphs: ${stage.title.toLowerCase()}`, level: 3 },
     {
-      text: `${stage.different} different graphs, score ${percent(stage.score)}${stage.tokens === undefined ? '' : `, ${tokens(stage.tokens)} tokens per question`}.`,
+      text: `${counted(stage.different, 'different graph')}, score ${percent(stage.score)}${stage.tokens === undefined ? '' : `, ${tokens(stage.tokens)} tokens per question`}.`,
     },
     {
       plots: stage.graphs.slice(0, 4).map(({ units, count, score }) => ({
@@ -147,59 +152,66 @@ function kindBlocks(run: FollowedRun, tasks: RunTasks): ReportBlock[] {
 function comparisonBlocks(runs: readonly FollowedRun[]): ReportBlock[] {
   const splits = new Set(runs.flatMap(({ evaluations }) => evaluations.map(({ header }) => header.split)))
   return [...splits].flatMap((split): ReportBlock[] => {
-    const { rows, metric, base } = comparison(runs, split, undefined)
-    const differences = rows.flatMap(({ label, against }) =>
-      against === undefined ? [] : [{ label, ...against }],
-    )
-    const points = rows.map(({ label, tokens: used, score }) => ({ label, tokens: used.total, score }))
-    return [
-      { heading: `Evaluations on ${split} questions`, level: 2 },
-      {
-        columns: [
-          'organisation',
-          `${metric} [95 %]`,
-          'questions',
-          'tokens per question',
-          'calls',
-          'cost',
-          'failed',
-        ],
-        rows: rows.map((row) => [
-          row.label,
-          scoreWithInterval(row.score),
-          row.complete ? String(row.n) : `${row.n} of ${row.total}`,
-          tokens(row.tokens.total),
-          row.calls.toFixed(1),
-          costText(row.cost, row.simulated),
-          String(row.failures.unanswered),
-        ]),
-      },
-      {
-        plots: [
-          {
-            caption: 'Score against tokens, with the Pareto frontier',
-            plot: scatterPlot({ points, metric, formatTokens: tokens }),
-          },
-        ],
-      },
-      ...(differences.length === 0
-        ? []
-        : [
-            {
-              plots: [{ caption: `Paired differences to ${base}`, plot: differencePlot(differences, base) }],
-            },
-            {
-              columns: ['organisation', `points against ${base}`, 'won', 'lost', 'tied'],
-              rows: differences.map(({ label, difference: mean, low, high, wins, losses, ties }) => [
-                label,
-                differenceWithInterval({ mean, low, high }),
-                ...[wins, losses, ties].map(String),
-              ]),
-            },
-          ]),
-      ...(rows.some(({ simulated }) => simulated)
-        ? [{ text: 'The scores are simulated: no language model was asked.' }]
-        : []),
-    ]
+    const groups = comparableEvaluations(runs, split)
+    return groups.flatMap((evaluations) => {
+      // Runs with other questions get a section of their own.
+      const names =
+        groups.length === 1 ? '' : `: ${[...new Set(evaluations.map(({ run }) => run))].join(', ')}`
+      const heading = `Evaluations on ${split} questions${names}`
+      return [{ heading, level: 2 }, ...evaluationBlocks(comparison(runs, split, undefined, evaluations))]
+    })
   })
+}
+
+function evaluationBlocks({ rows, metric, base }: Comparison): ReportBlock[] {
+  const points = rows.map(({ label, tokens: used, score }) => ({ label, tokens: used.total, score }))
+  const perQuestion = ['tokens per question', 'calls']
+  return [
+    {
+      columns: ['organisation', `${metric} [95 %]`, 'questions', ...perQuestion, 'cost', 'failed'],
+      rows: rows.map((row) => [
+        row.label,
+        scoreWithInterval(row.score),
+        row.complete ? String(row.n) : `${row.n} of ${row.total}`,
+        tokens(row.tokens.total),
+        row.calls.toFixed(1),
+        costText(row.cost, row.simulated),
+        String(row.failures.unanswered),
+      ]),
+    },
+    {
+      plots: [
+        {
+          caption: 'Score against tokens, with the Pareto frontier',
+          plot: scatterPlot({ points, metric, formatTokens: tokens }),
+        },
+      ],
+    },
+    ...differenceBlocks(rows, base),
+    ...(rows.some(({ simulated }) => simulated)
+      ? [{ text: 'The scores are simulated: no language model was asked.' }]
+      : []),
+  ]
+}
+
+function differenceBlocks(rows: Comparison['rows'], base: string): ReportBlock[] {
+  const differences = rows.flatMap(({ label, against }) =>
+    against === undefined ? [] : [{ label, ...against }],
+  )
+  if (differences.length === 0) return []
+  return [
+    { plots: [{ caption: `Paired differences to ${base}`, plot: differencePlot(differences, base) }] },
+    {
+      columns: ['organisation', `points against ${base}`, 'detectable', 'won', 'lost', 'tied'],
+      rows: differences.map(({ label, difference: mean, low, high, detectable, wins, losses, ties }) => [
+        label,
+        differenceWithInterval({ mean, low, high }),
+        `± ${(detectable * 100).toFixed(1)}`,
+        ...[wins, losses, ties].map(String),
+      ]),
+    },
+    {
+      text: 'Detectable: the smallest difference that so many questions show in four evaluations of five.',
+    },
+  ]
 }

@@ -108,6 +108,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
                 <tr>
                   <th>Organisation</th>
                   <th className="number">Difference, points</th>
+                  <th className="number">Detectable</th>
                   <th className="number">Won</th>
                   <th className="number">Lost</th>
                   <th className="number">Tied</th>
@@ -115,21 +116,26 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
                 </tr>
               </thead>
               <tbody>
-                {differences.map(({ label, difference: mean, low, high, wins, losses, ties, tokenRatio }) => (
+                {differences.map(({ label, difference: mean, low, high, detectable, ...rest }) => (
                   <tr key={label}>
                     <th scope="row">{label}</th>
                     <td className="number">{differenceWithInterval({ mean, low, high })}</td>
-                    <td className="number">{wins}</td>
-                    <td className="number">{losses}</td>
-                    <td className="number">{ties}</td>
+                    <td className="number">{`± ${(detectable * 100).toFixed(1)}`}</td>
+                    <td className="number">{rest.wins}</td>
+                    <td className="number">{rest.losses}</td>
+                    <td className="number">{rest.ties}</td>
                     <td className="number">
-                      {tokenRatio === undefined ? '–' : `× ${tokenRatio.toFixed(2)}`}
+                      {rest.tokenRatio === undefined ? '–' : `× ${rest.tokenRatio.toFixed(2)}`}
                     </td>
                   </tr>
                 ))}
               </tbody>
             </table>
           </div>
+          <p className="note">
+            Detectable: the smallest difference that so many questions show in four evaluations of five. A
+            smaller one needs more questions.
+          </p>
         </Card>
       )}
       {data.matched.length > 0 && <AtMatchedTokens rows={data.matched} />}

@@ -22,8 +22,8 @@ export function RunGraphs({ name, run }: { readonly name: string; readonly run: 
     <>
       <p className="note">
         {source === 'evaluation'
-          ? 'The same held-out questions, answered by the policy as it was before the first update and as it is now.'
-          : 'Graphs drawn to explore, on training questions. Evaluate trained and untrained policy to compare them on the same questions.'}{' '}
+          ? 'The same held-out questions, answered by the policy before its first update and by the policy now.'
+          : 'Sampled graphs, on training questions. Evaluate the trained and the untrained policy to compare them on the same questions.'}{' '}
         A double frame is a group: three workers and an aggregator.
       </p>
       <div className="grid">
@@ -73,7 +73,7 @@ function Stage({ stage }: { readonly stage: GraphsOfStage }): ReactNode {
   return (
     <Card
       title={stage.title}
-      note={`${stage.different} different graphs, score ${percent(stage.score)}${used}`}
+      note={`${stage.different} different graph${stage.different === 1 ? '' : 's'}, score ${percent(stage.score)}${used}`}
     >
       <ul className="built">
         {stage.graphs.map(({ key, units, count, score, tokens: each }) => (

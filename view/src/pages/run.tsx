@@ -99,13 +99,17 @@ function Heading({ run }: { readonly run: RunDetail }): ReactNode {
         <Tile
           name="score in training"
           value={row.trainingScore === undefined ? '–' : percent(row.trainingScore.mean)}
-          note={row.trainingScore && `last ${row.trainingScore.n} updates`}
+          note={row.trainingScore && `mean of the last ${row.trainingScore.n} updates`}
         />
-        <Tile name="tokens" value={tokens(row.tokens)} note={`in ${tokens(row.calls)} calls`} />
+        <Tile
+          name="tokens"
+          value={tokens(row.tokens)}
+          note={`in ${tokens(row.calls)} calls${run.retries > 0 ? ` and ${tokens(run.retries)} retries` : ''}`}
+        />
         <Tile
           name="reused"
           value={percent(made + reused === 0 ? 0 : reused / (made + reused))}
-          note={`${tokens(reused)} tokens not asked for again`}
+          note={`${tokens(reused)} tokens not paid for again`}
         />
         <Tile name="cost" value={costShown(row.cost, row.simulated)} />
         <Tile name="time" value={duration(row.minutes * 60_000)} />
