@@ -14,7 +14,7 @@ test('magic organisations lists every system with its fidelity', { timeout }, as
   const { code, stdout } = await magic('organisations')
   expect(code).toBe(0)
   for (const { name, category, fidelity } of organisations) {
-    expect(stdout).toContain(`  ${name} · ${category} · `)
+    expect(stdout).toContain(`  ${name}  (${category}; `)
     expect(stdout).toContain(fidelity)
   }
 })
@@ -43,7 +43,7 @@ test('tasks instead of a run: evaluated, continued, disturbed, compared and veri
   expect(compared.stdout).toMatch(/llm-debate:agents=2 +released code/)
   expect(await magic('verify', run)).toMatchObject({ code: 0 })
   const other = await magic('eval', 'synthetic', '--test-size', '7', '--organisation', 'direct')
-  expect(other.stderr).toContain('give another --name')
+  expect(other.stderr).toContain('Choose another --name')
 })
 
 test('at matched tokens', { timeout }, async () => {

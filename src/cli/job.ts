@@ -27,17 +27,17 @@ import {
 import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
 
-/** What `--encoder` may say; a path is a folder with MiniLM's files. */
+/** The value of `--encoder`; `folder` holds MiniLM's files. */
 export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: string }
 
-/** What a command works on: tasks, a model, and all that is needed to run one with the other. */
+/** What a command works with: tasks, a model, and everything needed to run one on the other. */
 export interface Job
   extends Required<Omit<EngineOptions, 'tools' | 'models' | 'budget' | 'clock' | 'signal'>> {
   readonly tools: readonly Tool[]
   readonly isSimulated: boolean
   readonly runs: string
   readonly configuration: Configuration | undefined
-  /** Kept in the run's record, so that `reopenJob` finds all of this again. */
+  /** Stored in the run's record, so that `reopenJob` can open the same job again. */
   readonly source: JsonObject
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ export interface Job
 export interface JobOptions extends ModelOptions {
   readonly concurrency?: number
   readonly runsDir?: string
-  /** Workers run the graphs: neither key nor sandbox is needed here. */
+  /** Workers run the graphs, so this process needs neither key nor sandbox. */
   readonly workers?: boolean
 }
 
@@ -56,10 +56,10 @@ interface JobSource {
 
 type Say = (text: string) => void
 
-/** Opens what flags and configuration say. `say` is told what was decided for the user. */
+/** Opens a job from flags and configuration. `say` reports decisions made on the user's behalf. */
 export async function openJob(
   given: TaskSource,
-  /** `sandbox`: `null` for none, whatever this machine has. */
+  /** `sandbox: null` uses none, even if this machine has one. */
   options: JobOptions & { readonly sandbox?: null },
   say: Say,
 ): Promise<Job> {
@@ -81,10 +81,7 @@ export async function openJob(
   return { ...job, set }
 }
 
-/**
- * Opens again what a run was begun with, with the tools that it had then: neither fewer nor more. Flags for the model
- * override the run's, such as another key.
- */
+/** Opens the job of an existing run, with exactly the tools it started with. Model flags, such as a new key, override the run's. */
 export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): Promise<Job> {
   const source = sourceOf(run)
   const opened = await openTasks(source.tasks)
@@ -94,8 +91,8 @@ export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): 
 export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
 
 /**
- * The same for a question of the user's own. If the run's tasks cannot be opened any more, or it is an export, it works
- * without them; `config` then names a configuration with the user's own tools.
+ * Opens a run's job to ask it the user's own questions. Works without the run's tasks if they are gone or the run is an
+ * export; `config` then names a configuration with the user's tools.
  */
 export async function reopenToAsk(
   run: RunRecord,
@@ -105,7 +102,9 @@ export async function reopenToAsk(
   const { tasks, model } = (run.source ?? {}) as unknown as Partial<JobSource>
   const isNamed = options.model !== undefined || options.replay !== undefined
   if (model === undefined && !isNamed && run.model.provider !== 'simulated')
-    throw new UsageError(`The run ${run.name} was begun from code. Name the model to ask with --model.`)
+    throw new UsageError(
+      `Run ${run.name} was started from code, which does not record its model. Choose one with --model.`,
+    )
   const chosen = model === undefined ? modelSource(options) : sourceOfRun(model, options)
   if (config !== undefined)
     return reopen(run, { configuration: await loadConfiguration(config) }, chosen, options, say)
@@ -118,12 +117,12 @@ async function tasksIfThere(source: TaskSource, say: Say): Promise<Partial<Opene
   } catch (error) {
     const { code, message } = explain(error)
     if (code !== exitCode.usage) throw error
-    say(`The run's questions cannot be opened: the simulated model knows no answers. ${message}`)
+    say(`Cannot open the run's questions, so the simulated model knows no answers. ${message}`)
     return {}
   }
 }
 
-/** What an export tells of a run's source: the model, and tasks that are found by name. Files of this machine are not. */
+/** The part of a run's source that an export keeps: the model, and tasks found by name. Paths of this machine are dropped. */
 export function exportableSource({ source }: RunRecord): JsonObject | undefined {
   if (source === undefined) return undefined
   const { tasks, model } = source as unknown as JobSource
@@ -170,7 +169,7 @@ async function assemble(
     ...parts,
     set,
     model,
-    // A recording of the simulated model is simulated too.
+    // By identity, because a recording of the simulated model is simulated, too.
     isSimulated: isSimulatedModel(`${provider}/${name}`),
     concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
@@ -182,7 +181,7 @@ async function assemble(
 function sourceOf({ name, source }: RunRecord): JobSource {
   if (source?.['tasks'] !== undefined) return source as unknown as JobSource
   throw new UsageError(
-    `The run ${name} was begun from code, or is an export, so its tasks are not known here. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
+    `Run ${name} was started from code or is an export, so it does not say where its tasks are. Call \`train\`, \`evaluate\` or \`solve\` from code.`,
   )
 }
 
@@ -195,12 +194,12 @@ export async function openEncoder(source: EncoderSource, say: Say): Promise<Froz
   return encoder
 }
 
-/** The tasks of a run and the configuration that they came from, for commands that ask no model. */
+/** A run's tasks and their configuration, for commands that call no model. */
 export async function openTasksOfRun(folder: RunFolder): Promise<OpenedTasks> {
   return openTasks(sourceOf(folder.readRecord()).tasks)
 }
 
-/** Questions and expected answers from a run's task set, for records that lack them; nothing where it cannot be opened. */
+/** Looks up questions and expected answers in a run's task set, for records that lack them. Finds nothing if the set is gone. */
 export function askedIn(folder: RunFolder): AskedIn {
   let opened: Promise<OpenedTasks | undefined> | undefined
   return async (split, id) => {

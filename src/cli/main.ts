@@ -3,21 +3,20 @@ import { exitCode } from '../problem.ts'
 import { printable } from './display/terminal-text.ts'
 import { runProgram } from './program.ts'
 
-// No stack trace when a reader such as `head` stops early, or when the disk is full.
+// No stack trace if a reader such as `head` stops early or the disk is full.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCode.done)
-    if (stream === process.stdout)
-      process.stderr.write(`magic: the output cannot be written (${error.code}).\n`)
+    if (stream === process.stdout) process.stderr.write(`magic: cannot write the output (${error.code}).\n`)
     process.exit(exitCode.failed)
   })
 }
 
-/** Node has nothing left to do, but the command has not ended: it awaits a promise that never settles. */
+/** Runs if Node has nothing left to do but the command has not ended: it awaits a promise that never settles. */
 const tellUnsettled = () => {
   const problems = unsettledPromises()
   const told =
-    problems.length === 0 ? 'the command ended before it was done.' : problems.slice(0, 3).join('\n')
+    problems.length === 0 ? 'the command stopped before it was done.' : problems.slice(0, 3).join('\n')
   process.stderr.write(`magic: ${printable(told)}\n`)
   process.exit(problems.length === 0 ? exitCode.failed : exitCode.usage)
 }

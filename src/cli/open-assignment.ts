@@ -17,15 +17,16 @@ export interface AssignmentOptions extends ModelOptions {
 }
 
 /**
- * Opens what a trainer submits work for. The database says which tasks and which model; where code, data, model and key are, only
- * this machine's own flags, configuration and environment say: whoever can write to the database must not lead a worker elsewhere.
+ * Opens the tasks and the model that a trainer submits work for. The database only names them. Where code, data, endpoint and
+ * key are, this machine's flags, configuration and environment decide, so that nobody can redirect a worker through the database.
  */
 export async function openAssignment(
   { source, parts, files }: Assignment,
   { limit, file }: OpeningMeans,
   options: AssignmentOptions,
 ): Promise<OpenedAssignment> {
-  if (source === undefined) throw new Problem('the run was begun from code: start its workers from code, too')
+  if (source === undefined)
+    throw new Problem('the run was started from code: start its workers from code, too')
   const { tasks, model } = source as unknown as { tasks: TaskSource; model: ModelSource }
   const folder = mkdtempSync(join(tmpdir(), 'magic-worker-'))
   const close = async () => rmSync(folder, { recursive: true, force: true })
@@ -64,12 +65,10 @@ export async function openAssignment(
 function ownConfiguration({ config }: AssignmentOptions): string {
   if (config !== undefined) return config
   if (readdirSync('.').some((name) => name.startsWith('magic.config.')) && existsSync('.')) return '.'
-  throw new Problem(
-    'the run has a configuration (magic.config.*) and this worker has none: name its own with --config',
-  )
+  throw new Problem('the run uses a magic.config.* file: give this worker its own copy with --config')
 }
 
-/** The worker's own model. Where it names none, the simulated one, or the provider at the address that is known for it. */
+/** The worker's own model. If it names none: the simulated one, or the run's provider at its well-known address. */
 function ownModel(
   theirs: ModelSource,
   options: AssignmentOptions,
@@ -81,7 +80,7 @@ function ownModel(
   const { preset, model, baseURL, extraBody } = theirs.settings
   if (baseURL !== undefined && options.baseUrl === undefined)
     throw new Problem(
-      `the run asks ${preset ?? 'a model'} at an address of its own: say with --base-url where this worker finds it`,
+      `the run calls ${preset ?? 'a model'} at its own address: tell this worker the address with --base-url`,
       { exitCode: exitCode.usage },
     )
   return modelSource(options, { preset, model, extraBody })

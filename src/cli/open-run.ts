@@ -6,7 +6,7 @@ import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
 import { defaultRunsFolder, findRun, RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { type EncoderSource, openEncoder } from './job.ts'
 
-/** Finds a run by its name or path. If there is none, the error names the runs that exist. */
+/** Finds a run by name or path. The error lists the runs that exist. */
 export function existingRun(name: string, runsDir: string | undefined): RunFolder {
   const runs = runsDir ?? defaultRunsFolder()
   const folder = findRun(name, runs)
@@ -14,24 +14,24 @@ export function existingRun(name: string, runsDir: string | undefined): RunFolde
   const others = listRuns(runs).map((run) => run.name)
   const known =
     others.length === 0
-      ? `There are none in ${runs} yet: \`magic train\` makes one.`
-      : `Those in ${runs}: ${others.slice(0, 10).join(', ')}${others.length > 10 ? ' and more' : ''}.`
+      ? `${runs} has no runs yet; \`magic train\` makes one.`
+      : `Runs in ${runs}: ${others.slice(0, 10).join(', ')}${others.length > 10 ? ' and more' : ''}.`
   throw new RunError(`There is no run ${name.includes('/') ? folder.path : `'${name}'`}. ${known}`)
 }
 
-/** The same for a run whose policy is only used: an export will do, too. */
+/** Finds a run whose policy is only used, not trained: exports work, too. */
 export async function usableRun(name: string, runsDir: string | undefined): Promise<RunFolder> {
   return isArchivedExport(name) ? unpackExport(name) : existingRun(name, runsDir)
 }
 
-/** A run's folder that does not exist yet: a number is added to the name, so that earlier runs are kept. */
+/** Appends a number to the name if such a folder exists, so that earlier runs are kept. */
 export function freeFolder(wanted: string): string {
   let folder = wanted
   for (let number = 2; existsSync(folder); number += 1) folder = `${wanted}-${number}`
   return folder
 }
 
-/** The text encoder that a run was trained with, from the folder where its files were then. */
+/** The text encoder that a run was trained with, from the same folder. */
 export async function encoderOfRun(
   { encoder, source }: RunRecord,
   say: (text: string) => void,

@@ -55,7 +55,7 @@ test('a path that cannot be used is named, with what is wrong and what to do', a
   writeFileSync(file, '')
   const error = await mkdir(join(file, 'inside')).catch((reason) => reason)
   expect(explain(error)).toEqual({
-    message: `${join(file, 'inside')} cannot be made as a folder: a part of the path is a file, not a folder (ENOTDIR). Choose another folder, and try again.`,
+    message: `Cannot create the folder ${join(file, 'inside')}: part of the path is a file, not a folder (ENOTDIR). Choose another folder, then try again.`,
     code: 6,
   })
 })
@@ -65,7 +65,7 @@ test('a write that finds no room tells the need, although the system names no pa
   const error = await device.write('x').catch((reason) => reason)
   await device.close()
   expect(explain(error).code).toBe(6)
-  expect(explain(error).message).toContain('no room')
+  expect(explain(error).message).toContain('disk is full')
 })
 
 test('a lock that cannot be written is a matter of the disk', async () => {

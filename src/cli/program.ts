@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { exitCode } from '../problem.ts'
-import { screenOf } from './display/screen.ts'
+import { commandLines } from './display/command-lines.ts'
+import { type Lines, type Screen, screenOf } from './display/screen.ts'
 import { printable } from './display/terminal-text.ts'
-import { exitCodeHelp } from './exit-code.ts'
+import { describeOption, exitCodeTable } from './help-notes.ts'
+import { printResult } from './print.ts'
 import { explain } from './problem.ts'
 
 type Opener = () => Promise<Command>
 
-/** Each command is loaded when it is needed, so that none waits for what only others use. */
+/** Each command is imported only when it is needed, which keeps startup fast. */
 const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
-  'Begin:': {
+  'Start here:': {
     demo: async () => (await import('./commands/demo.ts')).demoCommand(),
     init: async () => (await import('./commands/init.ts')).initCommand(),
     doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
@@ -22,7 +24,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     worker: async () => (await import('./commands/worker.ts')).workerCommand(),
     workers: async () => (await import('./commands/workers.ts')).workersCommand(),
   },
-  'Look and prove:': {
+  'Inspect and prove:': {
     show: async () => (await import('./commands/show.ts')).showCommand(),
     eval: async () => (await import('./commands/eval.ts')).evalCommand(),
     organisations: async () => (await import('./commands/organisations.ts')).organisationsCommand(),
@@ -37,7 +39,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Opener>>>> = {
     serve: async () => (await import('./commands/serve.ts')).serveCommand(),
     export: async () => (await import('./commands/export.ts')).exportCommand(),
   },
-  'Parts:': {
+  'Building blocks:': {
     graph: async () => (await import('./commands/graph.ts')).graphCommand(),
     run: async () => (await import('./commands/run.ts')).runCommand(),
     data: async () => (await import('./commands/data.ts')).dataCommand(),
@@ -59,29 +61,39 @@ export function allCommands(): Promise<Command[]> {
   return Promise.all(openers.map(([, open]) => open()))
 }
 
-const beginning = `magic learns, per question, how to organise language-model agents, and runs that organisation.
+const tagline = 'Learns, per question, how to organise language-model agents, and runs that organisation.'
 
-Where to begin:
-  magic demo --quick                         see it learn in seconds: simulated model, no key, no network
-  magic init my-task                         a folder with questions to replace by your own
-  magic train questions.jsonl --name first   learn from your questions
-  magic ask first "your question"            use what was learned
-  magic doctor                               what works on this machine
-
-All commands: magic --help. One of them: magic train --help. Tab completion: magic completion --help.
-`
+function welcomeLines(screen: Screen): Lines {
+  return [
+    tagline,
+    '',
+    'Where to start:',
+    commandLines(
+      [
+        ['magic demo --quick', 'see every step in seconds, no key'],
+        ['magic init my-task', 'a folder with sample questions'],
+        ['magic train questions.jsonl --name first', 'learn from your questions'],
+        ['magic ask first "your question"', 'use what was learned'],
+        ['magic doctor', 'what works on this machine'],
+      ],
+      screen,
+    ),
+    '',
+    'All commands: `magic --help`. One command: `magic train --help`. Tab completion: `magic completion --help`.',
+  ]
+}
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** Runs a command line, reports what is wrong with it, and returns the exit code. */
+/** Runs a command line, explains what is wrong with it, and returns the exit code. */
 export async function runProgram(words: readonly string[]): Promise<number> {
   process.exitCode = exitCode.done
   try {
-    if (words.length === 0) process.stdout.write(beginning)
+    if (words.length === 0) printResult({ json: false }, () => null, welcomeLines)
     else await (await programFor(words)).parseAsync(words, { from: 'user' })
     return process.exitCode
   } catch (error) {
-    // Commander has already said what is wrong, or shown the help that was asked for.
+    // Commander has already printed the problem, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage
     const { message, code } = explain(error)
     process.stderr.write(screenOf(process.stderr).text(`magic: ${printable(message)}`))
@@ -91,15 +103,18 @@ export async function runProgram(words: readonly string[]): Promise<number> {
 
 async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('magic')
-    .description('Learns, per question, how to organise language-model agents, and runs that organisation.')
-    .version(version)
-    .showHelpAfterError('(add --help for usage and examples)')
+    .description(tagline)
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({ optionDescription: describeOption })
+    .showHelpAfterError('Add --help for usage and examples.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void process.stdout.write(screenOf(process.stdout).text(text)),
+      writeOut: (verbatim) => void process.stdout.write(screenOf(process.stdout).text({ verbatim })),
       writeErr: (text) => void process.stderr.write(screenOf(process.stderr).text(text)),
     })
-    .addHelpText('after', exitCodeHelp)
+    .addHelpText('after', exitCodeTable)
   const word = words.find((one) => !one.startsWith('-'))
   const named = openers.filter(([name]) => name === word)
   const isVersion = words.length === 1 && words[0] === '--version'

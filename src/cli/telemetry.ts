@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-// OpenTelemetry's SDK is an optional peer: to get spans, install it and name a collector in the usual variables.
+// OpenTelemetry's SDK is an optional peer. Spans are sent if it is installed and one of these variables names a collector.
 const endpointVariables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
 
 const packages = ['@opentelemetry/sdk-trace-node', '@opentelemetry/exporter-trace-otlp-http']
 
-/** A collector that has not taken a connection by then is not waited for. */
+/** How long to wait for the collector to accept a connection. */
 const connectMs = 1000
 
-/** Sends spans to the collector that the environment names, if it names one. The result flushes and ends it. */
+/** Sends spans to the collector named in the environment, if any. Call the result to flush and stop. */
 export async function startTelemetry(environment = process.env): Promise<() => Promise<void>> {
   const endpoint = endpointVariables.map((name) => environment[name]).find(Boolean)
   if (endpoint === undefined || environment['OTEL_SDK_DISABLED'] === 'true') return async () => {}
@@ -17,7 +17,7 @@ export async function startTelemetry(environment = process.env): Promise<() => P
     const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node')
     const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
     const exporter = new OTLPTraceExporter()
-    // Found out while the command works, so that a collector that is gone costs no time at its end.
+    // Checked while the command works, so that a missing collector costs no time at the end.
     const problem = unreachable(endpoint)
     const provider = new NodeTracerProvider({
       spanProcessors: [
@@ -38,25 +38,25 @@ export async function startTelemetry(environment = process.env): Promise<() => P
         () => why,
         (error: Error) => error.message,
       )
-      if (failed !== undefined) process.stderr.write(`Spans were not sent: ${failed}\n`)
+      if (failed !== undefined) process.stderr.write(`OpenTelemetry spans were not sent: ${failed}\n`)
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    process.stderr.write(`No spans are sent: npm install ${wantedPackages().join(' ')}\n`)
+    process.stderr.write(`To send OpenTelemetry spans: npm install ${wantedPackages().join(' ')}\n`)
     return async () => {}
   }
 }
 
-/** The packages with the versions that this one works with: the newest may be others. */
+/** The packages in versions that work with ours; the newest may not. */
 export function wantedPackages(): string[] {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   const { peerDependencies } = JSON.parse(text) as { peerDependencies: Record<string, string> }
   return packages.map((name) => `${name}@${peerDependencies[name]}`)
 }
 
-/** Why no connection to a collector can be had; nothing where it can. */
+/** Why the collector is unreachable, or undefined if it accepts connections. */
 function unreachable(endpoint: string): Promise<string | undefined> {
-  if (!URL.canParse(endpoint)) return Promise.resolve(`${endpoint} is no address`)
+  if (!URL.canParse(endpoint)) return Promise.resolve(`${endpoint} is not a URL`)
   const { hostname, port, protocol } = new URL(endpoint)
   const usual = protocol === 'https:' ? 443 : 80
   return new Promise((resolve) => {
@@ -70,7 +70,7 @@ function unreachable(endpoint: string): Promise<string | undefined> {
       resolve(why)
     }
     socket.once('connect', () => end())
-    socket.once('timeout', () => end(`${endpoint} takes no connection`))
+    socket.once('timeout', () => end(`${endpoint} does not accept connections`))
     socket.once('error', ({ message }) => end(message))
   })
 }

@@ -109,7 +109,7 @@ test('beside others it is named with the run that has trained it, and refused wi
 test('settings of policies mean nothing to it, and a cap ends it', async () => {
   const wrong = await magic(...training('gptswarm', 'wrong'), '--updates', '3')
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain("only a policy's training has that")
+  expect(wrong.stderr).toContain('Only policies have updates')
   const capped = await magic(...training('gptswarm', 'capped'), '--max-calls', '10')
   expect(capped.code).toBe(3)
   expect(new RunFolder(join(runs, 'capped')).checkpoints().at(-1)).toBeLessThan(5)

@@ -134,7 +134,7 @@ describeShared('magic data with the real files', () => {
     const path = join(root, 'livecodebench', 'solutions.json')
     expect((await beside()).flat()).toMatchObject([{ path, bytes: null, imported: false }])
     expect((await data('list')).stdout).not.toContain('solutions.json')
-    expect((await data('show', 'livecodebench')).stdout).toMatch(/^beside +solutions\.json: .*, not here$/m)
+    expect((await data('show', 'livecodebench')).stdout).toMatch(/^extra +solutions\.json: .*, missing$/m)
 
     const folder = sharedPath('data', 'livecodebench')
     const imported = await data('import', 'livecodebench', folder)
@@ -143,7 +143,7 @@ describeShared('magic data with the real files', () => {
     expect(readFileSync(path)).toEqual(readFileSync(join(folder, 'solutions.json')))
     expect((await beside())[5]).toMatchObject([{ path, bytes: 4014, imported: true }])
     expect((await data('list')).stdout).toMatch(/^ {2}✓ solutions\.json +right programs/m)
-    expect((await data('show', 'livecodebench')).stdout).toMatch(/^beside +solutions\.json: .*, imported$/m)
+    expect((await data('show', 'livecodebench')).stdout).toMatch(/^extra +solutions\.json: .*, imported$/m)
 
     const set = await benchmarkTaskSet('livecodebench', { data: root })
     const given = JSON.parse(readFileSync(path, 'utf8'))
@@ -202,7 +202,7 @@ describeShared('magic data with the real files', () => {
       const { stdout, stderr, code } = await data('pull', 'humaneval', ...words)
       expect(code).toBe(0)
       expect(stderr).toContain('Licence: MIT')
-      expect(stderr).toContain('fetching humaneval/HumanEval.jsonl.gz, KiB: done, 44/44')
+      expect(stderr).toContain('downloading humaneval/HumanEval.jsonl.gz, KiB: done, 44/44')
       expect(JSON.parse(stdout)).toMatchObject({
         name: 'humaneval',
         splits: [{ split: 'test', examples: 164 }],
@@ -221,7 +221,7 @@ describeShared('magic data with the real files', () => {
       }
       const [interrupted] = await Promise.all([data('pull', 'gsm8k', ...words), whenAsked()])
       expect(interrupted.code).toBe(130)
-      expect(interrupted.stderr).toContain('Repeat the command to go on')
+      expect(interrupted.stderr).toContain('Repeat the command to continue')
     } finally {
       await server.close()
     }

@@ -48,7 +48,7 @@ describe('magic eval', { timeout: seconds }, () => {
         new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'),
       )
     expect(stdout).toContain('The scores are simulated')
-    expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more;/)
+    expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more\./)
     expect(stdout).not.toContain('\u001b')
     expect(stderr).toContain(join(runs, 'small', 'evaluations'))
     const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
@@ -75,7 +75,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(above.code).toBe(0)
     const impossible = await magic(...['eval', 'small', '--organisation', 'direct', '--threshold', '100%'])
     expect(impossible.code).toBe(4)
-    expect(impossible.stderr).toMatch(/Below the threshold: direct has \d+\.\d %, asked for is 100\.0 %/)
+    expect(impossible.stderr).toMatch(/Below the threshold: direct scored \d+\.\d %, required is 100\.0 %/)
   })
 
   test('stops at a cap with 3, and goes on when it is asked again', async () => {
@@ -83,13 +83,13 @@ describe('magic eval', { timeout: seconds }, () => {
     const capped = await magic(...words, '--max-calls', '8')
     expect(capped.code).toBe(3)
     expect(capped.stderr).toContain('chain (simulated): stopped')
-    expect(capped.stderr).toMatch(/Stopped at a cap after \d of 10 questions of chain, with \d+ calls/)
+    expect(capped.stderr).toMatch(/Stopped at a cap after \d of 10 questions of chain, after \d+ calls/)
     const first = JSON.parse(capped.stdout)
     expect(first).toMatchObject({ ended: 'cap', missing: ['direct'] })
     expect(first.evaluations[0]).toMatchObject({ organisation: 'chain', complete: false, total: 10 })
     const again = await magic(...words)
     expect(again.code).toBe(0)
-    expect(again.stderr).toContain('chain (simulated), going on')
+    expect(again.stderr).toContain('chain (simulated), continued')
     const [chain, direct] = JSON.parse(again.stdout).evaluations
     expect([chain.n, chain.folder, direct.n]).toEqual([10, first.evaluations[0].folder, 10])
     const { stdout, code } = await magic(...words.filter((word) => word !== '--json'), '--max-calls', '0')
@@ -108,11 +108,11 @@ describe('magic eval', { timeout: seconds }, () => {
   test('has yardsticks: a searched graph, graphs of other questions, the most probable ones', async () => {
     const before = await magic('show', 'small')
     expect(before.stdout.replace(/\s+/g, ' ')).toContain(
-      'To find out whether training was worth it: `magic eval small --organisation trained,searched`',
+      'Was training worth it? Find out with `magic eval small --organisation trained,searched`.',
     )
     const words = ['eval', 'small', '--organisation', 'searched,shuffled,most-probable', '--json']
     const { code, stdout, stderr } = await magic(...words)
-    expect(stderr).toMatch(/searching a graph on training questions \(simulated\): done, (\d+)\/\1/)
+    expect(stderr).toMatch(/searching for a graph on training questions \(simulated\): done, (\d+)\/\1/)
     expect(code).toBe(0)
     const [searched, shuffled, likeliest] = JSON.parse(stdout).evaluations
     expect(searched).toMatchObject({ organisation: 'searched', n: 10, search: { questions: 8 } })
@@ -181,8 +181,8 @@ describe('magic eval', { timeout: seconds }, () => {
   })
 
   test.each([
-    [['eval', 'none'], "no run 'none'. Those in"],
-    [['eval', 'small', '--organisation', 'best'], "'best' is none of trained"],
+    [['eval', 'none'], "no run 'none'. Runs in"],
+    [['eval', 'small', '--organisation', 'best'], "There is no organisation 'best'. Choose from trained"],
     [['eval', 'small', '--organisation', 'graph:nowhere.json'], 'nowhere.json'],
     [['eval', 'small', '--organisation', 'shuffled', '--limit', '1'], 'at least 2 questions'],
     [['eval', 'small', '--split', 'dev'], "no split 'dev'; it has train, test"],
@@ -202,7 +202,7 @@ describe('magic ask', { timeout: seconds }, () => {
     expect(stdout).toMatch(/^-?[0-9.,]+\n$/)
     expect(stderr).toMatch(/^1\. (?:ADD \w+|STOP) /m)
     expect(stderr).toMatch(/finalizer|direct answer/)
-    expect(stderr).toContain('The simulated model does not know this question: its answer is a guess.')
+    expect(stderr).toContain('The simulated model does not know this question, so its answer is a guess.')
     expect(stderr).not.toContain('\u001b')
   })
 
@@ -252,7 +252,7 @@ describe('magic ask', { timeout: seconds }, () => {
     const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
     rmSync(file)
     const { code, stdout, stderr } = await magic('ask', 'own', 'What is 2 plus 2?', '--json')
-    expect(stderr).toContain("The run's questions cannot be opened")
+    expect(stderr).toContain("Cannot open the run's questions")
     expect(stderr).toContain('the simulated model knows no answers')
     const { contract, key, guess } = JSON.parse(stdout)
     expect({ code, contract, key, guess }).toEqual({
@@ -267,14 +267,14 @@ describe('magic ask', { timeout: seconds }, () => {
     copyOfSmall('from-code', { source: undefined, model })
     const { code, stderr } = await magic('ask', 'from-code', 'What is 2 plus 2?')
     expect(code).toBe(2)
-    expect(stderr).toContain('Name the model to ask with --model')
+    expect(stderr).toContain('Choose one with --model')
   })
 
   test.each([
-    [['ask', 'small'], 'There is no question'],
+    [['ask', 'small'], 'The question is missing'],
     [['ask', 'small', ' '], 'The question is empty'],
-    [['ask', 'small', 'x', '--task', 'task.json'], '--task is the whole task'],
-    [['ask', 'small', 'x', '--options', 'A) alone'], 'There is 1 option'],
+    [['ask', 'small', 'x', '--task', 'task.json'], '--task gives the whole task'],
+    [['ask', 'small', 'x', '--options', 'A) alone'], 'A question has 2 to 26 options, not 1'],
     [['ask', 'nowhere/none', 'x'], 'nowhere/none'],
   ])('%j ends with 2 and says why', async (words, reason) => {
     const { code, stderr } = await magic(...words)
@@ -296,7 +296,7 @@ describe('magic show', { timeout: seconds }, () => {
       'score',
       'entropy',
       'tokens reused',
-      'Roles placed',
+      'Role ',
       'first 1 update',
       'finalizer',
       'Evaluations on test questions',
@@ -309,8 +309,8 @@ describe('magic show', { timeout: seconds }, () => {
   test('a finished run that is resumed is still simulated', async () => {
     const { code, stdout } = await magic('resume', 'small')
     expect(code).toBe(0)
-    expect(stdout).toContain('simulated, and on the questions it learns from')
-    expect(stdout).toContain('no question was asked twice')
+    expect(stdout).toContain('simulated; measured on training questions')
+    expect(stdout).toContain('no question came up twice')
   })
 
   test('tells the same as data', async () => {
@@ -346,9 +346,7 @@ describe('magic show', { timeout: seconds }, () => {
       writeFileSync(join(runs, 'half', file), '{"type":"upd', { flag: 'a' })
     const { code, stdout } = await magic('show', 'half')
     expect(code).toBe(0)
-    expect(stdout).toMatch(
-      /3 of 9 updates, the last .* ago; if no process is training it: `magic resume half`/,
-    )
+    expect(stdout).toMatch(/3 of 9 updates, the last .* ago; if it is not running: `magic resume half`/)
   })
 
   test('lists the runs there are, and one that is damaged among them', async () => {
@@ -395,14 +393,14 @@ describe('magic compare', { timeout: seconds }, () => {
     expect(evaluations.map(({ label }: { label: string }) => label).sort()).toEqual(['direct', 'trained'])
     const { code, stderr } = await magic(...words, 'traned')
     expect(code).toBe(2)
-    expect(stderr).toContain("There is no evaluation of 'traned'. There are: ")
+    expect(stderr).toContain("There is no evaluation of 'traned'. Evaluated: ")
   })
 
   test('pairs what one run keeps, question by question', async () => {
     const { code, stdout } = await magic('compare', 'small', '--base', 'direct')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^▸ direct /m)
-    expect(stdout).toContain('Difference to direct, in percentage points')
+    expect(stdout).toContain('Difference from direct, in percentage points')
     expect(stdout).toMatch(/^trained +[+-]?\d+\.\d \[.*\] +±\d+\.\d +\d+ +\d+ +\d+ +\d+\.\d+×$/m)
     expect(stdout).toContain('simulated')
   })

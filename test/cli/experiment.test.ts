@@ -47,7 +47,7 @@ test('an experiment that is killed while it trains and while it evaluates ends w
   expect(existsSync(join(folder, 'killed/table.json'))).toBe(false)
   const { code, stdout } = await magic(...words, '--out', 'killed')
   expect(code).toBe(0)
-  expect(stdout).toContain('Simulated: no language model was asked.')
+  expect(stdout).toContain('Simulated: no language model was called.')
   for (const file of [
     'table.json',
     'report.md',
@@ -79,9 +79,9 @@ test('D2 needs no model, D3 only a file; options of other experiments are refuse
   const credit = await magic('experiment', 'd3', '--from', trajectories, '--json', '--out', 'd3')
   expect(JSON.parse(credit.stdout).tables[0].rows[0][0].text).toContain('trajectories.jsonl')
   for (const [words, reason] of [
-    [['q2', '--from', trajectories], '--from goes with d2, d3, q4; q2 has no use for it'],
-    [['d1', '--seeds', '3'], '--seeds has no use in d1'],
-    [['sweep', '--penalise', 'both', '--penalties', '1e-5'], 'name one of them with --penalise'],
+    [['q2', '--from', trajectories], '--from is only for d2, d3, q4, not for q2'],
+    [['d1', '--seeds', '3'], 'd1 runs with one seed'],
+    [['sweep', '--penalise', 'both', '--penalties', '1e-5'], 'Choose one with --penalise'],
   ] as const) {
     const { code, stderr } = await magic('experiment', ...words)
     expect(stderr).toContain(reason)

@@ -36,10 +36,10 @@ describe('magic run on the simulated model', () => {
     )
     expect(code).toBe(0)
     expect(stdout).toMatch(/^-?[0-9.,]+\n$/)
-    expect(stderr).toContain('running 7 nodes')
+    expect(stderr).toContain('Running 7 nodes')
     expect(stderr).toContain('✓ calculation_aggregator (aggregator)')
     expect(stderr).toContain('simulated')
-    expect(stderr).toContain('does not know this question: its answer is a guess')
+    expect(stderr).toContain('does not know this question, so its answer is a guess')
     expect(stderr).not.toContain('\u001b')
   })
 
@@ -121,7 +121,7 @@ describe('magic run prints what a model says', () => {
     server.script('no_usage')
     const words = ['run', '--task', task, '--model', 'openai', '--model-name', 'm', '--base-url', server.url]
     const { stderr } = await magicWith({ OPENAI_API_KEY: canary }, ...words)
-    expect(stderr).toContain('The token counts are too low')
+    expect(stderr).toContain('Token counts are too low')
   })
 })
 
@@ -167,7 +167,7 @@ describe('magic run says what is wrong with its input', () => {
     [
       'a recording that cannot be written',
       ['run', '--task', task, '--record', join(folder, 'no', 'such', 'x.jsonl')],
-      'cannot be opened',
+      'Cannot open',
     ],
     [
       'flags that the simulated model has no use for',

@@ -210,8 +210,11 @@ test('a token is needed beyond this machine, is checked, and shows up nowhere', 
 test('what cannot be served is refused with the remedy', async () => {
   const serve = (...words: string[]) => magic('serve', ...words, '--runs-dir', runs, '--port', '0')
   expect((await serve('other')).stderr).toContain("There is no run 'other'")
-  expect((await serve('first', join(runs, 'first'))).stderr).toContain('Two of the runs are called first')
+  expect((await serve('first', join(runs, 'first'))).stderr).toContain('Two runs are called first')
   const capped = ['first', '--model', 'vllm', '--model-name', 'x', '--base-url', 'http://127.0.0.1:9/v1']
   const unpriced = await serve(...capped, '--max-day-cost', '1')
-  expect([unpriced.code, unpriced.stderr]).toEqual([2, expect.stringContaining('has no price')])
+  expect([unpriced.code, unpriced.stderr]).toEqual([
+    2,
+    expect.stringContaining('is unknown, so its cost cannot be limited'),
+  ])
 })

@@ -151,7 +151,7 @@ describe('what is interrupted goes on', () => {
     child.kill('SIGINT')
     const { code, stdout, stderr } = await outcome
     expect(code).toBe(130)
-    expect(stderr).toContain('once more ends it at once')
+    expect(stderr).toContain('Press Ctrl-C again to quit at once')
     expect(stdout).toMatch(/interrupted after [1-3] of 4 updates/)
     expect(stdout).toContain(`magic resume ${run('stopped')}`)
   })
@@ -220,8 +220,8 @@ describe.concurrent('magic estimate', () => {
     const { code, stdout } = await magic('estimate', questions, '--updates', '1', '--price', 'acme/large')
     expect(code).toBe(0)
     expect(stdout).toMatch(/cost +unpriced +unpriced +unpriced/)
-    expect(stdout).toContain('There is no price for acme/large')
-    expect(stdout).toContain('Lengths are simulated')
+    expect(stdout).toContain('The price of acme/large is unknown')
+    expect(stdout).toContain('run on the simulated model')
   })
 })
 
@@ -238,7 +238,7 @@ describe.concurrent('what cannot begin says why, spends nothing and leaves nothi
     ['a bad name', ['train', questions, '--name', '../out'], 'no name of a run'],
     ['a folder without an encoder', ['train', questions, '--encoder', folder], 'onnx'],
     ['no such run', ['resume', 'none'], 'There is no run'],
-    ['no such checkpoint', ['resume', run('whole'), '--from-update', '1'], 'it has those of 3 and 4'],
+    ['no such checkpoint', ['resume', run('whole'), '--from-update', '1'], 'It has those of updates 3 and 4'],
   ])('%s', async (_name, words, reason) => {
     const { code, stdout, stderr } = await magicWith(
       { MAGIC_RUNS_DIR: join(folder, 'elsewhere'), HF_HUB_OFFLINE: '1' },

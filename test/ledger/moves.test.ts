@@ -218,7 +218,9 @@ test('by the command line: train there, move here, resume, and no word tells the
   const moved = await magic('ledger', 'copy', 'first', 'sqlite', '--json')
   expect(JSON.parse(moved.stdout)).toMatchObject({ from: 'first', to: 'sqlite' })
   expect(existsSync(join(work, 'runs/first/ledger.json'))).toBe(false)
-  expect((await magic('ledger', 'copy', 'first', 'postgres')).stdout).toMatch(/Both hold the same rows/)
+  expect((await magic('ledger', 'copy', 'first', 'postgres')).stdout).toMatch(
+    /Source and copy hold the same rows/,
+  )
   expect((await magic('ledger', 'list')).stdout).toMatch(/ first$/m)
   expect((await magic('ledger', 'copy', 'first', join(work, 'snapshot.sqlite'))).code).toBe(0)
   expect((await magic('verify', 'first')).code).toBe(0)

@@ -105,7 +105,7 @@ test('over failures, kills, a stop, a cap and resumes, the sums are those of the
   const stopped = await endWhenSilent('SIGINT', 9, ['resume', 'run', '--json'])
   expect(stopped.code).toBe(130)
   heldToLog(stopped)
-  expect(stopped.stderr).toMatch(/Calls in flight when the run last ended: 4/)
+  expect(stopped.stderr).toMatch(/4 calls were in flight when the run last stopped/)
 
   const capped = await start('resume', 'run', '--json').outcome
   expect(capped.code).toBe(3)

@@ -9,7 +9,7 @@ import type { Task } from '../../library/task.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import type { ExplainedStep } from '../../policy/explained-steps.ts'
 import { shownText } from '../display/screen.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
 import { encoderOfRun, usableRun } from '../open-run.ts'
@@ -44,13 +44,13 @@ interface AskOptions extends JobOptions {
 
 export function askCommand(): Command {
   const command = new Command('ask')
-    .description("Ask a run's policy a question: it builds a graph for it, runs it, and answers.")
-    .argument('<run>', 'name or folder of the run, or an export of it')
+    .description("Ask a run's policy a question: it builds an agent graph, runs it and answers.")
+    .argument('<run>', 'name or folder of a run, or an export of one')
     .argument('[question]', 'the question, or - to read it from standard input')
-    .option('--options <texts...>', 'what there is to choose from, such as "A) Paris" "B) Rome"')
-    .option('--context <texts...>', 'passages that belong to the question')
-    .option('--config <file>', "a configuration with your own tools, where the run's is not at hand")
-    .option('--task <file>', 'the whole task as JSON instead, as `magic run` takes it')
+    .option('--options <texts...>', 'options to choose from, such as "A) Paris" "B) Rome"')
+    .option('--context <texts...>', 'passages the question refers to')
+    .option('--config <file>', "configuration with your own tools, if the run's is not here")
+    .option('--task <file>', 'the whole task as a JSON file, as for `magic run`')
     .addOption(contractOption())
     .addOption(drawSeedOption())
     .addOption(checkpointOption())
@@ -60,21 +60,21 @@ export function askCommand(): Command {
   return addModelOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic ask first "A shop sells 3 pens for 2 euros. What do 12 pens cost, in euros?"
-  magic ask first "Which is a prime number?" --options "A) 21" "B) 23" "C) 27"
-  magic ask first --task task.json --json | jq .answer
-  echo "What is 17 times 23?" | magic ask first -
-
-The answer goes to standard output, all else to standard error. The same question and seed give the same graph.
-Without --contract the answer looks as the run's tasks ask for it; where those are of several kinds, as the synthetic
-ones are, options ask for one of them, a program for code, and anything else for a number. A question that stands in
-the run's tasks word for word is taken from there, with its options and tables. The simulated model knows the
-answers of those only: at anything else it guesses, and this command says so. The run's folder is enough, or what
-\`magic export\` makes of it: where its questions are gone, it is asked without them. Only the code of your own tools is not
-in there: name a configuration that has them with --config.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic ask first "A shop sells 3 pens for 2 euros. What do 12 pens cost, in euros?"'],
+          ['magic ask first "Which is a prime number?" --options "A) 21" "B) 23" "C) 27"'],
+          ['magic ask first --task task.json --json | jq .answer'],
+          ['echo "What is 17 times 23?" | magic ask first -'],
+        ],
+        notes: [
+          'The answer goes to standard output, everything else to standard error. The same question and seed give the same graph.',
+          "Without --contract, the answer has the form of the run's tasks. If those have several forms, as the synthetic ones do, a question with options gets one of them, a program gets code, and anything else gets a number.",
+          "A question that is in the run's tasks word for word comes with their options and tables. The simulated model knows only those answers; otherwise it guesses, and this command says so.",
+          'The run folder or an export is enough, even if the questions are gone. Only the code of your own tools is not in there: give --config.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action(ask)
 }
@@ -110,8 +110,8 @@ async function ask(name: string, question: string | undefined, options: AskOptio
       steps = construction.explain()
       if (json) return
       printAside((screen) => [
-        screen.paint('bold', `The policy of ${run.name}, ${about}, builds`),
-        split && `for question ${shownText(task.id)} of the ${split} questions`,
+        screen.paint('bold', `The policy of ${run.name}, ${about}, builds:`),
+        split && `for ${split} question ${shownText(task.id)}`,
         '',
         constructionLines(steps, construction.graph, screen),
         '',
@@ -134,7 +134,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     printExecution(
       execution,
       isSimulated,
-      guess && 'The simulated model does not know this question: its answer is a guess.',
+      guess && 'The simulated model does not know this question, so its answer is a guess.',
     )
   process.exitCode = executionCode(execution)
 }
@@ -143,11 +143,13 @@ async function readTask(question: string | undefined, options: AskOptions): Prom
   const { task: file, options: choices, context } = options
   if (file !== undefined) {
     if (question !== undefined || choices !== undefined || context !== undefined)
-      throw new UsageError('--task is the whole task: leave out the question, --options and --context.')
+      throw new UsageError('--task gives the whole task. Leave out the question, --options and --context.')
     return readTaskFile(file)
   }
   if (question === undefined)
-    throw new UsageError('There is no question. Give it right after the run, before --options and --context.')
+    throw new UsageError(
+      'The question is missing. Put it right after the run, before --options and --context.',
+    )
   const text = await readQuestion(question)
   return { id: text, question: text, metadata: {}, options: choices && readOptions(choices), context }
 }

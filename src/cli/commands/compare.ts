@@ -15,6 +15,7 @@ import { type DifferingSetting, differingSettings } from '../../store/differing-
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'
+import { helpNotes } from '../help-notes.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
@@ -35,39 +36,39 @@ interface CompareOptions {
 
 export function compareCommand(): Command {
   return new Command('compare')
-    .description('Put stored evaluations of one or several runs side by side, question by question.')
+    .description('Compare stored evaluations of one or more runs, question by question.')
     .argument('<runs...>', 'names or folders of runs')
-    .option('--split <name>', 'questions of the evaluations', 'test')
-    .option('--base <name>', 'what to compare with: a run, an organisation, or both as in "first: trained"')
+    .option('--split <name>', 'which questions were evaluated', 'test')
+    .option('--base <name>', 'compare with this run, organisation, or both, as in "first: trained"')
     .addOption(
-      new Option('--organisation <names>', 'only these beside the base, separated by commas').argParser(
+      new Option('--organisation <names>', 'compare only these with the base, separated by commas').argParser(
         (names: string) => names.split(',').map((name) => name.trim()),
       ),
     )
     .addOption(
       new Option(
         '--list <which>',
-        'also list questions that were won or lost against the base, with answers and graphs',
+        'also list the questions won or lost against the base, with answers and graphs',
       ).choices(listings),
     )
-    .option('--transcript', 'with --list: every request and reply behind the answers', false)
+    .option('--transcript', 'with --list: show every request and reply', false)
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      `
-Examples:
-  magic compare first                              the organisations that \`magic eval first\` was asked for
-  magic compare first second                       two runs, and the settings that differ
-  magic compare first --base direct
-  magic compare first --base direct --list lost    the questions that a single call answers better
-  magic compare first --base direct --organisation trained --list lost
-
-The difference is the mean over the questions that both have, in percentage points, with a 95 % interval by paired
-bootstrap; one that leaves out 0 is unlikely to be chance. detectable is the smallest difference that so many
-questions show in four evaluations of five: a smaller one needs more questions. won, lost and tied count questions;
-tokens are a multiple of the base's. Without --base, runs are compared with the trained policy of the first, and
-organisations of one run with the untrained policy.`,
+      helpNotes({
+        examples: [
+          ['magic compare first', 'all organisations evaluated for a run'],
+          ['magic compare first second', 'two runs, and their differing settings'],
+          ['magic compare first --base direct', 'against a single model call'],
+          ['magic compare first --base direct --list lost', 'questions a single call answers better'],
+          ['magic compare first --base direct --organisation trained --list lost'],
+        ],
+        notes: [
+          'The difference is the mean over the questions both have, in percentage points, with a 95 % interval by paired bootstrap. If the interval excludes 0, chance is an unlikely explanation. `detectable` is the smallest difference that this many questions reveal in four evaluations out of five; for a smaller one, ask more questions. `won`, `lost` and `tied` count questions; `tokens` is a multiple of the base.',
+          "Without --base, several runs are compared with the first run's trained policy, and organisations of one run with its untrained policy.",
+        ],
+      }),
     )
     .action(compare)
 }
@@ -85,14 +86,14 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
   const evaluations = chosenOf(all, other, options)
   const base = evaluations.indexOf(other)
   const rows = compareEvaluations(evaluations, base)
-  // Without what cannot change a number, such as a run's name or when it began.
+  // Leaves out what cannot change a number, such as the run's name and start time.
   const settings = differingSettings(
     runs.map(
       ({ record: { name: _, createdAt: __, source: ___, format: ____, executors: _____, ...rest } }) => rest,
     ),
   )
   const { metric } = runs[0]!.record.tasks
-  if (options.transcript && options.list === undefined) throw new UsageError('--transcript goes with --list.')
+  if (options.transcript && options.list === undefined) throw new UsageError('--transcript needs --list.')
   const listed = options.list && (await listedQuestions(rows, base, options.list, options.transcript))
   const labelled = rows.map(({ label, evaluation: { report, header } }) => {
     return { label, report, isSimulated: isSimulatedModel(header.model) }
@@ -120,13 +121,13 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
         '',
       ]
       const scores = { ...evaluationTable(labelled, metric), emphasised: base }
-      const title = `Difference to ${rows[base]!.label}, in percentage points`
+      const title = `Difference from ${rows[base]!.label}, in percentage points`
       return [
         section(`Scores on ${split} questions`, scores),
         rows.length > 1 && section(title, differenceTable(rows, base)),
         matched.length > 0 && section('At matched tokens', matchedTable(matched)),
         settings.length > 0 && section('Settings that differ', settingsTable(settings, runs)),
-        runs.length > 1 && settings.length === 0 && ['No setting differs.', ''],
+        runs.length > 1 && settings.length === 0 && ['The settings are the same.', ''],
         listed?.map((one) => [listLines(one, screen), '']),
         labelled.some(({ isSimulated }) => isSimulated) && simulatedNote,
       ]
@@ -134,7 +135,7 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
   )
 }
 
-/** Those of the organisations asked for, and the base. */
+/** The requested organisations, and the base. */
 function chosenOf(
   all: readonly KeptEvaluation[],
   base: KeptEvaluation,
@@ -144,7 +145,7 @@ function chosenOf(
   const names = new Set(all.map(({ header }) => header.organisation))
   const unknown = wanted.find((name) => !names.has(name))
   if (unknown !== undefined)
-    throw new UsageError(`There is no evaluation of '${unknown}'. There are: ${[...names].join(', ')}.`)
+    throw new UsageError(`There is no evaluation of '${unknown}'. Evaluated: ${[...names].join(', ')}.`)
   return all.filter((one) => one === base || wanted.includes(one.header.organisation))
 }
 
@@ -155,9 +156,9 @@ function readRun(name: string, { split, runsDir }: CompareOptions): ComparedRun 
   const evaluations = latestEvaluations(all.filter(({ header }) => header.split === split))
   if (evaluations.length > 0) return { record, evaluations }
   const others = [...new Set(all.map(({ header }) => header.split))]
-  const there = others.length === 0 ? '' : ` It has some on ${others.join(', ')}.`
+  const there = others.length === 0 ? '' : ` It has evaluations on ${others.join(', ')}.`
   throw new UsageError(
-    `The run ${name} keeps no evaluation on '${split}' questions.${there} Make one: \`magic eval ${name} --split ${split}\`.`,
+    `Run ${name} has no evaluation on '${split}' questions.${there} Make one: \`magic eval ${name} --split ${split}\`.`,
   )
 }
 
@@ -165,7 +166,7 @@ function differenceTable(rows: readonly ComparedEvaluation[], base: number): Sho
   return {
     columns: ['organisation', 'difference [95 %]', 'detectable', 'won', 'lost', 'tied', 'tokens'],
     rows: rows.toSpliced(base, 1).map(({ label, against }) => {
-      if (against === undefined) return [label, 'no common question']
+      if (against === undefined) return [label, 'no question in common']
       const { difference: mean, low, high, detectable, wins, losses, ties, tokenRatio } = against
       const ratio = tokenRatio === undefined ? '–' : `${tokenRatio.toFixed(tokenRatio < 9.995 ? 2 : 1)}×`
       const shown = `±${(detectable * 100).toFixed(1)}`

@@ -42,7 +42,7 @@ test('magic alone says where to begin; help is in groups', async () => {
   const alone = await magic()
   expect(alone).toMatchObject({ code: 0, stderr: '' })
   expect(alone.stdout).toContain('magic demo --quick')
-  expect((await magic('--help')).stdout).toMatch(/Begin:\n {2}demo[\s\S]+\nUse:\n {2}ask/)
+  expect((await magic('--help')).stdout).toMatch(/Start here:\n {2}demo[\s\S]+\nUse:\n {2}ask/)
   const { stdout } = await magic('train', '--help')
   for (const group of ['Tasks:', 'Training:', 'Budget:', 'Model:']) expect(stdout).toContain(`\n${group}\n`)
 }, 300_000)

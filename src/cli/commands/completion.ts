@@ -1,19 +1,22 @@
 import { Argument, Command } from 'commander'
+import { helpNotes } from '../help-notes.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 
-/** `open` gives all commands: completion knows what they declare, and nothing besides. */
+/** `open` returns all commands; completion offers exactly what they declare. */
 export function completionCommand(open: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
-    .description('Print a script that completes commands, options and the names of runs in your shell.')
-    .addArgument(new Argument('<shell>', 'which one you use').choices(shells))
+    .description('Print a script for tab completion of commands, options and runs.')
+    .addArgument(new Argument('<shell>', 'your shell').choices(shells))
     .addHelpText(
       'after',
-      `
-Examples:
-  magic completion bash >> ~/.bashrc
-  magic completion zsh >> ~/.zshrc
-  magic completion fish > ~/.config/fish/completions/magic.fish`,
+      helpNotes({
+        examples: [
+          ['magic completion bash >> ~/.bashrc'],
+          ['magic completion zsh >> ~/.zshrc'],
+          ['magic completion fish > ~/.config/fish/completions/magic.fish'],
+        ],
+      }),
     )
     .action(async (shell: (typeof shells)[number]) => {
       process.stdout.write(scripts[shell]((await open()).map(wordsOf)))
@@ -43,7 +46,7 @@ function wordsOf(command: Command): CommandWords {
 
 const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly CommandWords[]) => string>> = {
   bash,
-  // Zsh reads scripts for bash when it is told to.
+  // Zsh can read completion scripts for bash.
   zsh: (commands) => `autoload -U +X compinit bashcompinit && compinit && bashcompinit\n${bash(commands)}`,
   fish,
 }

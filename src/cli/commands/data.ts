@@ -12,6 +12,7 @@ import { type DownloadProgress, pullBenchmark } from '../../tasks/data/pull.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
 import { Progress } from '../display/progress.ts'
 import { factLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
@@ -22,12 +23,11 @@ interface CommonOptions {
   readonly json: boolean
 }
 
-/** `magic data`: the benchmarks' files, from where they are published or from where the user has them. */
 export function dataCommand(): Command {
   return (
     new Command('data')
-      .description("Get and look at the benchmarks' data.")
-      // Inner commands take over the program's settings for errors and help.
+      .description('Download, import and show benchmark data.')
+      // Subcommands inherit the program's settings for errors and help.
       .hook('preSubcommand', (data, inner) => void inner.copyInheritedSettings(data))
       .addCommand(listCommand())
       .addCommand(showCommand())
@@ -35,14 +35,17 @@ export function dataCommand(): Command {
       .addCommand(pullCommand())
       .addHelpText(
         'after',
-        `
-Examples:
-  magic data list
-  magic data pull gsm8k
-  magic data import mmlu_pro ~/Downloads/test-00000-of-00001.parquet
-  magic data show tatqa --split dev --limit 1
-
-Files are kept in $MAGIC_DATA_DIR, else in $XDG_DATA_HOME/magic/data (~/.local/share/magic/data).`,
+        helpNotes({
+          examples: [
+            ['magic data list'],
+            ['magic data pull gsm8k'],
+            ['magic data import mmlu_pro ~/Downloads/test-00000-of-00001.parquet'],
+            ['magic data show tatqa --split dev --limit 1'],
+          ],
+          notes: [
+            'Data is stored in $MAGIC_DATA_DIR, by default $XDG_DATA_HOME/magic/data (~/.local/share/magic/data).',
+          ],
+        }),
       )
   )
 }
@@ -50,7 +53,7 @@ Files are kept in $MAGIC_DATA_DIR, else in $XDG_DATA_HOME/magic/data (~/.local/s
 function inner(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .option('--data-dir <folder>', 'the data folder, instead of $MAGIC_DATA_DIR')
+    .option('--data-dir <folder>', 'the data folder (default: $MAGIC_DATA_DIR)')
     .addOption(jsonOption('the result as JSON'))
 }
 
@@ -63,7 +66,7 @@ function folderOf({ dataDir }: CommonOptions): string {
 }
 
 function listCommand(): Command {
-  return inner('list', 'Benchmarks, splits, counts, licences, and what is here.').action(
+  return inner('list', 'List benchmarks with splits, sizes, licences, and what you have.').action(
     (options: CommonOptions) => {
       const root = folderOf(options)
       const entries = Object.values(benchmarks).map((one) => describeBenchmark(root, one))
@@ -73,7 +76,7 @@ function listCommand(): Command {
         (screen) => [
           entries.map((entry) => entryLines(entry, screen)),
           '',
-          wrapText(shownText(`✓ is in ${root}. ${remedy('NAME')}`), screen),
+          shownText(`✓ is in ${root}. ${remedy('NAME')}`),
         ],
       )
     },
@@ -88,7 +91,7 @@ function entryLines(entry: CatalogueEntry, screen: Screen): Lines {
     splits.map(({ split, examples, imported }) => {
       return `  ${imported ? here : '·'} ${split.padEnd(16)} ${count(examples).padStart(7)} examples`
     }),
-    // Only `show` tells of one that is not here: nobody needs to fetch it.
+    // Optional, so the list shows only companions that are here; `show` names the others.
     companions.map(
       ({ path, holds, imported }) => imported && `  ${here} ${basename(path).padEnd(16)} ${holds}`,
     ),
@@ -96,19 +99,19 @@ function entryLines(entry: CatalogueEntry, screen: Screen): Lines {
 }
 
 function remedy(name: string): string {
-  return `The others: magic data pull ${name}, or magic data import ${name} PATH.`
+  return `To get the others: \`magic data pull ${name}\` or \`magic data import ${name} PATH\`.`
 }
 
 function showCommand(): Command {
-  return inner('show', 'Describe a benchmark and show examples, without answers.')
+  return inner('show', 'Describe a benchmark and show some questions without answers.')
     .addArgument(nameArgument())
-    .option('--split <name>', 'the split to show examples of')
-    .option('--limit <n>', 'how many examples', wholeNumber(0), 3)
+    .option('--split <name>', 'show examples of this split')
+    .option('--limit <n>', 'number of examples', wholeNumber(0), 3)
     .action(async (name: BenchmarkName, options: CommonOptions & { split?: string; limit: number }) => {
       const root = folderOf(options)
       const entry = describeBenchmark(root, benchmarks[name])
       const contract = benchmarks[name].contract.requirement
-      // Without a choice: the test split if it is here, else the first that is.
+      // By default the test split if it is here, otherwise the first split that is.
       const here = entry.splits.filter(({ imported }) => imported).map((one) => one.split)
       const split = options.split ?? here.find((one) => one === 'test') ?? here[0]
       // Only the public part is read; the map of references is not touched.
@@ -120,7 +123,7 @@ function showCommand(): Command {
         (screen) => [
           screen.paint('bold', `${entry.title} (${name})`),
           factLines(factsOf(entry, contract), screen),
-          here.length < entry.splits.length && wrapText(remedy(name), screen),
+          here.length < entry.splits.length && remedy(name),
           tasks.map((task) => ['', taskLines(task, split!, screen)]),
         ],
       )
@@ -129,7 +132,7 @@ function showCommand(): Command {
 
 function factsOf(entry: CatalogueEntry, contract: string): [name: string, text: string][] {
   const { source, revision, licence, metric, splits, companions } = entry
-  const state = (imported: boolean) => (imported ? 'imported' : 'not here')
+  const state = (imported: boolean) => (imported ? 'imported' : 'missing')
   return [
     ['source', `${source} at ${revision}`],
     ['licence', licence],
@@ -139,14 +142,14 @@ function factsOf(entry: CatalogueEntry, contract: string): [name: string, text: 
       return ['split', `${split}: ${count(examples)} examples, ${state(imported)}`]
     }),
     ...companions.map(({ path, holds, imported }): [string, string] => {
-      return ['beside', `${basename(path)}: ${holds}, ${state(imported)}`]
+      return ['extra', `${basename(path)}: ${holds}, ${state(imported)}`]
     }),
   ]
 }
 
 const longestField = 1500
 
-/** What a model sees of the task, shortened. */
+/** The task as a model sees it, shortened. */
 function taskLines(task: Task, split: string, screen: Screen): Lines {
   const fields = Object.entries(taskView(task)).map(([name, value]) => {
     const text = textOf(value!)
@@ -164,12 +167,12 @@ function textOf(value: JsonValue): string {
 }
 
 function importCommand(): Command {
-  const formats = 'JSON Lines, JSON, gzip or Parquet, single or in a folder'
-  return inner('import', `Take official files that you have: ${formats}.`)
+  const formats = 'JSON Lines, JSON, gzip or Parquet'
+  return inner('import', `Import official files you already have: ${formats}, as files or folders.`)
     .addArgument(nameArgument())
-    .argument('<path...>', 'files, or folders in the layout of the official source')
-    .option('--split <name>', 'which split the file is, where its name does not tell')
-    .addHelpText('after', '\nEvery row is checked before anything is put in place.')
+    .argument('<path...>', 'files, or folders laid out like the official source')
+    .option('--split <name>', 'the split of the file, if its name does not tell')
+    .addHelpText('after', '\nEvery row is checked before anything is stored.')
     .action(async (name: BenchmarkName, paths: string[], options: CommonOptions & { split?: string }) => {
       const given = recogniseFiles(benchmarks[name], paths, options.split)
       const splits = await importFiles(folderOf(options), benchmarks[name], given)
@@ -178,15 +181,19 @@ function importCommand(): Command {
 }
 
 function pullCommand(): Command {
-  return inner('pull', 'Fetch the official files at a pinned revision, check and import them.')
+  return inner('pull', 'Download the official files at a pinned revision, check and import them.')
     .addArgument(nameArgument())
     .option('--split <name...>', 'only these splits')
-    .option('--mirror <url>', 'fetch from a server that has the same paths as the official ones')
+    .option('--mirror <url>', 'download from a server with the same paths as the official one')
     .addHelpText(
       'after',
-      `
-A download that was interrupted goes on where it stopped when the command is repeated.
-HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache are not fetched again.`,
+      helpNotes({
+        examples: [['magic data pull gsm8k'], ['magic data pull tatqa --split dev']],
+        notes: [
+          'Repeat the command to continue an interrupted download.',
+          "HF_ENDPOINT names another hub, HF_TOKEN its token. Files in the hub's cache are not downloaded again.",
+        ],
+      }),
     )
     .action(async (name: BenchmarkName, options: CommonOptions & { split?: string[]; mirror?: string }) => {
       const root = folderOf(options)
@@ -194,7 +201,7 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
       const progress = new Progress()
       progress.note(`${title}, ${source} at ${revision.slice(0, 12)}. Licence: ${licence}`)
       const pulled = await pullBenchmark(root, benchmarks[name], {
-        signal: interruptSignal((text) => progress.note(`${text} Repeat the command to go on.`)),
+        signal: interruptSignal((text) => progress.note(`${text} Repeat the command to continue.`)),
         splits: options.split,
         mirror: options.mirror,
         onProgress: pullListener(progress),
@@ -203,15 +210,15 @@ HF_ENDPOINT names another hub, HF_TOKEN a token for it; files in the hub's cache
     })
 }
 
-/** One bar per file, where its size is known. */
+/** One progress bar per file whose size is known. */
 function pullListener(progress: Progress): (file: string, news: DownloadProgress) => void {
   let fetching: string | undefined
   const kibibytes = (bytes: number) => Math.ceil(bytes / 1024)
   return (file, { received, total }) => {
     if (file !== fetching) {
       progress.end()
-      if (total === undefined) progress.note(`fetching ${file}`)
-      else progress.start(kibibytes(total), `fetching ${file}, KiB`, kibibytes(received))
+      if (total === undefined) progress.note(`downloading ${file}`)
+      else progress.start(kibibytes(total), `downloading ${file}, KiB`, kibibytes(received))
     }
     fetching = file
     progress.update({ done: kibibytes(received) })
@@ -227,7 +234,7 @@ function printImported(
     () => imported,
     () =>
       imported.splits.map(({ split, examples, withTask, files }) => {
-        const lacking = withTask < examples ? `, ${count(withTask)} of them with their tables` : ''
+        const lacking = withTask < examples ? `, ${count(withTask)} of them with tables` : ''
         return [
           `${imported.name} ${split}: ${count(examples)} examples${lacking}, in ${folderOf(options)}`,
           files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),

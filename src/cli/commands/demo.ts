@@ -10,10 +10,12 @@ import {
 } from '../../experiments/demo.ts'
 import { exitCode } from '../../problem.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
+import { commandLines } from '../display/command-lines.ts'
 import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../display/numbers.ts'
 import { graphLines, type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
 import { freeFolder } from '../open-run.ts'
@@ -21,7 +23,7 @@ import { runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { printResult } from '../print.ts'
-import { runWord, stepLines } from '../views/training-summary.ts'
+import { runWord } from '../views/training-summary.ts'
 import { TrainingView } from '../views/training-view.ts'
 import { worthSentence } from '../views/worth-sentence.ts'
 
@@ -34,26 +36,28 @@ interface DemoOptions extends ReportOptions {
 export function demoCommand(): Command {
   const command = new Command('demo')
     .description(
-      'Watch a policy learn on synthetic questions and the simulated model, then see it examined. No key needed.',
+      'Train a policy on synthetic questions with the simulated model, then test it. Needs no key.',
     )
-    .option('--seed <n>', 'seed of questions, simulated model and training', wholeNumber(0), 0)
+    .option('--seed <n>', 'seed of the questions, the simulated model and the training', wholeNumber(0), 0)
     .option(
       '--quick',
-      'a handful of questions, in seconds: to see that all of it works, not what it learns',
+      'a few questions, in seconds: shows that everything works, but too little to learn from',
       false,
     )
     .addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic demo
-  magic demo --seed 3 --json
-  magic demo --quick
-
-It takes one to two minutes on two cores. Everything runs as with a real model, through HTTP, but the model is
-simulated: the numbers show the machinery at work, not what a language model can do.`,
+      helpNotes({
+        examples: [
+          ['magic demo', 'one to two minutes on two cores'],
+          ['magic demo --quick', 'the same steps in seconds'],
+          ['magic demo --seed 3 --json'],
+        ],
+        notes: [
+          'Everything runs as with a real model, over HTTP, but the model is simulated: the numbers show that the method works, not what a language model can do.',
+        ],
+      }),
     )
     .action(demo)
 }
@@ -78,11 +82,11 @@ async function demo(options: DemoOptions): Promise<void> {
     training: quick ? quickTraining : {},
     onTraining: view.listen,
     onSearch: (done, total) => {
-      if (done === 1) progress.start(total, 'searching a fixed graph (simulated)')
+      if (done === 1) progress.start(total, 'searching for a fixed graph (simulated)')
       progress.update({ done })
     },
     onQuestion: (organisation, done, total) => {
-      if (done === 1) progress.start(total, `examining ${organisation} (simulated)`)
+      if (done === 1) progress.start(total, `evaluating ${organisation} (simulated)`)
       progress.update({ done })
     },
   })
@@ -101,12 +105,12 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
   const run = runWord(training.folder)
   if (comparison === undefined)
     return [
-      `Interrupted after ${training.done} of ${training.updates} updates. \`magic resume ${run}\` goes on.`,
+      `Interrupted after ${training.done} of ${training.updates} updates. Continue with \`magic resume ${run}\`.`,
     ]
   const { reports, rows, worth, example } = comparison
   const room = { columns: Math.min(screen.columns, 100) }
   const { difference: mean, low, high } = rows.at(-1)!.against!
-  const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'does not differ clearly from'
+  const word = low > 0 ? 'beats' : high < 0 ? 'is worse than' : 'is not clearly better or worse than'
   const answer = typeof example.answer === 'string' ? example.answer : JSON.stringify(example.answer)
   const quoted = (text: string) =>
     printable(text)
@@ -132,25 +136,30 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
     ),
     wrapText(worthSentence(worth), room),
     wrapText(
-      `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was asked.`,
+      `${training.updates} updates and ${reports.length} × ${reports[0]!.n} questions in ${duration(ms)}. All numbers are simulated: no language model was called.`,
       room,
     ),
     '',
-    'A question that it never saw, the organisation that it built, and the answer:',
+    'A question it never saw, the graph it built, and its answer:',
     '',
     quoted(example.task.question),
+    example.task.options?.map(({ label, text }) => quoted(`${label}) ${text}`)),
     '',
     graphLines(example.graph, screen),
     '',
-    quoted(answer ?? 'none'),
+    quoted(`Answer: ${answer ?? 'none'}`),
     '',
-    'Where to look next (in a checkout, write `npm run -s magic --` for `magic`):',
-    stepLines([
-      [`magic show ${run}`, 'how it learned, and its graphs'],
-      [`magic ask ${run} "your question"`, 'ask it something'],
-      [`magic compare ${run} --base untrained`, 'the table, with differences'],
-      ['magic init my-task', 'your own questions'],
-    ]),
+    'Next (in a checkout, write `npm run -s magic --` instead of `magic`):',
+    commandLines(
+      [
+        [`magic show ${run}`, 'how it learned, and its graphs'],
+        [`magic ask ${run} "your question"`, 'ask it something'],
+        [`magic compare ${run} --base untrained`, 'paired differences'],
+        [`magic view ${run}`, 'all of this in the browser'],
+        ['magic init my-task', 'start with your own questions'],
+      ],
+      screen,
+    ),
   ]
 }
 

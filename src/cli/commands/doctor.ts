@@ -13,7 +13,8 @@ import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
 import { listLedgers } from '../../store/ledger/postgres-ledgers.ts'
 import { givenAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
-import { shownText } from '../display/screen.ts'
+import { shownText, wrapText } from '../display/screen.ts'
+import { helpNotes } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { printResult } from '../print.ts'
@@ -21,7 +22,7 @@ import { UsageError } from '../problem.ts'
 
 interface Finding {
   readonly what: string
-  /** `limited`: it works, but something better is missing. */
+  /** `limited`: it works, but could be better. */
   readonly state: keyof typeof marks
   readonly found: string
   readonly remedy?: string
@@ -36,18 +37,19 @@ const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red',
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description(
-      'Say what works on this machine (Node, endpoint, key, sandbox, encoder, ledger) and what to do about the rest.',
+      'Check what works on this machine (Node, keys, model, sandbox, encoder, ledger) and how to fix the rest.',
     )
     .addOption(jsonOption('the findings as JSON'))
   return addModelOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic doctor
-  magic doctor --model deepseek      also checks the key with one tiny call
-
-Exits with 1 when something that was asked for is missing.`,
+      helpNotes({
+        examples: [
+          ['magic doctor'],
+          ['magic doctor --model deepseek', 'also checks the key, with one tiny call'],
+        ],
+        notes: ['Exits with 1 if something you asked for is missing.'],
+      }),
     )
     .action(async (options: DoctorOptions) => {
       const { name, dims } = lexicalEncoder
@@ -66,8 +68,14 @@ Exits with 1 when something that was asked for is missing.`,
         (screen) =>
           findings.map(({ what, state, found, remedy }) => {
             const [colour, mark] = marks[state]
-            const line = `${screen.paint(colour, mark)} ${what.padEnd(8)} ${shownText(found)}`
-            return [line, remedy && `           → ${remedy.replaceAll('\n', `\n${' '.repeat(13)}`)}`]
+            const head = `${screen.paint(colour, mark)} ${what.padEnd(8)}`
+            const wrapped = (text: string, indent: number) => wrapText(text, screen, ' '.repeat(indent))
+            return [
+              `${head} ${wrapped(shownText(found), 11)}`,
+              remedy
+                ?.split('\n')
+                .map((line, place) => `${' '.repeat(11)}${place === 0 ? '→' : ' '} ${wrapped(line, 13)}`),
+            ]
           }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
@@ -78,7 +86,7 @@ function finding(what: string, state: Finding['state'], found: string, remedy?: 
   return { what, state, found, remedy }
 }
 
-/** The PostgreSQL that new runs keep their ledger on, where one is given. */
+/** The PostgreSQL that stores the ledgers of new runs, if there is one. */
 async function ledger(): Promise<Finding[]> {
   try {
     const address = givenAddress()
@@ -92,21 +100,21 @@ async function ledger(): Promise<Finding[]> {
   }
 }
 
-/** Which providers could be asked, by their key variables; a key is never shown. */
+/** The providers whose key variable is set. Keys are never shown. */
 function keys(): Finding {
   const hosted = Object.entries(providers).filter(([, { needsKey }]) => needsKey)
   const set = hosted.filter(([, { apiKeyEnv }]) => process.env[apiKeyEnv]?.trim())
   if (set.length > 0)
     return finding('keys', 'ok', set.map(([name, { apiKeyEnv }]) => `${name} (${apiKeyEnv})`).join(', '))
   const variables = hosted.map(([, { apiKeyEnv }]) => apiKeyEnv).join(', ')
-  const found = 'none is set; the simulated model and local servers need none'
-  return finding('keys', 'limited', found, `Set one of ${variables} to ask a language model.`)
+  const found = 'none set; the simulated model and local servers need none'
+  return finding('keys', 'limited', found, `Set one of ${variables} to use a hosted model.`)
 }
 
 async function model(options: DoctorOptions): Promise<Finding[]> {
   try {
     const opened = await openChosenModel(options)
-    if (options.replay !== undefined) return [finding('model', 'ok', `a recording, ${options.replay}`)]
+    if (options.replay !== undefined) return [finding('model', 'ok', `the recording ${options.replay}`)]
     return await echo(opened.model).finally(() => opened.close())
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -114,7 +122,7 @@ async function model(options: DoctorOptions): Promise<Finding[]> {
   }
 }
 
-/** One call checks address, key, model name and JSON mode at once. */
+/** One small call checks address, key, model name and JSON mode. */
 async function echo(asked: ChatModel): Promise<Finding[]> {
   const { provider, model: name } = asked.identity
   const isSimulated = name === simulatedModelName
@@ -130,18 +138,18 @@ async function echo(asked: ChatModel): Promise<Finding[]> {
   const help = doubts === '' ? undefined : 'See docs/models.md on usage and thinking.'
   const found = finding('model', doubts === '' ? 'ok' : 'limited', `${answered}${doubts}`, help)
   if (isSimulated || priceOf(asked.identity) !== undefined) return [found]
-  const advice = 'Give your own price table before you set a money budget.'
-  return [found, finding('price', 'limited', `none known for ${who}`, advice)]
+  const advice = 'Before you cap the cost, state the price: docs/models.md.'
+  return [found, finding('price', 'limited', `unknown for ${who}`, advice)]
 }
 
 function remedyFor(kind: FailureKind): string {
   if (isRefusal(kind)) return 'Check the key, its permissions and the account.'
   if (kind === 'network' || kind === 'timeout')
-    return 'Check --base-url, and that the server is running and can be reached.'
+    return 'Check --base-url, and that the server is running and reachable.'
   return 'Check --model-name and --base-url.'
 }
 
-const withoutSandbox = 'tools that run programs are off, code tasks are refused'
+const withoutSandbox = 'tools that run programs are off, and programs cannot be scored'
 
 async function sandbox(): Promise<Finding> {
   const found = await sandboxAvailability(new SandboxPool())

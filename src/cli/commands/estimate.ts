@@ -11,7 +11,7 @@ import { tokens } from '../display/numbers.ts'
 import { shownText } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import {
@@ -34,24 +34,27 @@ interface EstimateOptions extends TrainingOptions, ModelOptions {
 
 export function estimateCommand(): Command {
   const command = new Command('estimate').description(
-    'Estimate the calls, tokens and money of a training. Asks no model and needs no key.',
+    'Estimate the calls, tokens and cost of a training. Calls no model and needs no key.',
   )
   addTaskOptions(command)
-    .option('--price <provider/model>', "at this model's price; by default at the chosen model's", priceName)
+    .option('--price <provider/model>', "use this model's price (default: the chosen model's)", priceName)
     .addOption(jsonOption('the estimate as JSON'))
   addTrainingOptions(command)
   return addModelOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic estimate questions.jsonl --model deepseek
-  magic estimate gsm8k --study q1 --price openai/gpt-6-luna
-  magic estimate synthetic --trajectories 8 --json
-
-A few updates run on the simulated model, whose replies are about as long as a real model's.
-Known prices: ${Object.keys(publishedPrices).join(', ')}; model.prices in magic.config.ts adds others.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic estimate questions.jsonl --model deepseek'],
+          ['magic estimate gsm8k --study q1 --price openai/gpt-6-luna'],
+          ['magic estimate synthetic --trajectories 8 --json'],
+        ],
+        notes: [
+          "Runs a few updates on the simulated model, whose replies are about as long as a real model's.",
+          `Known prices: ${Object.keys(publishedPrices).join(', ')}. Add others under model.prices in magic.config.ts.`,
+          exitCodeNote,
+        ],
+      }),
     )
     .action((tasks: string | undefined, options: TaskOptions & EstimateOptions) =>
       tellEstimate(taskSource(tasks, options), options),
@@ -60,7 +63,7 @@ ${exitCodeHelp}`,
 
 function priceName(text: string): string {
   if (!/^[^/]+\/.+$/.test(text))
-    throw new InvalidArgumentError('Write it as provider/model, such as deepseek/deepseek-flash.')
+    throw new InvalidArgumentError('Write provider/model, such as deepseek/deepseek-flash.')
   return text
 }
 
@@ -81,7 +84,7 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
     settings,
     price,
     execution,
-    // A run takes the same with every encoder, and this one needs no download.
+    // The encoder does not change the cost, and this one needs no download.
     encoder: lexicalEncoder,
   })
   const model = `${identity.provider}/${identity.model}`
@@ -101,22 +104,25 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
       ]
       const { calls, tokens: length, cost: share } = perQuestion
       const each = `${calls.toFixed(1)} calls, ${tokens(length)} tokens, ${costText(share, isSimulated)}`
-      const title = `Training on ${set.name}: ${counted(updates, 'update')}, each with ${trajectories} graphs and up to ${probes} probes`
+      const how =
+        settings.method === 'values'
+          ? 'by value learning'
+          : `each with ${trajectories} graphs and up to ${probes} probes`
+      const title = `Training on ${set.name}: ${counted(updates, 'update')}, ${how}`
       return [
         screen.paint('bold', shownText(title)),
         '',
         tableLines({ columns: ['', ...edges], rows }, screen),
         '',
-        `A question answered by the untrained policy takes ${each}.`,
-        priceLines(model, price, isSimulated).map(shownText),
-        `Lengths are simulated: ${counted(sampled, 'update')} of ${updates} ran on the simulated model.`,
-        'A model that writes more costs more.',
+        `One answer of the untrained policy takes ${each}.`,
+        shownText(priceText(model, price, isSimulated)),
+        `Based on ${sampled} of ${counted(updates, 'update')}, run on the simulated model. A model that writes longer replies costs more.`,
       ]
     },
   )
 }
 
-/** Which model would be asked; that is known without a key. */
+/** The model that would be called; knowing it takes no key. */
 function identityOf(options: EstimateOptions, configuration: Configuration | undefined): ModelIdentity {
   if (options.price !== undefined) {
     const [provider = '', ...model] = options.price.split('/')
@@ -129,19 +135,14 @@ function identityOf(options: EstimateOptions, configuration: Configuration | und
   return openModel({ ...settings, apiKeyEnv: 'KEY' }, { KEY: 'unneeded' }).identity
 }
 
-function priceLines(model: string, price: Price | undefined, isSimulated: boolean): string[] {
+function priceText(model: string, price: Price | undefined, isSimulated: boolean): string {
   const known = Object.keys(publishedPrices)
   if (price === undefined && isSimulated)
-    return [`The simulated model is free; --price ${known[0]} tells what another would cost.`]
+    return `The simulated model is free. See what another would cost with --price ${known[0]}.`
   if (price === undefined)
-    return [
-      `There is no price for ${model}. Give one under model.prices in magic.config.ts,`,
-      `or take another with --price: ${known.join(', ')}.`,
-    ]
+    return `The price of ${model} is unknown. Set it under model.prices in magic.config.ts, or use another with --price: ${known.join(', ')}.`
   const { input, cachedInput, output, currency, asOf, peak } = price
-  const dearer = peak === undefined ? '' : `; ${peak.factor} times that in peak hours; shown as of this hour`
-  return [
-    `Price of ${model} as of ${asOf}, in ${currency} per million tokens:`,
-    `${input} in, ${cachedInput} cached, ${output} out${dearer}.`,
-  ]
+  const dearer =
+    peak === undefined ? '' : `, ${peak.factor}× in peak hours; the estimate uses the current hour`
+  return `Price of ${model} as of ${asOf}, in ${currency} per million tokens: ${input} in, ${cachedInput} cached, ${output} out${dearer}.`
 }

@@ -25,7 +25,7 @@ import { percent, tokens } from '../display/numbers.ts'
 import type { ProgressFields } from '../display/progress.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type Job, type JobOptions, openEncoder, openJob, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
@@ -77,25 +77,21 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOpti
 
 export function evalCommand(): Command {
   const command = new Command('eval')
-    .description("Score a run's policy, and fixed organisations beside it, on held-out questions.")
-    .argument('<run>', 'name or folder of the run; or tasks, for organisations that need none')
-    .option('--name <run>', 'with tasks: the run that keeps the records; by default <tasks>-organisations')
-    .option('--split <name>', 'questions to ask', 'test')
+    .description("Score a run's policy and other organisations on held-out questions.")
+    .argument('<run>', 'name or folder of a run; or tasks, to evaluate organisations that need no training')
+    .option('--name <run>', 'with tasks: the run to store the records in (default: <tasks>-organisations)')
+    .option('--split <name>', 'questions to evaluate on', 'test')
     .addOption(organisationOption())
-    .option('--limit <n>', 'only the first questions of the split', wholeNumber(1))
-    .option(
-      '--matched',
-      "also self-consistency, with as many answers as the organisations' tokens buy",
-      false,
-    )
+    .option('--limit <n>', 'only the first n questions', wholeNumber(1))
+    .option('--matched', 'also self-consistency with as many votes as the same tokens buy', false)
     .addOption(drawSeedOption())
-    .option('--threshold <x>', 'exit with 4 if the first score is below, such as 0.6 or 60%', share)
-    .option('--junit <file>', 'also write the questions as JUnit XML: one below the full score has failed')
-    .option('--github-summary', 'also add the table to the summary of the GitHub job', false)
+    .option('--threshold <x>', 'exit with 4 if the first score is below x, such as 0.6 or 60%', share)
+    .option('--junit <file>', 'also write JUnit XML: a question without full score fails')
+    .option('--github-summary', "also add the table to the GitHub job's summary", false)
     .addOption(
       new Option(
         '--transport-failures <rule>',
-        'where the model cannot be reached for an answer: stop, or score 0 as the paper does',
+        'if the model is unreachable: stop, or score 0 as the paper does',
       )
         .choices(['stop', 'zero'])
         .default('stop'),
@@ -111,30 +107,26 @@ export function evalCommand(): Command {
   return addReportOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic eval first
-  magic eval first --organisation trained,untrained,direct,chain --limit 100
-  magic eval first --organisation trained,searched       was the training worth its price?
-  magic eval first --organisation atomic-at-use group-at-use --seed 7 --json > scores.json
-  magic eval first --organisation trained,llm-debate,dylan,self-consistency:answers=3
-  magic eval synthetic --organisation direct,llm-debate  tasks instead of a run: nothing is trained
-  magic eval first --organisation trained --corrupt-message 0.2 --seed 1
-  magic eval first --organisation graph:examples/graph.json
-  magic eval first --threshold 0.7 --max-cost 2          for CI: exits with 4 below 70 %
-  magic eval first --junit scores.xml --github-summary   for CI: what its pages show
-
-Every call is made afresh; nothing is reused from training. A question without a valid answer scores 0. atomic-at-use
-and group-at-use are the trained policy held to single agents or to groups; a policy that was trained so is a run of its
-own (\`magic train --restriction\`). most-probable takes its most probable choice at
-every step; shuffled gives each question the graph that it built for another one. searched is the best fixed graph that
-successive halving finds on the training questions with as many graph evaluations as the training paid for: it costs as
-much again, less what the run's ledger knows. Caps hold for all organisations together, the search included.
-\`magic organisations\` lists the systems of the literature, with their options. An intervention disturbs every
-organisation that is asked for, in the same way for the same --seed; its evaluation is another one, beside the undisturbed.
-Records are kept with the run: repeat the command to continue after a cap or Ctrl-C; \`magic compare\` puts them side
-by side.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic eval first', 'the trained policy'],
+          ['magic eval first --organisation trained,searched', 'was the training worth it?'],
+          ['magic eval first --organisation trained,untrained,direct,chain --limit 100'],
+          ['magic eval first --organisation trained,llm-debate,dylan,self-consistency:answers=3'],
+          ['magic eval first --organisation graph:examples/graph.json', 'your own graph'],
+          ['magic eval first --organisation trained --corrupt-message 0.2 --seed 1'],
+          ['magic eval synthetic --organisation direct,llm-debate', 'tasks, without a run'],
+          ['magic eval first --threshold 0.7 --max-cost 2', 'for CI: exits with 4 below 70 %'],
+          ['magic eval first --junit scores.xml --github-summary', 'for CI: test report and summary'],
+        ],
+        notes: [
+          'Every call is new; nothing is reused from training. A question without a valid answer scores 0.',
+          '`searched` is the best fixed graph that successive halving finds on the training questions, with as many graph evaluations as the training paid for. It costs as much as the training did, minus what the ledger already has. `most-probable` takes the likeliest choice at every step. `shuffled` gives each question the graph built for another. `atomic-at-use` and `group-at-use` restrict the trained policy to single agents or to groups; to train a policy that way, use `magic train --restriction`.',
+          '`magic organisations` lists all systems and their options. Interventions disturb every organisation the same way for the same --seed; their results are stored separately.',
+          'Caps hold for all organisations together, including the search. Records are stored with the run: repeat the command to continue after a cap or Ctrl-C, and compare them with `magic compare`.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action(evaluateRun)
 }
@@ -142,13 +134,13 @@ ${exitCodeHelp}`,
 function share(text: string): number {
   const value = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text)
   if (text.trim() === '' || !(value >= 0 && value <= 1))
-    throw new InvalidArgumentError('It must be from 0 to 1, or from 0% to 100%.')
+    throw new InvalidArgumentError('Give a number from 0 to 1, or from 0% to 100%.')
   return value
 }
 
 async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
-  // Before anything is spent.
+  // Fails now, before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
   if (options.workers) assertForWorkers(options)
   const progress = openProgress(options)
@@ -157,7 +149,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     ? await folderFor(name, options, say)
     : existingRun(name, options.runsDir)
   const run = folder.readRecord()
-  const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
+  const signal = interruptSignal((text) => say(`${text} Repeat the command to continue.`))
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
   const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
@@ -169,7 +161,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const budget = givenSettings(options, job.configuration).budget
   const usual = (folder.checkpoints().at(-1) ?? 0) === 0 ? 'direct' : 'trained'
   const given = options.organisation ?? [parseOrganisation(usual)]
-  // Read before anything is spent: a file may be wrong.
+  // Read now, because a broken file should fail before anything is spent.
   const library = folder.readLibrary(run)
   const fromFiles = new Map<string, NamedOrganisation>()
   for (const { name } of given) if (isGraphFile(name)) fromFiles.set(name, await openGraphFile(name, library))
@@ -180,7 +172,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const used = () => usedBy(evaluated, searchedFor, start)
   const engine = { set, model, execution, sandbox, tools, concurrency, folder, signal }
   const find = async () => {
-    const label = `searching a graph on training questions${isSimulated ? ' (simulated)' : ''}`
+    const label = `searching for a graph on training questions${isSimulated ? ' (simulated)' : ''}`
     const found = await searchGraph({
       ...{ ...engine, encoder, seed, budget: left(budget, used()) },
       onStart: (total) => progress.start(total, label),
@@ -212,7 +204,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
       interference,
       onStart: (earlier, total) => {
         records.push(...earlier)
-        const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', going on' : ''}`
+        const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', continued' : ''}`
         progress.start(total, `${organisation.name}${remark}`, earlier.length)
       },
       onRecord: (record, { done }) => {
@@ -220,7 +212,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
         progress.update({ done, fields: runningFields(records, isSimulated) })
       },
     }).catch((error: unknown) => {
-      // A cap or Ctrl-C came before the first record: not a failure.
+      // A cap or Ctrl-C before the first record is not a failure.
       const isCapped = Object.values(budget).some((cap) => cap !== undefined)
       if (error instanceof NothingEvaluatedError && (signal.aborted || isCapped)) return undefined
       throw error
@@ -241,18 +233,18 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
 }
 
-/** What only a process that asks the model itself can do. */
+/** Rejects options that need a process that calls the model itself. */
 function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions): void {
   sharedAddress()
   if (transportFailures === 'zero')
     throw new UsageError(
-      'With --workers an evaluation stops where the model cannot be reached: leave out --transport-failures.',
+      'With --workers, an evaluation always stops if the model is unreachable. Leave out --transport-failures.',
     )
   if (organisation.some(({ name }) => name === 'searched'))
-    throw new UsageError("'searched' looks for its graph in this process: evaluate it without --workers.")
+    throw new UsageError("'searched' runs its search in this process. Evaluate it without --workers.")
 }
 
-/** Self-consistency with two answers more, until it has passed the tokens of the dearest organisation. */
+/** Self-consistency with two more answers, until it uses more tokens than the most expensive organisation. */
 function nextMatched(
   evaluated: readonly EvaluatedOrganisation[],
   queue: readonly GivenOrganisation[],
@@ -268,13 +260,13 @@ function nextMatched(
 
 const mostAnswers = 99
 
-/** Whether tasks are meant and not a run: those of a file, or built-in ones where no run has their name. */
+/** True if the name means tasks (a file, or a built-in set) and no run is called that. */
 function findTasks(name: string, { runsDir }: EvalOptions): boolean {
   if (findRun(name, runsDir ?? defaultRunsFolder()).exists) return false
   return isBuiltInTaskSet(name) || isQuestionFile(name)
 }
 
-/** The run that keeps evaluations on these tasks. The same tasks find it again. */
+/** The run that stores evaluations on these tasks: an existing one for the same tasks, or a new one. */
 async function folderFor(
   name: string,
   options: EvalOptions,
@@ -288,7 +280,7 @@ async function folderFor(
     if (folder.exists) {
       if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], job.source['tasks'])) return folder
       throw new UsageError(
-        `${folder.path} keeps evaluations on other tasks, or another selection of them: give another --name.`,
+        `${folder.path} holds evaluations on other tasks, or on another selection of them. Choose another --name.`,
       )
     }
     const { execution, settings } = givenSettings(options, configuration)
@@ -313,7 +305,7 @@ interface Outcome {
   readonly used: Required<BudgetSettings>
 }
 
-/** Prints what came out, and gives the exit code. */
+/** Prints the results and returns the exit code. */
 function report(
   { evaluated, missing, ended, used }: Outcome,
   { set, isSimulated }: Job,
@@ -351,16 +343,16 @@ function report(
   printAside(() => [
     !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
     ended === 'cap' &&
-      `Stopped at a cap${where}, with ${spent}: questions under way were finished.${rest} Repeat the command, with a higher cap if need be, to go on.`,
-    ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to go on.`,
+      `Stopped at a cap${where}, after ${spent}; running questions were finished.${rest} Repeat the command to continue; raise the cap if needed.`,
+    ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to continue.`,
     passed === false &&
-      `Below the threshold: ${first!.organisation} has ${percent(first!.score.mean)}, asked for is ${percent(threshold!)}.`,
+      `Below the threshold: ${first!.organisation} scored ${percent(first!.score.mean)}, required is ${percent(threshold!)}.`,
   ])
   if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
   return passed === false ? exitCode.belowThreshold : exitCode.done
 }
 
-/** Score, tokens and money of an evaluation so far. */
+/** Score, tokens and cost so far. */
 function runningFields(records: readonly QuestionRecord[], isSimulated: boolean): ProgressFields {
   const score = sum(records, (record) => record.score) / records.length
   const used = sum(records, ({ usage }) => usage.input + usage.output)
@@ -376,7 +368,7 @@ function runningFields(records: readonly QuestionRecord[], isSimulated: boolean)
   }
 }
 
-/** By this command: of all organisations, judges included, and of a search. What earlier commands used does not count. */
+/** What this command used: all organisations, judges and the search. Earlier commands do not count. */
 function usedBy(
   evaluated: readonly EvaluatedOrganisation[],
   search: Spent | undefined,
@@ -395,7 +387,7 @@ function sum<Item>(items: readonly Item[], amount: (item: Item) => number): numb
   return items.reduce((total, item) => total + amount(item), 0)
 }
 
-/** What earlier organisations have left of the caps. */
+/** What is left of the caps. */
 function left(budget: BudgetSettings, used: Required<BudgetSettings>): BudgetSettings {
   const caps = Object.entries(budget) as [keyof BudgetSettings, number | undefined][]
   return Object.fromEntries(caps.map(([name, cap]) => [name, cap && Math.max(0, cap - used[name])]))

@@ -15,7 +15,7 @@ import { machineSandbox } from '../../store/run-tools.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
 import { tableLines } from '../display/table.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, openEncoder } from '../job.ts'
 import { concurrencyOption } from '../options/common-options.ts'
@@ -58,53 +58,55 @@ interface ExperimentOptions extends ModelOptions, BudgetOptions, ReportOptions, 
 
 export function experimentCommand(): Command {
   const command = new Command('experiment')
-    .description("Repeat one of the paper's experiments, and write its tables and figures.")
+    .description("Repeat one of the paper's experiments and write its tables and figures.")
     .argument('<name>', Object.keys(experiments).join(', '), experimentName)
-    .option('--tasks <names...>', 'benchmarks or question files, with commas or repeated', taskNames)
-    .option('--seeds <n>', 'repeat it with so many seeds, counted up from its own', wholeNumber(1), 1)
-    .option('--seed <n>', "another first seed than the paper's", wholeNumber(0))
-    .option('--out <folder>', 'where all of it is kept (default: experiments/<name>)')
-    .option('--from <path>', "d3: a run's trajectories.jsonl; d2: a D1's folder; q4: a Q1's folder", (path) =>
-      resolve(path),
+    .option('--tasks <names...>', 'benchmarks or question files, separated by commas or spaces', taskNames)
+    .option('--seeds <n>', 'repeat with n consecutive seeds', wholeNumber(1), 1)
+    .option('--seed <n>', "first seed (default: the paper's)", wholeNumber(0))
+    .option('--out <folder>', 'where everything is stored (default: experiments/<name>)')
+    .option(
+      '--from <path>',
+      "d3: a run's trajectories.jsonl; d2: the folder of a D1; q4: the folder of a Q1",
+      (path) => resolve(path),
     )
-    .option('--data <folder>', 'where the benchmarks are; see `magic data`')
-    .option('--train-size <n>', 'training questions at most; a deviation that tables show', wholeNumber(1))
-    .option('--test-size <n>', 'held-out questions at most; a deviation that tables show', wholeNumber(1))
+    .option('--data <folder>', 'folder with the benchmark data; see `magic data`')
+    .option('--train-size <n>', 'use at most n training questions; tables show the deviation', wholeNumber(1))
+    .option('--test-size <n>', 'use at most n held-out questions; tables show the deviation', wholeNumber(1))
     .option(
       '--encoder <which>',
-      "text encoder: auto, minilm, lexical, or the folder of MiniLM's files",
+      "text encoder: auto, minilm, lexical, or a folder with MiniLM's files",
       (text): EncoderSource =>
         text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
       'auto',
     )
     .option(
       '--route-budget <amount>',
-      'q3: what a route may spend, in money or, without a price, tokens',
+      'q3: spending limit per route, in money or, without a price, in tokens',
       positiveNumber,
     )
-    .option('--prices <file>', 'what models cost, as JSON: see docs/models.md', (path) => resolve(path))
-    .option('--ledger <file>', 'q3: a ledger.sqlite that both routes begin from', (path) => resolve(path))
+    .option('--prices <file>', 'prices of models as JSON; see docs/models.md', (path) => resolve(path))
+    .option('--ledger <file>', 'q3: a ledger.sqlite that both routes start from', (path) => resolve(path))
     .option(
       '--organisations <names...>',
-      'q1, q4: systems to measure besides, with commas or repeated; `magic organisations` lists them',
+      'q1, q4: also measure these systems, separated by commas or spaces; see `magic organisations`',
       organisationList,
     )
-    .option('--matched-budget', 'q1, q2, q4: what the same tokens buy by direct answers and votes')
+    .option('--matched-budget', 'q1, q2, q4: also what the same tokens buy with direct answers and votes')
     .addOption(
-      new Option('--penalise <what>', 'sweep: what the policies are trained to save')
+      new Option('--penalise <what>', 'sweep: what the policies learn to save')
         .choices(['tokens', 'calls', 'both'])
         .default('tokens'),
     )
-    .option('--penalties <weights>', 'sweep: weights per token or per call, with commas', weights)
+    .option('--penalties <weights>', 'sweep: weights per token or per call, separated by commas', weights)
     .addOption(
       new Option(
         '--transport-failures <rule>',
-        'where the model cannot be reached for an answer: score 0 as the paper does, or stop',
+        'if the model is unreachable: score 0 as the paper does, or stop',
       )
         .choices(['zero', 'stop'])
         .default('zero'),
     )
-    .option('-n, --dry-run', 'only tell what it would take', false)
+    .option('-n, --dry-run', 'only estimate calls, tokens, cost and time', false)
     .addOption(concurrencyOption())
   addSetOption(command)
   addBudgetOptions(command)
@@ -112,26 +114,28 @@ export function experimentCommand(): Command {
   return addReportOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic experiment q2 --dry-run                          what it would take
-  magic experiment q2 --tasks mmlu_pro                   on the simulated model
-  magic experiment q1 --model deepseek --max-cost 50     as in the paper, with a cap
-  magic experiment q4 --from experiments/q1              takes Q1's policies and evaluations over
-  magic experiment q1 --organisations dylan,g-designer --matched-budget
-  magic experiment d3 --from runs/first/trajectories.jsonl
-  magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6
-
-Repeating a command goes on where it stopped; what is finished is only read. docs/experiments.md says which table of the
-paper each one makes.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic experiment q2 --dry-run', 'what it would cost'],
+          ['magic experiment q2 --tasks mmlu_pro', 'on the simulated model'],
+          ['magic experiment q1 --model deepseek --max-cost 50', 'with a real model and a cap'],
+          ['magic experiment q4 --from experiments/q1', "reuses Q1's policies and evaluations"],
+          ['magic experiment q1 --organisations dylan,g-designer --matched-budget'],
+          ['magic experiment d3 --from runs/first/trajectories.jsonl'],
+          ['magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6'],
+        ],
+        notes: [
+          'Repeat a command to continue where it stopped; finished parts are only read. docs/experiments.md says which table of the paper each experiment makes.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action(experiment)
 }
 
 function experimentName(text: string): ExperimentName {
   if (Object.hasOwn(experiments, text)) return text as ExperimentName
-  throw new InvalidArgumentError(`It is none of ${Object.keys(experiments).join(', ')}.`)
+  throw new InvalidArgumentError(`Choose from ${Object.keys(experiments).join(', ')}.`)
 }
 
 function taskNames(text: string, earlier: readonly string[] = []): string[] {
@@ -142,7 +146,9 @@ function organisationList(text: string, earlier: readonly string[] = []): string
   const names = text.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !listedNames.includes(name))
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`'${unknown}' is none of ${listedNames.join(', ')}.`)
+    throw new InvalidArgumentError(
+      `There is no organisation '${unknown}'. Choose from ${listedNames.join(', ')}.`,
+    )
   return [...earlier, ...names]
 }
 
@@ -156,16 +162,17 @@ function pricesIn(file: string | undefined): { readonly prices?: PriceTable } {
   try {
     content = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`)
+    throw new UsageError(`Cannot read ${file} as JSON: ${(error as Error).message}`)
   }
   const { data, error } = priceTableSchema.safeParse(content)
-  if (error !== undefined) throw new UsageError(`${file} is no table of prices.\n${z.prettifyError(error)}`)
+  if (error !== undefined)
+    throw new UsageError(`${file} is not a valid price table.\n${z.prettifyError(error)}`)
   return { prices: data }
 }
 
 function penaltiesOf({ penalise, penalties }: ExperimentOptions): StudyOptions['penalties'] {
   if (penalise === 'both' && penalties !== undefined)
-    throw new UsageError('--penalties are per token or per call: name one of them with --penalise.')
+    throw new UsageError('--penalties apply to tokens or to calls. Choose one with --penalise.')
   const { penalties: usual, callPenalties } = sweepSettings
   return {
     ...(penalise === 'calls' ? {} : { tokens: penalties ?? usual.tokens }),
@@ -173,7 +180,7 @@ function penaltiesOf({ penalise, penalties }: ExperimentOptions): StudyOptions['
   }
 }
 
-/** Options that only some experiments have: with others they would be passed over in silence. */
+/** Options that only some experiments use. Others reject them instead of ignoring them. */
 const ofSome = {
   from: ['d2', 'd3', 'q4'],
   routeBudget: ['q3'],
@@ -186,10 +193,10 @@ const ofSome = {
 function refuseIdle(name: ExperimentName, options: ExperimentOptions): void {
   for (const [option, having] of Object.entries(ofSome))
     if (options[option as keyof ExperimentOptions] !== undefined && !having.includes(name as never))
-      throw new UsageError(`${flagOf(option)} goes with ${having.join(', ')}; ${name} has no use for it.`)
+      throw new UsageError(`${flagOf(option)} is only for ${having.join(', ')}, not for ${name}.`)
   const { takesSeeds = false }: ExperimentDefinition = experiments[name]
   if (options.seeds > 1 && !takesSeeds)
-    throw new UsageError(`--seeds has no use in ${name}: it is made once, with --seed.`)
+    throw new UsageError(`${name} runs with one seed. Use --seed instead of --seeds.`)
 }
 
 async function experiment(name: ExperimentName, options: ExperimentOptions): Promise<void> {
@@ -209,13 +216,13 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     matchedBudget: name === 'sweep' || options.matchedBudget,
     penalties: name === 'sweep' ? penaltiesOf(options) : undefined,
   }
-  const signal = interruptSignal((text) => say(`${text} Repeat the command to go on.`))
+  const signal = interruptSignal((text) => say(`${text} Repeat the command to continue.`))
   await using closing = new AsyncDisposableStack()
   closing.defer(() => progress.end())
   const source = modelSource(options)
   const models = new Map<string, Promise<Awaited<ReturnType<typeof openChosenModel>>>>()
   const model = async (set: TaskSet) => {
-    // By the questions that it knows, so that no set waits for another's.
+    // One model per task set, because the simulated one knows only that set's answers.
     const key = JSON.stringify([set.name, set.selection, Object.keys(set.splits)])
     const opening = models.get(key) ?? openChosenModel(options, knownTasks(set), source)
     if (!models.has(key)) closing.defer(async () => (await opening).close())
@@ -269,14 +276,14 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
           tableLines({ columns, rows: rows.map((cells) => cells.map(({ text }) => text)) }, screen),
         ]),
       '',
-      ...(result.simulated ? ['Simulated: no language model was asked.'] : []),
+      ...(result.simulated ? ['Simulated: no language model was called.'] : []),
       ...result.deviations.map((one) => `Deviation: ${one}`),
     ],
   )
   printAside(() => [!options.json && ['', `Reports: ${files.join(', ')} in ${lab.options.folder}`]])
 }
 
-/** Shows the step that is under way. */
+/** Shows the current step. */
 function showing(progress: ReturnType<typeof openProgress>) {
   let current = ''
   const onStep = (label: string, total: number, done: number) => {
@@ -298,7 +305,7 @@ function showing(progress: ReturnType<typeof openProgress>) {
   }
 }
 
-/** What planned steps cost, by the price of the model that would be asked. */
+/** Adds costs to planned steps, at the price of the chosen model. */
 async function priced(
   steps: readonly PlannedStep[],
   { settings: { study } }: ExperimentDefinition,

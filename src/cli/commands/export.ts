@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { exportRun } from '../../store/exported-run.ts'
+import { helpNotes } from '../help-notes.ts'
 import { exportableSource } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { checkpointOption, jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -14,24 +15,25 @@ interface ExportCommandOptions {
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('Write the small part of a run that is needed to use its policy: to a folder or a .tgz.')
-    .argument('<run>', 'name or folder of the run')
-    .option('--to <path>', 'a new folder, or a file that ends in .tgz (default: RUN.tgz)')
+    .description('Write what is needed to use a policy, without the rest of the run, to a folder or a .tgz.')
+    .argument('<run>', 'name or folder of a run')
+    .option('--to <path>', 'a new folder, or a .tgz file (default: RUN.tgz)')
     .addOption(checkpointOption())
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      `
-Examples:
-  magic export first                        first.tgz
-  magic export first --to app/policy        a folder
-  magic ask first.tgz "What is 6 times 7?"  the export in place of the run
-  magic serve first.tgz                     the same for an API
-
-It holds the weights, the roles with their prompts, the form of the answers and the settings, with the name of the model
-and of the variable with its key. It does not hold questions, answers, calls, the ledger or the code of tools of your own:
-those come from --config, or from \`solve({ tools })\`. Training cannot continue from it.`,
+      helpNotes({
+        examples: [
+          ['magic export first', 'writes first.tgz'],
+          ['magic export first --to app/policy', 'writes a folder'],
+          ['magic ask first.tgz "What is 6 times 7?"', 'use the export like a run'],
+          ['magic serve first.tgz', 'serve it as an API'],
+        ],
+        notes: [
+          'An export holds the weights, the roles with their prompts, the form of the answers, the settings, and the names of the model and of its key variable. It does not hold questions, answers, calls or the ledger, nor the code of your own tools: give those with --config or `solve({ tools })`. You cannot continue training from an export.',
+        ],
+      }),
     )
     .action(async (name: string, options: ExportCommandOptions) => {
       const folder = existingRun(name, options.runsDir)
@@ -48,7 +50,7 @@ those come from --config, or from \`solve({ tools })\`. Training cannot continue
         (screen) => [
           screen.paint('bold', `${path}: the policy of ${run.name} after ${update} updates`),
           ...Object.entries(files).map(([file, bytes]) => `  ${file}  ${Math.ceil(bytes / 1024)} KiB`),
-          'Enough for `magic ask`, `magic serve`, `loadPolicy` and `solve`. Questions, calls and the ledger stay with the run.',
+          'This is all that `magic ask`, `magic serve`, `loadPolicy` and `solve` need. Questions, calls and the ledger stay in the run.',
         ],
       )
     })

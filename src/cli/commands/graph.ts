@@ -18,7 +18,7 @@ import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
-import { wrapText } from '../display/screen.ts'
+import { helpNotes } from '../help-notes.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
 import { readQuestion } from '../options/given-question.ts'
 import { nonNegativeNumber, wholeNumber } from '../options/option-values.ts'
@@ -41,34 +41,37 @@ interface GraphOptions {
 
 export function graphCommand(): Command {
   return new Command('graph')
-    .description(
-      'Build an agent graph for a question with an untrained policy and show why it looks that way.',
-    )
+    .description('Build an agent graph for a question with an untrained policy, and explain each choice.')
     .argument('<question>', 'the question, or - to read it from standard input')
-    .option('--seed <n>', 'seed of the policy and of the draws', wholeNumber(0), 7)
+    .option('--seed <n>', 'seed of the policy and of its sampling', wholeNumber(0), 7)
     .option(
       '--temperature <t>',
-      'policy temperature; 0 takes the most probable choices',
+      'sampling temperature; 0 takes the most probable choices',
       nonNegativeNumber,
       1,
     )
     .addOption(policyOption('gain'))
     .addOption(policyOption('restriction'))
-    .addOption(profileOption('roles of one benchmark'))
+    .addOption(profileOption("use a benchmark's roles"))
     .addOption(libraryOption())
     .addOption(policyOption('maxUnits'))
     .addOption(policyOption('maxDepth'))
-    .option('--svg <file>', 'also draw the graph into an SVG file')
+    .option('--svg <file>', 'also write the graph as SVG')
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      `
-Examples:
-  magic graph --seed 7 "Which planet has the shortest day?"
-  magic graph --profile gsm8k --restriction all-group "A train needs 3 hours for 240 km. How fast is it?"
-  magic graph --json "Is the sky blue?" | jq .graph
-
-The policy is untrained: the graph shows how it works, not a good organisation. Same seed, same graph.`,
+      helpNotes({
+        examples: [
+          ['magic graph --seed 7 "Which planet has the shortest day?"'],
+          [
+            'magic graph --profile gsm8k --restriction all-group "How fast is a train that needs 3 h for 240 km?"',
+          ],
+          ['magic graph --json "Is the sky blue?" | jq .graph'],
+        ],
+        notes: [
+          'The policy is untrained: this shows how construction works, not a good organisation. The same seed gives the same graph.',
+        ],
+      }),
     )
     .action(async (question: string, options: GraphOptions) =>
       showGraph(await readQuestion(question), options),
@@ -112,16 +115,16 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
       ...{ graph, key, steps, mermaid: mermaid(picture), dot: dot(picture) },
     }),
     (screen) => {
-      const heading = (text: string) => screen.paint('bold', wrapText(text, screen))
+      const heading = (text: string) => screen.paint('bold', text)
       const roles = library.roles.length
       return [
         heading(`Untrained policy, seed ${seed}, ${restriction}, ${roles} roles, ${encoder.name} encoder`),
         '',
-        ...constructionLines(steps, graph, screen),
+        constructionLines(steps, graph, screen),
         '',
         heading(`Mermaid (graph ${key.slice(0, 12)})`),
         '',
-        mermaid(picture).trimEnd(),
+        { verbatim: mermaid(picture) },
       ]
     },
   )

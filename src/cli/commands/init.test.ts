@@ -62,7 +62,7 @@ describe('magic init', () => {
     await expect(init(folder)).rejects.toThrow(UsageError)
     await expect(init(folder)).rejects.toThrow('is not empty (README.md, questions.jsonl)')
     expect(readdirSync(folder)).toHaveLength(2)
-    expect(await init(folder, '--force')).toContain('Left as they were: README.md.')
+    expect(await init(folder, '--force')).toContain('Kept as they were: README.md.')
     expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe('mine')
     expect(readFileSync(join(folder, 'questions.jsonl'), 'utf8')).not.toBe('')
     expect(await init(folder, '--force')).toContain('Wrote 0 files')

@@ -1,14 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
+import { commandLines, type DescribedCommand } from '../display/command-lines.ts'
 import { shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
+import { helpNotes } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
-import { shellWord, stepLines } from '../views/training-summary.ts'
+import { shellWord } from '../views/training-summary.ts'
 
-/** The files that are written, with their names in `init-template/`: a small task that trains as it stands. */
+/** Files to write, with their names in `init-template/`: a small task, ready to train. */
 const templates = {
   'magic.config.ts': 'magic.config.ts.txt',
   'questions.jsonl': 'questions.jsonl',
@@ -24,18 +26,16 @@ interface InitOptions {
 
 export function initCommand(): Command {
   return new Command('init')
-    .description('Write a small task of your own that trains as it stands: configuration, questions, README.')
-    .argument('[folder]', 'where to write it; created if it does not exist', '.')
-    .option('--force', 'write into a folder that is not empty; files with content are kept', false)
+    .description('Create a small task to start from, ready to train: configuration, questions, README.')
+    .argument('[folder]', 'where to create it', '.')
+    .option('--force', 'allow a folder that is not empty; files with content are kept', false)
     .addOption(jsonOption('what was written as JSON'))
     .addHelpText(
       'after',
-      `
-Examples:
-  magic init my-task
-  cd my-task && magic train
-
-docs/tasks.md describes question files and configuration.`,
+      helpNotes({
+        examples: [['magic init my-task'], ['cd my-task && magic train']],
+        notes: ['docs/tasks.md describes question files and the configuration.'],
+      }),
     )
     .action((folder: string, options: InitOptions) => {
       const done = initialise(resolve(folder), options)
@@ -44,14 +44,14 @@ docs/tasks.md describes question files and configuration.`,
       printResult(
         options,
         () => ({ ...done, next: next.map(([command, what]) => ({ command, what })) }),
-        () => [
+        (screen) => [
           `Wrote ${counted(written.length, 'file')} to ${shownText(done.folder)}${written.length === 0 ? '.' : `: ${written.join(', ')}.`}`,
-          kept.length > 0 && `Left as they were: ${kept.join(', ')}.`,
+          kept.length > 0 && `Kept as they were: ${kept.join(', ')}.`,
           '',
           'Next:',
-          stepLines(next),
+          commandLines(next, screen),
           '',
-          'Put your own questions into questions.jsonl; README.md there tells how.',
+          'Then put your own questions into questions.jsonl; README.md there explains how.',
         ],
       )
     })
@@ -65,7 +65,7 @@ function initialise(folder: string, { force }: InitOptions) {
     if (others.length > 0 && !force)
       throw new UsageError(
         `The folder ${folder} is not empty (${others.slice(0, 3).join(', ')}${others.length > 3 ? ', …' : ''}). ` +
-          'Name another, or add --force: files with content are kept.',
+          'Choose another, or add --force to keep its files and add the missing ones.',
       )
     const { written = [], kept = [] } = Object.groupBy(Object.entries(templates), ([name, template]) =>
       writeNew(join(folder, name), template) ? 'written' : 'kept',
@@ -74,11 +74,13 @@ function initialise(folder: string, { force }: InitOptions) {
   } catch (error) {
     const { code, path = folder } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    throw new UsageError(`Cannot write to ${path} (${code}). Name a folder of yours.`, { cause: error })
+    throw new UsageError(`Cannot write to ${path} (${code}). Choose a folder you can write to.`, {
+      cause: error,
+    })
   }
 }
 
-/** Whether the file was written: one that has content, or is no regular file, is left alone. */
+/** Writes a file unless it has content or is not a regular file; returns whether it did. */
 function writeNew(path: string, template: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false })
   if (status !== undefined && (!status.isFile() || status.size > 0)) return false
@@ -87,17 +89,17 @@ function writeNew(path: string, template: string): boolean {
     writeFileSync(path, content, { flag: status === undefined ? 'wx' : 'w' })
     return true
   } catch (error) {
-    // A dangling link, or a file that was created meanwhile.
+    // A dangling link, or a file created in the meantime.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
 }
 
-function nextSteps(folder: string): [command: string, what: string][] {
+function nextSteps(folder: string): DescribedCommand[] {
   return [
-    ...(resolve(folder) === process.cwd() ? [] : [[`cd ${shellWord(folder)}`, ''] as [string, string]]),
-    ['magic train', 'learns on the simulated model, without a key; prints the name of the run'],
-    ['magic eval <run> --split test', 'scores it on the held-out questions'],
-    ['magic ask <run> "question"', 'asks what was learned'],
+    ...(resolve(folder) === process.cwd() ? [] : [[`cd ${shellWord(folder)}`, ''] as const]),
+    ['magic train', 'train on the simulated model; prints the run name'],
+    ['magic eval <run> --split test', 'score it on held-out questions'],
+    ['magic ask <run> "question"', 'ask it something'],
   ]
 }

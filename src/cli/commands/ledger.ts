@@ -9,6 +9,7 @@ import { givenAddress, isPostgresAddress, PostgresAddress } from '../../store/po
 import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { openRunLedger } from '../../store/run-ledger.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -20,42 +21,41 @@ interface CopyCommandOptions extends ReportOptions {
   readonly runsDir?: string
 }
 
-/** `magic ledger`: what runs have paid for, in their folders or on a PostgreSQL. */
 export function ledgerCommand(): Command {
   return (
     new Command('ledger')
-      .description('Move what runs have paid for between their folders and a PostgreSQL.')
-      // Inner commands take over the program's settings for errors and help.
+      .description('Move ledgers, which hold what runs have paid for, between run folders and PostgreSQL.')
+      // Subcommands inherit the program's settings for errors and help.
       .hook('preSubcommand', (ledger, inner) => void inner.copyInheritedSettings(ledger))
       .addCommand(copyCommand())
       .addCommand(listCommand())
       .addCommand(removeCommand())
       .addHelpText(
         'after',
-        `
-Examples:
-  export MAGIC_LEDGER=postgres://user:password@host:5432/database
-  magic ledger copy first postgres          the run first goes on with its ledger on the PostgreSQL
-  magic ledger copy first sqlite            and back
-  magic ledger copy first snapshot.sqlite   a copy beside it; the run stays with its own
-  magic ledger list
-
-New runs keep their ledger on the PostgreSQL wherever MAGIC_LEDGER is set. See docs/scale.md.`,
+        helpNotes({
+          examples: [
+            ['export MAGIC_LEDGER=postgres://user:password@host:5432/database'],
+            ['magic ledger copy first postgres', 'move the ledger of run first to PostgreSQL'],
+            ['magic ledger copy first sqlite', 'move it back'],
+            ['magic ledger copy first snapshot.sqlite', 'copy it; the run keeps its own'],
+            ['magic ledger list'],
+          ],
+          notes: [
+            'Where MAGIC_LEDGER is set, new runs keep their ledger on that PostgreSQL. See docs/scale.md.',
+          ],
+        }),
       )
   )
 }
 
 function copyCommand(): Command {
   const command = new Command('copy')
-    .description('Copy a ledger and compare the copy, row by row; a run then goes on with it.')
-    .argument('<from>', 'a run, or a ledger.sqlite')
-    .argument('<to>', 'postgres (MAGIC_LEDGER), an address postgres://…, sqlite, or a new .sqlite file')
+    .description('Copy a ledger and compare the copy row by row. The run then uses the copy.')
+    .argument('<from>', 'a run, or a .sqlite file')
+    .argument('<to>', 'postgres (the one in MAGIC_LEDGER), postgres://…, sqlite, or a new .sqlite file')
     .addOption(runsDirOption())
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      '\nA copy that was interrupted goes on where it stopped when the command is repeated.',
-    )
+    .addHelpText('after', '\nRepeat the command to continue an interrupted copy.')
     .action((from: string, to: string, options: CopyCommandOptions) => copy(from, to, options))
 }
 
@@ -64,7 +64,7 @@ async function copy(from: string, to: string, options: CopyCommandOptions): Prom
   const progress = openProgress(options)
   let phase: string | undefined
   const following: CopyOptions = {
-    signal: interruptSignal((text) => progress.note(`${text} Repeat the command to go on.`)),
+    signal: interruptSignal((text) => progress.note(`${text} Repeat the command to continue.`)),
     onProgress: (now, rows, total) => {
       if (now !== phase) progress.start(total, `${now} rows`)
       phase = now
@@ -84,7 +84,7 @@ async function copy(from: string, to: string, options: CopyCommandOptions): Prom
         ([table, { rows, sha256 }]) =>
           `${table.padEnd(13)} ${String(rows).padStart(9)} rows  SHA-256 ${sha256}`,
       ),
-      'Both hold the same rows.',
+      'Source and copy hold the same rows.',
     ],
   )
 }
@@ -110,28 +110,32 @@ function openSource(from: string, { runsDir }: CopyCommandOptions): Promise<Ledg
 
 function runOf(from: string, { runsDir }: CopyCommandOptions): RunFolder {
   if (!from.endsWith('.sqlite')) return existingRun(from, runsDir)
-  throw new UsageError('A file is copied to another file. To move the ledger of a run, name the run.')
+  throw new UsageError(
+    'A file can only be copied to another file. To move the ledger of a run, name the run.',
+  )
 }
 
-/** A file of its own, or where the run's ledger is to be. */
+/** A separate file, or the new place of the run's ledger. */
 function homeOf(to: string): { readonly file: string } | { readonly move: LedgerHome } {
   if (isPostgresAddress(to)) return { move: new PostgresAddress(to) }
   if (to === 'postgres') return { move: neededAddress() }
   if (to === 'sqlite') return { move: to }
   if (!to.endsWith('.sqlite'))
-    throw new UsageError(`'${to}' is neither postgres, sqlite nor a file that ends in .sqlite.`)
+    throw new UsageError(`'${to}' is not postgres, postgres://…, sqlite or a .sqlite file.`)
   return { file: resolve(to) }
 }
 
 function neededAddress(): PostgresAddress {
   const address = givenAddress()
   if (address !== undefined) return address
-  throw new UsageError('Set MAGIC_LEDGER to the address: postgres://user:password@host:5432/database.')
+  throw new UsageError(
+    'Set MAGIC_LEDGER to the address of the PostgreSQL: postgres://user:password@host:5432/database.',
+  )
 }
 
 function listCommand(): Command {
   return new Command('list')
-    .description('The ledgers on the PostgreSQL that MAGIC_LEDGER names.')
+    .description('List the ledgers on the PostgreSQL in MAGIC_LEDGER.')
     .addOption(jsonOption())
     .action(async (options: { readonly json: boolean }) => {
       const database = await Database.open(neededAddress())
@@ -141,7 +145,7 @@ function listCommand(): Command {
         () => ledgers,
         () =>
           ledgers.length === 0
-            ? [`There are none at ${database.address.place} yet.`]
+            ? [`There are no ledgers at ${database.address.place} yet.`]
             : ledgers.map(
                 ({ name, title, createdAt, evaluations, replies }) =>
                   `${name}  ${createdAt.slice(0, 16)}  ${String(evaluations).padStart(8)} evaluations  ${String(replies).padStart(8)} replies  ${title}`,
@@ -152,8 +156,8 @@ function listCommand(): Command {
 
 function removeCommand(): Command {
   return new Command('remove')
-    .description('Delete a ledger on the PostgreSQL: what it holds would be paid for again.')
-    .argument('<ledger>', 'its name, as `magic ledger list` or the ledger.json of a run has it')
+    .description('Delete a ledger from PostgreSQL. What it held would have to be paid for again.')
+    .argument('<ledger>', "its name, from `magic ledger list` or a run's ledger.json")
     .addOption(jsonOption())
     .action(async (name: string, options: { readonly json: boolean }) => {
       const database = await Database.open(neededAddress())

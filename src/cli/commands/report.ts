@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { FollowedRun } from '../../view/followed-run.ts'
 import { runTasks } from '../../view/run-tasks.ts'
+import { helpNotes } from '../help-notes.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { tasksToShow } from '../options/tasks-to-show.ts'
@@ -20,20 +21,22 @@ interface ReportOptions {
 
 export function reportCommand(): Command {
   return new Command('report')
-    .description('Write the tables and plots of runs into one HTML file, and as Markdown.')
+    .description('Write the tables and plots of runs as one HTML file and as Markdown.')
     .argument('<runs...>', 'names or folders of runs')
-    .option('-o, --output <name>', 'where: NAME.html, NAME.md and its plots in NAME-plots/', 'report')
+    .option('-o, --output <name>', 'writes NAME.html, NAME.md and NAME-plots/', 'report')
     .addOption(runsDirOption())
     .addOption(jsonOption('the names of the files as one JSON object'))
     .addHelpText(
       'after',
-      `
-Examples:
-  magic report first                        report.html and report.md
-  magic report first second -o out/july     out/july.html, out/july.md and out/july-plots/
-
-The HTML file holds everything and needs no network. Both show what \`magic view\` shows of a run: curves, what it
-builds with, graphs before and after training, evaluations with intervals and paired differences.`,
+      helpNotes({
+        examples: [
+          ['magic report first', 'writes report.html, report.md and report-plots/'],
+          ['magic report first second -o out/july', 'writes out/july.html and so on'],
+        ],
+        notes: [
+          'The HTML file is self-contained and needs no network. Both show what `magic view` shows of a run: curves, roles, graphs before and after training, evaluations with intervals and paired differences.',
+        ],
+      }),
     )
     .action(report)
 }
@@ -42,7 +45,7 @@ async function report(names: readonly string[], options: ReportOptions): Promise
   const runs = [...new Set(names)].map((name) => {
     const folder = existingRun(name, options.runsDir)
     const run = new FollowedRun(basename(folder.path), folder).refresh()
-    if (run.problem !== undefined) throw new UsageError(`${run.name} cannot be read. ${run.problem}`)
+    if (run.problem !== undefined) throw new UsageError(`Cannot read ${run.name}. ${run.problem}`)
     return run
   })
   const blocks = await reportBlocks(runs, runTasks(tasksToShow))
@@ -58,6 +61,6 @@ async function report(names: readonly string[], options: ReportOptions): Promise
   printResult(
     options,
     () => files,
-    () => [`Written: ${files.html}, ${files.markdown} and ${markdown.plots.length} plots in ${plots}`],
+    () => [`Wrote ${files.html}, ${files.markdown} and ${markdown.plots.length} plots in ${plots}.`],
   )
 }

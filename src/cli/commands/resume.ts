@@ -6,7 +6,7 @@ import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
 import { assertFree } from '../../training/open-run.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
@@ -30,26 +30,29 @@ interface ResumeOptions extends BudgetOptions, ReportOptions {
 export function resumeCommand(): Command {
   const command = new Command('resume')
     .description('Resume an interrupted run; the final weights are identical.')
-    .argument('<run>', 'its name, or the path of its folder')
-    .option('--from-update <n>', 'from this checkpoint instead of the newest', wholeNumber(0))
+    .argument('<run>', 'name or folder of a run')
+    .option('--from-update <n>', 'continue from this checkpoint instead of the newest', wholeNumber(0))
     .addOption(concurrencyOption("the run's"))
-    .option('--api-key-env <variable>', 'another variable that holds the key')
-    .option('--api-key-file <file>', 'another file of mode 600 that holds the key')
+    .option('--api-key-env <variable>', 'another environment variable with the key')
+    .option('--api-key-file <file>', 'another file with the key (mode 600)')
     .addOption(workersOption())
     .addOption(runsDirOption())
   addBudgetOptions(command)
   return addReportOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic resume first
-  magic resume first --max-cost 10                after it stopped at a cap
-  magic resume first --api-key-env SPARE_KEY      after a key was revoked
-  magic resume first --from-update 41             after the newest checkpoint was damaged
-
-Caps count what all parts of the run have used together. Nothing that was answered is paid for again.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic resume first'],
+          ['magic resume first --max-cost 10', 'after it stopped at a cap'],
+          ['magic resume first --api-key-env SPARE_KEY', 'after a key was revoked'],
+          ['magic resume first --from-update 41', 'if the newest checkpoint is damaged'],
+        ],
+        notes: [
+          'Caps count everything the run has used so far, over all its parts. Nothing is paid for twice.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action((name: string, options: ResumeOptions) => resume(existingRun(name, options.runsDir), options))
 }
@@ -65,7 +68,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
   }
   if (fromUpdate !== undefined && !checkpoints.includes(fromUpdate))
     throw new UsageError(
-      `The run ${record.name} has no checkpoint of update ${fromUpdate}; it has those of ${checkpoints.join(' and ')}.`,
+      `Run ${record.name} has no checkpoint of update ${fromUpdate}. It has those of updates ${checkpoints.join(' and ')}.`,
     )
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
@@ -97,7 +100,7 @@ function tellFinished(
 ): void {
   const { updates } = runOverview(folder)
   const spent = updates.at(-1)?.spent ?? new Budget({}, undefined).spent
-  if (!options.json) process.stderr.write('The run is finished: there is nothing to resume.\n\n')
+  if (!options.json) process.stderr.write('The run is finished; there is nothing to resume.\n\n')
   const isSimulated = isSimulatedModel(`${model.provider}/${model.model}`)
   const result = { status: 'finished', folder: folder.path, done: all, updates: all, spent } as const
   printTraining({ result, updates, isSimulated, caps: budget }, options)

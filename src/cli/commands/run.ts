@@ -14,6 +14,7 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphLines } from '../display/screen.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import {
   concurrencyOption,
@@ -44,28 +45,30 @@ interface RunOptions extends ModelOptions {
 
 export function runCommand(): Command {
   const command = new Command('run')
-    .description('Run one graph on one task and show the nodes as they work.')
-    .option('--graph <file>', 'the graph (JSON); without it the model answers directly')
-    .requiredOption('--task <file>', 'the public part of the task (JSON)')
+    .description('Run one graph on one task and show its agents at work.')
+    .option('--graph <file>', 'the graph (JSON); without it, the model answers directly')
+    .requiredOption('--task <file>', 'the task, without its answer (JSON)')
     .addOption(contractOption())
-    .addOption(profileOption('tools and contract of one benchmark'))
+    .addOption(profileOption("use a benchmark's tools and form of answers"))
     .addOption(libraryOption())
     .addOption(concurrencyOption())
-    .option('--timeout <seconds>', 'limit on the whole execution', positiveNumber)
+    .option('--timeout <seconds>', 'time limit for the whole graph', positiveNumber)
     .option('--no-content', 'leave requests and replies out of the trace')
     .addOption(jsonOption('the whole trace as one JSON object'))
   return addModelOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic run --graph graph.json --task task.json
-  magic run --graph graph.json --task task.json --profile gsm8k --model deepseek
-  magic run --task task.json --model ollama --model-name qwen3 --json > trace.json
-
-A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", "predecessors": [] }] };
-\`magic graph --json\` makes one. A task is { "question": "…" } with options, context, tables, program,
-publicTests and metadata where it has them. The answer goes to standard output, the rest to standard error.`,
+      helpNotes({
+        examples: [
+          ['magic run --graph graph.json --task task.json'],
+          ['magic run --graph graph.json --task task.json --profile gsm8k --model deepseek'],
+          ['magic run --task task.json --model ollama --model-name qwen3 --json > trace.json'],
+        ],
+        notes: [
+          'A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", "predecessors": [] }] }; `magic graph --json` makes one. A task is { "question": "…" }, with options, context, tables, program, publicTests and metadata if it has them.',
+          'The answer goes to standard output, everything else to standard error.',
+        ],
+      }),
     )
     .action(run)
 }
@@ -89,7 +92,7 @@ async function run(options: RunOptions): Promise<void> {
     graph,
     task,
     library,
-    // Without a profile every tool is on, as far as a role may use it.
+    // Without a profile, every tool is on for the roles that may use it.
     profile: profile === undefined ? { id: 'any', tools: builtInTools } : benchmarkProfiles[profile],
     contract: options.contract ? contractKinds[options.contract] : usual,
     model,
@@ -104,7 +107,7 @@ async function run(options: RunOptions): Promise<void> {
   const guess =
     isSimulated &&
     execution.packets.some(({ analysis }) => analysis?.includes(unknownQuestion)) &&
-    'The simulated model does not know this question: its answer is a guess.'
+    'The simulated model does not know this question, so its answer is a guess.'
   if (json) {
     printJson(execution.trace)
     printAside(() => guess)

@@ -19,7 +19,7 @@ import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../../store/run-lock.ts'
 import { workOverview } from '../../workers/overview.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
 import { encoderOfRun, usableRun } from '../open-run.ts'
@@ -55,52 +55,55 @@ interface ServeCommandOptions extends JobOptions {
 
 export function serveCommand(): Command {
   const command = new Command('serve')
-    .description("Serve runs' policies as models of an OpenAI-compatible API, one model per run.")
-    .argument('<runs...>', 'names or folders of the runs, or exports of them')
-    .option('--host <address>', 'address to listen on; any but loopback needs a token', '127.0.0.1')
-    .option('--port <n>', 'port; 0 takes any free one', wholeNumber(0, 65_535), 8321)
-    .option('--allow-host <names...>', 'further names that clients reach this server by', [])
-    .option('--config <file>', "a configuration with your own tools, where the run's is not at hand")
-    .option('--token-env <variable>', 'name of the variable that holds the bearer token')
-    .option('--token-file <file>', 'file of mode 600 that holds the bearer token')
+    .description('Serve policies over an OpenAI-compatible API, one model per run.')
+    .argument('<runs...>', 'names or folders of runs, or exports')
+    .option('--host <address>', 'address to listen on; anything but loopback needs a token', '127.0.0.1')
+    .option('--port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), 8321)
+    .option('--allow-host <names...>', 'other host names that clients use for this server', [])
+    .option('--config <file>', "configuration with your own tools, if the run's is not here")
+    .option('--token-env <variable>', 'environment variable that holds the bearer token')
+    .option('--token-file <file>', 'file that holds the bearer token (mode 600)')
     .addOption(
-      new Option('--concurrency <n>', 'model calls in flight at once, per run')
+      new Option('--concurrency <n>', 'concurrent model calls per run')
         .argParser(wholeNumber(1, 10_000))
         .default(64),
     )
-    .option('--max-requests <n>', 'requests that are answered at once', wholeNumber(1), 64)
-    .option('--max-queue <n>', 'requests that may wait; more get 429', wholeNumber(0), 256)
+    .option('--max-requests <n>', 'requests answered at the same time', wholeNumber(1), 64)
+    .option('--max-queue <n>', 'requests that may wait; further ones get 429', wholeNumber(0), 256)
     .option('--rate <n>', 'requests per minute from one address', wholeNumber(1), 6000)
-    .option('--rate-all <n>', 'requests per minute from all together', wholeNumber(1), 30_000)
+    .option('--rate-all <n>', 'requests per minute from all addresses', wholeNumber(1), 30_000)
     .option('--max-body <kib>', 'largest request body, in KiB', wholeNumber(1), 1024)
-    .option('--timeout <s>', 'seconds for one answer, without the time in the queue', positiveNumber, 600)
-    .option('--max-request-tokens <n>', 'tokens that one request may use', wholeNumber(0))
-    .option('--max-request-cost <amount>', "money that it may cost, in the price's currency", positiveNumber)
-    .option('--max-day-tokens <n>', 'tokens that a run may use per day (UTC)', wholeNumber(0))
-    .option('--max-day-cost <amount>', 'money that it may cost per day', positiveNumber)
-    .option('--state-dir <folder>', "where a day's spending is kept, instead of each run's folder")
-    .option('--grace <s>', 'seconds to finish what runs after Ctrl-C or SIGTERM', wholeNumber(0), 30)
-    .option('--log-prompts', 'put questions and answers into the log', false)
+    .option('--timeout <s>', 'time limit per answer in seconds, not counting the queue', positiveNumber, 600)
+    .option('--max-request-tokens <n>', 'token limit per request', wholeNumber(0))
+    .option('--max-request-cost <amount>', "cost limit per request, in the price's currency", positiveNumber)
+    .option('--max-day-tokens <n>', 'token limit per run and day (UTC)', wholeNumber(0))
+    .option('--max-day-cost <amount>', 'cost limit per run and day (UTC)', positiveNumber)
+    .option('--state-dir <folder>', "where to record the day's spending (default: each run's folder)")
+    .option('--grace <s>', 'seconds to finish running requests after Ctrl-C or SIGTERM', wholeNumber(0), 30)
+    .option('--log-prompts', 'log questions and answers', false)
     .addOption(runsDirOption())
     .addOption(jsonOption('address and models as one JSON object'))
   return addModelOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic serve first
-  magic serve first second --port 8080 --max-day-cost 5
-  magic serve first.tgz --max-day-cost 5 --state-dir state
-  MAGIC_TOKEN=$(openssl rand -hex 32) magic serve first --host 0.0.0.0 --token-env MAGIC_TOKEN
-
-  curl http://127.0.0.1:8321/v1/chat/completions -H 'content-type: application/json' \\
-    -d '{"model": "first", "messages": [{"role": "user", "content": "What is 6 times 7?"}]}'
-
-Any OpenAI client works with the base URL http://127.0.0.1:8321/v1. Contract, options, tables and seed go into the
-field \`magic\` of a request; graph, cost and trace id come back in the same field. docs/serve.md tells all of it.
-The address goes to standard output, the log as JSON lines to standard error. /healthz and /readyz are for whoever
-watches over it, /metrics is for Prometheus. The first Ctrl-C or SIGTERM finishes what runs, the second quits.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic serve first'],
+          ['magic serve first second --port 8080 --max-day-cost 5'],
+          ['magic serve first.tgz --max-day-cost 5 --state-dir state'],
+          ['TOKEN=$(openssl rand -hex 32) magic serve first --host 0.0.0.0 --token-env TOKEN'],
+          [
+            `curl http://127.0.0.1:8321/v1/chat/completions \\
+    -H 'content-type: application/json' \\
+    -d '{"model": "first", "messages": [{"role": "user", "content": "6 times 7?"}]}'`,
+          ],
+        ],
+        notes: [
+          'Point any OpenAI client to http://127.0.0.1:8321/v1. Put contract, options, tables and seed into the field `magic` of a request; graph, cost and trace id come back in the same field. docs/serve.md has the details.',
+          'The address goes to standard output, the log to standard error as JSON lines. /healthz and /readyz are for health checks, /metrics for Prometheus. The first Ctrl-C or SIGTERM finishes running requests, the second quits.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action(serveRuns)
 }
@@ -123,7 +126,7 @@ async function serveRuns(names: readonly string[], options: ServeCommandOptions)
   }
   const ids = policies.map(({ id }) => id)
   const twice = ids.find((id, place) => ids.indexOf(id) !== place)
-  if (twice !== undefined) throw new UsageError(`Two of the runs are called ${twice}. Serve one of them.`)
+  if (twice !== undefined) throw new UsageError(`Two runs are called ${twice}. Serve only one of them.`)
   const limits = {
     ...{ bodyBytes: options.maxBody * 1024, rate: options.rate, rateOfAll: options.rateAll },
     ...{ running: options.maxRequests, waiting: options.maxQueue },
@@ -145,8 +148,8 @@ async function serveRuns(names: readonly string[], options: ServeCommandOptions)
     json
       ? `${JSON.stringify({ baseURL, models })}\n`
       : `Serving at ${baseURL}
-${models.map(({ id, update, simulated }) => `  ${id}  after ${update} updates${simulated ? ', answers are simulated' : ''}\n`).join('')}
-Ctrl-C finishes what runs and stops.
+${models.map(({ id, update, simulated }) => `  ${id}  after ${update} updates${simulated ? ', simulated answers' : ''}\n`).join('')}
+Ctrl-C finishes running requests, then stops.
 `,
   )
   await stopped
@@ -154,15 +157,15 @@ Ctrl-C finishes what runs and stops.
   log({ event: 'stopped' })
 }
 
-/** A .tgz is unpacked for this process only: the next one would not know what the day has cost. */
+/** A .tgz is unpacked for this process only, so the next process would not know what the day has cost. */
 function assertDayCanBeKept(name: string, { maxDayCost, maxDayTokens, stateDir }: ServeCommandOptions): void {
   if (!isArchivedExport(name) || stateDir !== undefined || (maxDayCost ?? maxDayTokens) === undefined) return
   throw new UsageError(
-    `${name} has no folder to keep the day's spending in. Name one with --state-dir, or unpack it and serve its folder.`,
+    `A .tgz such as ${name} cannot record the day's spending. Choose a folder with --state-dir, or unpack it and serve the folder.`,
   )
 }
 
-/** Opens what `magic ask` opens for a run, once for all its questions. */
+/** Opens a run like `magic ask`, once for all questions. */
 async function offer(
   folder: RunFolder,
   options: ServeCommandOptions,
@@ -179,7 +182,7 @@ async function offer(
     questions: new AskedQuestions(folder, run, job.set),
     tools: openToolbox(job.sandbox, job.tools),
     limit: new CallLimit(options.concurrency),
-    // Nobody reads the trace.
+    // Nobody reads the trace's texts.
     settings: { ...recorded, executionSeconds, traceContent: false },
     spending: await openSpending(folder, job, recorded, options, closing),
   }
@@ -197,7 +200,7 @@ async function openSpending(
   const { provider, model: name } = model.identity
   if ((maxRequestCost ?? maxDayCost) !== undefined && price === undefined && !isSimulated)
     throw new UsageError(
-      `${provider}/${name} has no price, so a cap on money cannot hold. Give its price in the run's configuration, or cap tokens.`,
+      `The price of ${provider}/${name} is unknown, so its cost cannot be limited. Set the price in the run's configuration, or limit tokens.`,
     )
   const caps = {
     request: { cost: maxRequestCost, tokens: maxRequestTokens },
@@ -210,12 +213,14 @@ async function openSpending(
   return new Spending(caps, price, join(state, 'day.json'))
 }
 
-/** Two servers that count in one file would each forget what the other spends. */
+/** Two servers that share one file would overwrite each other's spending. */
 async function lock(state: string): Promise<RunLock> {
   return await RunLock.acquire(state).catch((error: unknown) => {
     if (!(error instanceof RunLockedError)) throw error
     const who = error.holder === undefined ? 'Another server' : `Another server (process ${error.holder.pid})`
-    throw new UsageError(`${who} counts its spending in ${state}. End it, or give this one a --state-dir.`)
+    throw new UsageError(
+      `${who} already records its spending in ${state}. Stop it, or give this server its own --state-dir.`,
+    )
   })
 }
 
@@ -226,7 +231,7 @@ function readToken({ tokenEnv, tokenFile }: ServeCommandOptions): string | undef
   const token = tokenEnv === undefined ? readTokenFile(tokenFile!) : (process.env[tokenEnv] ?? '')
   if (/^[\x21-\x7e]{16,}$/.test(token)) return token
   throw new UsageError(
-    `The token in ${tokenEnv ?? tokenFile} must have 16 or more characters without blanks. Make one with: openssl rand -hex 32`,
+    `The token in ${tokenEnv ?? tokenFile} needs at least 16 characters and no spaces. Make one with: openssl rand -hex 32`,
   )
 }
 
@@ -234,6 +239,6 @@ function readTokenFile(path: string): string {
   try {
     return readKeyFile(path)
   } catch (error) {
-    throw new UsageError(`The token cannot be read. ${(error as Error).message}`, { cause: error })
+    throw new UsageError(`Cannot read the token. ${(error as Error).message}`, { cause: error })
   }
 }

@@ -18,8 +18,9 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
-import { type Screen, wrapText } from '../display/screen.ts'
+import type { Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
+import { helpNotes } from '../help-notes.ts'
 import { askedIn } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -44,38 +45,38 @@ interface ShowOptions {
 
 export function showCommand(): Command {
   return new Command('show')
-    .description(
-      'Show a run: what it is, how it learned, the graphs it builds, its scores. Without one: all runs.',
-    )
-    .argument('[run]', 'name or folder of the run')
-    .option('--graphs <n>', 'how many of the most common graphs to draw', wholeNumber(0), 3)
-    .option('--question <id>', 'what happened with this question: answers, graphs, every request and reply')
-    .option('--organisation <name>', 'with --question: only of this organisation, or `training`')
-    .option('--split <name>', 'with --question: only of these questions')
-    .option('--csv <file>', 'also write the curves as CSV, a line per update')
-    .option('--tensorboard <folder>', 'also write the curves as a TensorBoard event file')
-    .option('--svg <file>', 'also draw the most common graph, or that of the question, into an SVG file')
+    .description('Show a run: settings, learning curves, graphs, scores. Without a name, list all runs.')
+    .argument('[run]', 'name or folder of a run')
+    .option('--graphs <n>', 'draw the n most common graphs', wholeNumber(0), 3)
+    .option('--question <id>', 'show one question: answers, graphs, every request and reply')
+    .option('--organisation <name>', 'with --question: only this organisation, or `training`')
+    .option('--split <name>', 'with --question: only this split')
+    .option('--csv <file>', 'also write the curves as CSV, one line per update')
+    .option('--tensorboard <folder>', 'also write the curves for TensorBoard')
+    .option('--svg <file>', "also write the most common graph, or the question's, as SVG")
     .addOption(runsDirOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      `
-Examples:
-  magic show                       the runs there are
-  magic show first                 one of them
-  magic show first --json | jq '.updates[].score'
-  magic show first --question synthetic-0-choice-1 --organisation trained
-  magic show first --csv curves.csv --tensorboard board --svg graph.svg
-
-It only reads, so it is safe while the run is training. Scores of updates are on training questions, with graphs drawn
-to explore; \`magic eval\` gives the score that counts.`,
+      helpNotes({
+        examples: [
+          ['magic show', 'list all runs'],
+          ['magic show first', 'one run'],
+          ["magic show first --json | jq '.updates[].score'"],
+          ['magic show first --question synthetic-0-choice-1 --organisation trained'],
+          ['magic show first --csv curves.csv --tensorboard board --svg graph.svg'],
+        ],
+        notes: [
+          'This only reads, so it is safe while the run is training. Scores of updates are on training questions with exploratory graphs; the score that counts is that of `magic eval`.',
+        ],
+      }),
     )
     .action(async (name: string | undefined, options: ShowOptions) => {
       if (name === undefined) return showRuns(options)
       const folder = existingRun(name, options.runsDir)
       if (options.question !== undefined) return showQuestion(folder, options.question, options)
       if (options.organisation !== undefined || options.split !== undefined)
-        throw new UsageError('--organisation and --split go with --question ID.')
+        throw new UsageError('--organisation and --split need --question ID.')
       const overview = runOverview(folder)
       const evaluations = keptEvaluations(folder, overview.record.name)
       const run: ShownRun = {
@@ -109,7 +110,8 @@ async function showQuestion(folder: RunFolder, question: string, options: ShowOp
 
 function writeDrawing({ svg: file }: ShowOptions, graph: AgentGraph | undefined): void {
   if (file === undefined) return
-  if (graph === undefined) throw new UsageError('There is no graph to draw yet: the run has done no update.')
+  if (graph === undefined)
+    throw new UsageError('There is no graph to draw yet, because the run has made no update.')
   writeWhole(file, svg(outerPicture(graph)))
 }
 
@@ -145,7 +147,7 @@ function showRuns(options: ShowOptions): void {
   )
 }
 
-/** A run of the list, as `--json` tells it. */
+/** One run of the list, as `--json` prints it. */
 function listedRun(run: ListedRun) {
   const { name, folder } = run
   if ('problem' in run) return { name, folder: folder.path, problem: run.problem }
@@ -171,7 +173,7 @@ function listLines(
 ): string[] {
   if (listed.length === 0) return [`There are no runs in ${folder} yet. \`magic train\` makes one.`]
   const rows = listed.map((run) => {
-    if (run.problem !== undefined) return [run.name, '', '', `cannot be read: ${run.problem}`]
+    if (run.problem !== undefined) return [run.name, '', '', `unreadable: ${run.problem}`]
     const { name, tasks, model, done, updates, finished, trainingScore, lastUpdateAt } = run
     const state = finished ? 'finished' : 'unfinished'
     const ago = `${duration(Date.now() - Date.parse(lastUpdateAt))} ago`
@@ -180,6 +182,6 @@ function listLines(
     return [name, tasks, `${done}/${updates}`, state, score, ago]
   })
   const columns = ['run', 'tasks', 'updates', 'state', 'training score', 'last update']
-  const legend = `Training score: the mean of the last updates. \`magic show RUN\` tells more.`
-  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', wrapText(legend, screen)]
+  const legend = 'The training score is the mean of the last updates. For more: `magic show RUN`.'
+  return [...tableLines({ columns, rows, texts: [0, 1, 3] }, screen), '', legend]
 }

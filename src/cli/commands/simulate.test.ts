@@ -103,7 +103,7 @@ describe('what a person can mend is said so', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    await expect(run('--port', String(port))).rejects.toThrow(/taken. Choose another/)
+    await expect(run('--port', String(port))).rejects.toThrow(/in use. Choose another/)
     other.close()
   })
 })

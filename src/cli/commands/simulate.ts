@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
 import { faultKinds, parseFaultRates } from '../../simulator/server/faults.ts'
 import { SimulatedServer } from '../../simulator/server/server.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { readKnownTasks } from '../options/known-tasks-file.ts'
@@ -20,12 +21,12 @@ interface SimulateOptions {
 
 export function simulateCommand(): Command {
   return new Command('simulate')
-    .description('Serve the simulated model on this machine, as an OpenAI-compatible endpoint without a key.')
-    .option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber(0, 65_535), 0)
-    .option('--tasks <file>', 'tasks whose answers it knows (JSONL); it guesses at all others')
-    .option('--latency <ms>', 'time that an answer of typical length takes', wholeNumber(0), 0)
+    .description('Serve the simulated model as an OpenAI-compatible endpoint on this machine, without a key.')
+    .option('--port <n>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber(0, 65_535), 0)
+    .option('--tasks <file>', 'tasks whose answers it knows (JSONL, CSV); it guesses all others')
+    .option('--latency <ms>', 'how long a typical answer takes', wholeNumber(0), 0)
     .option('--seed <n>', 'seed of answers and faults', wholeNumber(0), 0)
-    .option('--fault <kind=rate...>', 'share of the requests that fail, and how; see below')
+    .option('--fault <kind=rate...>', 'how requests fail, and how often; see below')
     .addOption(jsonOption('address and settings as one JSON object'))
     .addHelpText(
       'after',
@@ -33,15 +34,20 @@ export function simulateCommand(): Command {
 Faults:
 ${Object.entries(faultKinds)
   .map(([kind, what]) => `  ${kind.padEnd(12)} ${what}`)
-  .join('\n')}
-
-Examples:
-  magic simulate --tasks questions.jsonl
-  magic simulate --port 8099 --latency 300 --seed 7
-  magic simulate --fault 429=0.1 hang=0.01
-
-Everything that it says is simulated: answers, token counts and times. Same request, same answer.
-docs/simulated-model.md tells how it answers and what the tasks file looks like.`,
+  .join('\n')}`,
+    )
+    .addHelpText(
+      'after',
+      helpNotes({
+        examples: [
+          ['magic simulate --tasks questions.jsonl'],
+          ['magic simulate --port 8099 --latency 300 --seed 7'],
+          ['magic simulate --fault 429=0.1 hang=0.01', '10 % fail with 429, 1 % hang'],
+        ],
+        notes: [
+          'Answers, token counts and times are all simulated. The same request always gets the same answer. docs/simulated-model.md explains its rules and the tasks file.',
+        ],
+      }),
     )
     .action(simulate)
 }
@@ -53,9 +59,9 @@ async function simulate(options: SimulateOptions): Promise<void> {
   const server = await SimulatedServer.start({ port, tasks, latencyMs: latency, seed, faults }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        throw new UsageError(`Port ${port} is taken. Choose another with --port, or 0 for any free one.`)
+        throw new UsageError(`Port ${port} is in use. Choose another with --port, or 0 for any free one.`)
       if (error.code === 'EACCES')
-        throw new UsageError(`Port ${port} is not yours to open. Choose one above 1023.`)
+        throw new UsageError(`You may not open port ${port}. Choose one above 1023.`)
       throw error
     },
   )
@@ -71,7 +77,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   ${known === 0 ? 'knows no tasks: every answer is a guess' : `knows ${known} tasks`} · seed ${seed} · latency ${latency} ms · ${fault.length === 0 ? 'no faults' : `faults ${fault.join(' ')}`}
   Its answers, token counts and times are simulated.
 
-Use it as any OpenAI-compatible endpoint, without a key:
+Use it like any OpenAI-compatible endpoint, without a key:
   magic run --model vllm --model-name ${simulatedModelName} --base-url ${url} ...
   curl ${url}/models
 

@@ -11,7 +11,7 @@ import { assertFree } from '../../training/open-run.ts'
 import { train } from '../../training/train.ts'
 import type { TrainOptions } from '../../training/train-options.ts'
 import type { Progress } from '../display/progress.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
 import { existingRun, freeFolder } from '../open-run.ts'
@@ -54,30 +54,30 @@ interface TrainCommandOptions extends TaskOptions, TrainingOptions, BudgetOption
 
 export function trainCommand(): Command {
   const command = new Command('train').description(
-    'Learn how to organise agents for a task set, and keep the policy as a run.',
+    'Learn how to organise agents for a task set, and store the policy as a run.',
   )
   addTaskOptions(command)
-    .option('--name <run>', 'name of the run; by default the task set and the time')
+    .option('--name <run>', 'name of the run (default: task set and time)')
     .option(
       '--ledger <place>',
-      "postgres://…: keep the ledger there (MAGIC_LEDGER); a run's ledger.sqlite: begin with its evaluations",
+      "postgres://…: keep the ledger there (default: MAGIC_LEDGER); a run's ledger.sqlite: start with its evaluations",
       (place) => (isPostgresAddress(place) ? place : resolve(place)),
     )
-    .option('--learn-from <run...>', 'know from the start what earlier runs evaluated; only by values')
+    .option('--learn-from <run...>', 'start with what earlier runs evaluated (value learning only)')
     .addOption(workersOption())
     .option(
       '--organisation <name>',
-      'train this system instead of a policy, with its options; `magic organisations` lists them',
+      'train this system instead of a policy; see `magic organisations`',
       parseOrganisation,
     )
-    .option('-n, --dry-run', 'only estimate what it would take; see `magic estimate`', false)
+    .option('-n, --dry-run', 'only estimate the cost, like `magic estimate`', false)
   addTrainingOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
   command
     .option(
       '--encoder <which>',
-      "text encoder: auto, minilm, lexical, or the folder of MiniLM's files",
+      "text encoder: auto, minilm, lexical, or a folder with MiniLM's files",
       (text): EncoderSource =>
         text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
     )
@@ -86,21 +86,22 @@ export function trainCommand(): Command {
   return addReportOptions(command)
     .addHelpText(
       'after',
-      `
-Examples:
-  magic train questions.jsonl                          your own questions, on the simulated model
-  magic train                                          what magic.config.ts says
-  magic train synthetic --method paper --name first    by the paper's procedure instead of by values
-  magic train questions.jsonl --learn-from first       with all that the run first has paid for on these questions
-  magic train gsm8k --model deepseek --max-cost 5      a real model, with a cap on its price
-  magic train gsm8k --model deepseek --dry-run         what that would take
-  magic train gsm8k --organisation gptswarm:iterations=50   another system that learns
-
-Your own questions are learned from by values, benchmarks by the paper's procedure; --method chooses, and so does a flag
-that only the paper's has, such as --updates. Flags override the configuration file. Before anything is spent, data, scorer, sandbox, price and model are checked.
-Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. \`magic resume\` continues either
-way, also after a crash.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['magic train questions.jsonl', 'your own questions, on the simulated model'],
+          ['magic train', 'the tasks in magic.config.ts'],
+          ['magic train gsm8k --model deepseek --max-cost 5', 'a real model, with a cost cap'],
+          ['magic train gsm8k --model deepseek --dry-run', 'what that would cost'],
+          ['magic train synthetic --method paper --name first', "the paper's method"],
+          ['magic train questions.jsonl --learn-from first', "start with another run's evaluations"],
+          ['magic train gsm8k --organisation gptswarm:iterations=50', 'another system that learns'],
+        ],
+        notes: [
+          "By default, benchmarks use the paper's method and your own questions use value learning. Choose with --method; a flag that only the paper's method has, such as --updates, selects it too. Flags override the configuration file.",
+          'Data, scorer, sandbox, price and model are checked before anything is spent. Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. Either way, and after a crash, continue with `magic resume`.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action((tasks: string | undefined, options: TrainCommandOptions) => startTraining(tasks, options))
 }
@@ -110,7 +111,9 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   const source = taskSource(tasks, options)
   if (options.workers && !isPostgresAddress(options.ledger ?? '')) sharedAddress()
   if (options.dryRun && options.organisation !== undefined)
-    throw new UsageError('--dry-run knows policies only. A cap, such as --max-calls, bounds any training.')
+    throw new UsageError(
+      '--dry-run can only estimate policies. To limit any training, use a cap such as --max-calls.',
+    )
   if (options.dryRun) return tellEstimate(source, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
@@ -125,7 +128,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
     const study = studyOf(source)
     if (study !== undefined)
-      say(`The study ${source.study} has seed ${study.seed}; the paper asked ${study.paperModel}.`)
+      say(`Study ${source.study} uses seed ${study.seed}; the paper's model was ${study.paperModel}.`)
     const organisation = chosenLearner(options)
     const { settings, execution, budget } = givenSettings(options, configuration, {
       method: organisation === undefined ? usualMethod(source, configuration) : 'paper',
@@ -142,7 +145,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
       learnFrom: earlier,
       execution: { ...(job.execution as object), ...execution },
       encoder: await openEncoder(encoder, say),
-      // A resume must open the same encoder.
+      // Stored, because a resume must open the same encoder.
       source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
       ...(options.workers && { elsewhere: byWorkers(say) }),
       progress,
@@ -153,19 +156,19 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   }
 }
 
-/** An address is where the run's ledger is to be; a file, where its evaluations come from. */
+/** An address says where to keep the run's ledger; a file holds evaluations to start with. */
 function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' | 'database'> {
   return place !== undefined && isPostgresAddress(place) ? { database: place } : { ledger: place }
 }
 
-/** What `--organisation` names. Settings of policies mean nothing to it. */
+/** The system named by `--organisation`. Rejects settings that only policies have. */
 function chosenLearner(options: TrainCommandOptions): LearnerSource | undefined {
   const { organisation } = options
   if (organisation === undefined) return undefined
   const given = policySettings.filter((name) => options[name] !== undefined)
   if (given.length > 0)
     throw new UsageError(
-      `${given.join(', ')}: only a policy's training has that. What ${organisation.name} can be told is written as in ${organisation.name}:option=value.`,
+      `Only policies have ${given.join(', ')}. Write options of ${organisation.name} as ${organisation.name}:option=value.`,
     )
   return learnerSource(organisation.name, organisation.options)
 }
@@ -175,13 +178,13 @@ const policySettings = [
   ...['restriction', 'evaluations', 'pointsPer1000Tokens', 'maxTokensOfDirect', 'patience', 'learnFrom'],
 ] as (keyof TrainCommandOptions)[]
 
-/** A benchmark under a study is trained with the study's seed and settings. */
+/** The study whose seed and settings a benchmark is trained with. */
 function studyOf({ tasks, study }: TaskSource) {
   if (study === undefined || tasks === undefined || !isBenchmarkName(tasks)) return undefined
   return studies[study]
 }
 
-/** Begins or resumes a training, shows it, and sets the exit code. */
+/** Starts or resumes a training, shows it and sets the exit code. */
 export async function runTraining({
   progress,
   json,
@@ -189,12 +192,14 @@ export async function runTraining({
 }: Job & TrainOptions & { readonly progress: Progress; readonly json: boolean }): Promise<void> {
   const { folder, isSimulated, budget: caps = {} } = options
   const view = new TrainingView({ progress, isSimulated, caps, folder })
-  const goOn = `\`magic resume ${runWord(folder)}\` goes on`
+  const resume = `\`magic resume ${runWord(folder)}\``
   const endTelemetry = await startTelemetry()
-  const signal = interruptSignal((text) => view.note(view.hasStarted ? `${text} Either way, ${goOn}.` : text))
+  const signal = interruptSignal((text) =>
+    view.note(view.hasStarted ? `${text} Either way, continue with ${resume}.` : text),
+  )
   try {
     const result = await train({ ...options, onEvent: view.listen, signal }).finally(() => view.end())
-    // Apart from the bar where both are seen.
+    // Separates the result from the progress bar on a terminal.
     if (process.stdout.isTTY && !json) process.stdout.write('\n')
     printTraining({ result, updates: view.updates, isSimulated, caps }, { json })
     process.exitCode = {
@@ -203,16 +208,16 @@ export async function runTraining({
       'budget-reached': exitCode.capReached,
     }[result.status]
   } catch (error) {
-    if (view.hasStarted) view.note(`The run is kept. When the cause below is mended, ${goOn}.`)
+    if (view.hasStarted) view.note(`The run is saved. Fix the problem below, then continue with ${resume}.`)
     if (view.hasStarted || !signal.aborted || error !== signal.reason) throw error
-    view.note('Interrupted before the run began; nothing is kept of it.')
+    view.note('Interrupted before the run started; nothing was saved.')
     process.exitCode = exitCode.interrupted
   } finally {
     await endTelemetry()
   }
 }
 
-/** `gsm8k-20261116-0930`: sorted by name, runs are sorted by time. */
+/** `gsm8k-20261116-0930`: sorting by name sorts by time. */
 function usualName(taskSet: string, now: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`

@@ -5,7 +5,7 @@ import { exitCode } from '../../problem.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText, wrapText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { openTasksOfRun } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -19,21 +19,20 @@ interface VerifyOptions {
 export function verifyCommand(): Command {
   return new Command('verify')
     .description(
-      "Check, without a model, that a run's numbers follow from what it keeps: digests, checkpoints, scores, credit.",
+      "Recompute a run's numbers from its stored data, without a model: digests, checkpoints, scores, credit.",
     )
-    .argument('<run>', 'its name, or the path of its folder')
+    .argument('<run>', 'name or folder of a run')
     .addOption(runsDirOption())
     .addOption(jsonOption('the result as one JSON object'))
     .addHelpText(
       'after',
-      `
-Examples:
-  magic verify first
-  magic verify first --json
-
-Every stored answer is scored again; for programs that takes a while.
-Exits with 1 if a check fails.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [['magic verify first'], ['magic verify first --json']],
+        notes: [
+          'Scores every stored answer again, which takes a while for programs. Exits with 1 if a check fails.',
+          exitCodeNote,
+        ],
+      }),
     )
     .action(verifyRun)
 }
@@ -44,7 +43,7 @@ async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
   const { set, configuration } = await openTasksOfRun(folder)
   const sandbox = tools === undefined ? await machineSandbox() : unstartedSandbox(tools)
   const screen = screenOf(process.stdout)
-  const patience = setTimeout(() => printAside(() => ['Stored answers are being scored again …']), 2000)
+  const patience = setTimeout(() => printAside(() => ['Scoring stored answers again …']), 2000)
   const found: Verification[] = []
   try {
     for await (const one of verify({ folder, set, sandbox, tools: configuration?.tools ?? [] })) {
@@ -62,8 +61,8 @@ async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
   const all = counted(found.length, 'check')
   const verdict =
     wrong === 0
-      ? `${name} holds: ${all}.`
-      : `${name} does not hold: ${wrong} of ${all} failed. Its numbers should not be used.`
+      ? `${name} is intact: ${all} passed.`
+      : `${name} is not intact: ${wrong} of ${all} failed. Do not use its numbers.`
   printResult(
     options,
     () => ({ run: name, ok: wrong === 0, checks: found }),

@@ -14,6 +14,7 @@ import type { AskRun } from '../../view/ask.ts'
 import { builtPages } from '../../view/front-end.ts'
 import { shownTrace } from '../../view/shown-trace.ts'
 import { startView } from '../../view/view-server.ts'
+import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { reopenToAsk } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
@@ -30,23 +31,29 @@ interface ViewCommandOptions {
 
 export function viewCommand(): Command {
   return new Command('view')
-    .description('Look at runs in the browser: how they learn, what they build, how every question went.')
-    .argument('[run]', 'name or folder of a run to open; all runs otherwise')
-    .option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber(0, 65_535), 4242)
-    .option('--allow-ask', "let the page ask a run's policy, with the run's model and at its cost", false)
+    .description('Show runs in the browser: learning curves, graphs, every question. Live during training.')
+    .argument('[run]', 'name or folder of a run to open (default: all runs)')
+    .option('--port <n>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber(0, 65_535), 4242)
+    .option(
+      '--allow-ask',
+      "allow questions to a run's policy; they call the run's model and cost money",
+      false,
+    )
     .addOption(runsDirOption())
     .addOption(jsonOption('the address as one JSON object'))
     .addHelpText(
       'after',
-      `
-Examples:
-  magic view                 all runs
-  magic view first           one of them
-  magic view --port 0        on any free port
-  magic view --allow-ask     with a page to ask questions on
-
-It listens on this machine only, sends nothing anywhere, and only reads unless
---allow-ask is given: it is safe while a run is training, which it shows live. From another machine, use a tunnel: ssh -L 4242:127.0.0.1:4242 HOST. docs/view.md tells more.`,
+      helpNotes({
+        examples: [
+          ['magic view', 'all runs'],
+          ['magic view first', 'one run'],
+          ['magic view --port 0', 'on any free port'],
+          ['magic view --allow-ask', 'with a page to ask questions'],
+        ],
+        notes: [
+          'It listens on this machine only and sends nothing anywhere. Without --allow-ask it only reads, so it is safe while a run is training. From another machine, use a tunnel: ssh -L 4242:127.0.0.1:4242 HOST. See docs/view.md.',
+        ],
+      }),
     )
     .action(view)
 }
@@ -62,13 +69,15 @@ async function view(name: string | undefined, options: ViewCommandOptions): Prom
   const stopped = once(signal, 'abort')
   const url = folder === undefined ? server.url : `${server.url}/runs/${encodeURIComponent(basename(folder))}`
   process.stdout.write(
-    options.json ? `${JSON.stringify({ url, runs })}\n` : `Runs of ${runs} at ${url}\nCtrl-C stops it.\n`,
+    options.json
+      ? `${JSON.stringify({ url, runs })}\n`
+      : `Showing the runs in ${runs} at ${url}\nCtrl-C stops it.\n`,
   )
   await stopped
   await server.close(1000)
 }
 
-/** As `magic ask` does, with what the run was begun with; its configuration is started for that. */
+/** Asks like `magic ask`, with the run's own model and tools; this executes the run's configuration. */
 const askRun: AskRun = async (folder, question, { signal, tell }) => {
   const say = (text: string) => tell({ type: 'note', text })
   const run = folder.readRecord()

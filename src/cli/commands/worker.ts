@@ -5,7 +5,7 @@ import { defaultConcurrency } from '../../settings/execution.ts'
 import { Database } from '../../store/postgres/database.ts'
 import { defaultLeaseSeconds } from '../../workers/lease.ts'
 import { runWorker } from '../../workers/worker.ts'
-import { exitCodeHelp } from '../exit-code.ts'
+import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type AssignmentOptions, openAssignment } from '../open-assignment.ts'
 import { concurrencyOption } from '../options/common-options.ts'
@@ -21,38 +21,37 @@ interface WorkerCommandOptions extends AssignmentOptions {
 
 export function workerCommand(): Command {
   const command = new Command('worker')
-    .description(
-      'Run graphs that `magic train --workers` and `magic eval --workers` submit, until it is told to stop.',
-    )
-    .option('--name <name>', 'for people', `${hostname()}-${process.pid}`)
+    .description('Run graphs for `magic train --workers` and `magic eval --workers`, until stopped.')
+    .option('--name <name>', 'name shown to people', `${hostname()}-${process.pid}`)
     .option(
       '--lease <seconds>',
-      'a worker that is silent for so long loses its work',
+      'a worker loses its work after this much silence',
       wholeNumber(1),
       defaultLeaseSeconds,
     )
     .option(
       '--config <file>',
-      'configuration of this machine; magic.config.* of this folder by default',
+      "this machine's configuration (default: magic.config.* in this folder)",
       (path) => resolve(path),
     )
-    .option('--data <folder>', 'where the benchmarks are; see `magic data`', (path) => resolve(path))
+    .option('--data <folder>', 'folder with the benchmark data; see `magic data`', (path) => resolve(path))
     .addOption(concurrencyOption())
   addModelOptions(command)
   return command
     .addHelpText(
       'after',
-      `
-Examples:
-  export MAGIC_LEDGER=postgres://magic:secret@database:5432/magic
-  magic worker                                 8 calls in flight, on whatever is submitted
-  magic worker --concurrency 32 --name blue    more at once
-  DEEPSEEK_API_KEY=… magic worker              the key of the model is here, not where the training runs
-
-MAGIC_LEDGER names the PostgreSQL. Work of another version, or for another library, model or data than this machine's, is
-refused, and the trainer says so. SIGTERM or Ctrl-C ends it after what it is doing; a second one ends it at once, and others
-take its work over.
-${exitCodeHelp}`,
+      helpNotes({
+        examples: [
+          ['export MAGIC_LEDGER=postgres://magic:secret@database:5432/magic'],
+          ['magic worker', 'takes whatever is submitted, with 8 concurrent calls'],
+          ['magic worker --concurrency 32 --name blue', 'more at once'],
+          ['DEEPSEEK_API_KEY=… magic worker', 'only workers need the key, not the trainer'],
+        ],
+        notes: [
+          "MAGIC_LEDGER names the PostgreSQL. A worker rejects work for another version, library, model or data than this machine's, and the trainer says so. The first Ctrl-C or SIGTERM finishes running work; a second one quits at once, and other workers take over.",
+          exitCodeNote,
+        ],
+      }),
     )
     .action(work)
 }
@@ -60,12 +59,12 @@ ${exitCodeHelp}`,
 async function work(options: WorkerCommandOptions): Promise<void> {
   const { name, concurrency: calls = defaultConcurrency, lease: leaseSeconds } = options
   const say = (text: string) => process.stderr.write(`${name}: ${text}\n`)
-  const drain = interruptSignal((text) => say(`${text} What is under way is finished first.`))
+  const drain = interruptSignal((text) => say(`${text} Running evaluations finish first.`))
   const address = sharedAddress()
-  // Jobs, answers and results at once, besides who listens.
+  // One connection per concurrent call, plus some for the queue and its listener.
   const database = await Database.open(address, { connections: calls + 4, patienceMs: 600_000 })
   try {
-    say(`${calls} calls at most, for ${address.place}.`)
+    say(`Working for ${address.place} with up to ${calls} concurrent calls.`)
     await runWorker({
       ...{ database, name, calls, leaseSeconds, drain, say },
       open: (assignment, means) => openAssignment(assignment, means, options),

@@ -4,21 +4,24 @@ import { type WorkOverview, workOverview } from '../../workers/overview.ts'
 import type { Lines, Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
+import { helpNotes } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { sharedAddress } from '../options/workers-option.ts'
 import { printResult } from '../print.ts'
 
 export function workersCommand(): Command {
   return new Command('workers')
-    .description('Show who works for `--workers`: workers, what they do, how fast, and what waits.')
+    .description('Show the `magic worker` processes, their speed, and the queue.')
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      `
-Examples:
-  magic workers           the workers on the PostgreSQL that MAGIC_LEDGER names
-  watch magic workers     again and again
-  magic workers --json    for a script`,
+      helpNotes({
+        examples: [
+          ['magic workers', 'the workers on the PostgreSQL in MAGIC_LEDGER'],
+          ['watch magic workers', 'keep watching'],
+          ['magic workers --json', 'for scripts'],
+        ],
+      }),
     )
     .action(async (options: { readonly json: boolean }) => {
       const database = await Database.open(sharedAddress())
@@ -40,13 +43,13 @@ function overviewLines({ workers, queue, refusals }: WorkOverview, screen: Scree
     ...[name, state, String(running), String(done), rate.toFixed(2), String(calls)],
     `${Math.round(seconds)} s`,
   ])
-  const columns = ['worker', 'state', 'running', 'done', 'per second', 'calls at most', 'since']
+  const columns = ['worker', 'state', 'running', 'done', 'per second', 'max calls', 'up for']
   return [
     workers.length === 0
-      ? 'No worker is there. Start one with `magic worker`.'
+      ? 'No workers are running. Start one with `magic worker`.'
       : tableLines({ columns, rows, texts: [0, 1] }, screen),
     '',
-    `queue    ${counted(queue.waiting, 'evaluation')} waiting (the oldest for ${Math.round(queue.oldestSeconds)} s), ${queue.running} under way, ${queue.rate.toFixed(2)} done per second`,
-    ...refusals.map(({ worker, reason }) => `refused  ${worker}: ${reason}`),
+    `queue    ${counted(queue.waiting, 'evaluation')} waiting (oldest ${Math.round(queue.oldestSeconds)} s), ${queue.running} running, ${queue.rate.toFixed(2)} done per second`,
+    ...refusals.map(({ worker, reason }) => `rejected ${worker}: ${reason}`),
   ]
 }

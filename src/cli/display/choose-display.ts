@@ -1,12 +1,12 @@
-/** How long work is shown: painted in place, as quiet lines, as a JSON object per line, or not at all. */
+/** How progress is shown: painted in place, as occasional lines, as JSON lines, or not at all. */
 export const displays = ['live', 'plain', 'json', 'none'] as const
 export type Display = (typeof displays)[number]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The face for a stream: what the person asked for, else live on a terminal and plain elsewhere and in CI. Live is only
- * had where something can be painted over: a file or a dumb terminal gets the plain one even when asked otherwise.
+ * The display for a stream: the requested one, otherwise live on a terminal and plain elsewhere and in CI. A file or a dumb
+ * terminal gets plain even if live was requested, because nothing can be painted over there.
  */
 export function chooseDisplay(
   option: Display | undefined,

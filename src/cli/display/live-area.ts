@@ -2,14 +2,14 @@ import stringWidth from 'string-width'
 import { cutText, type Lines, type Screen } from './screen.ts'
 
 const frameMs = 100
-/** Without news, running clocks still move. */
+/** Without updates, clocks still advance. */
 const idleFrameMs = 1000
 
 export type LiveArea = ReturnType<typeof liveArea>
 
 /**
- * The last lines of a terminal, painted again and again in place: the only code that moves the cursor. The cursor is not
- * hidden, so there is nothing to restore however the process ends. `read` is asked for the lines whenever they are painted.
+ * The last lines of a terminal, repainted in place; no other code moves the cursor. The cursor stays visible, so nothing
+ * needs restoring however the process ends. `read` supplies the lines for each frame.
  */
 export function liveArea(
   stream: NodeJS.WriteStream,
@@ -22,16 +22,16 @@ export function liveArea(
 
   const schedule = (ms: number) => {
     clearTimeout(timer)
-    // Never keeps the process alive: the work does.
+    // The work keeps the process alive, not the display.
     timer = setTimeout(paint, ms).unref()
   }
-  // One write for one frame, so that nothing flickers. The terminal's own line breaking is off meanwhile: a character that
-  // it shows wider than we reckon must not push a line onto the next.
+  // One write per frame avoids flicker. The terminal's line wrapping is off meanwhile: a character that it shows wider than
+  // we measured must not push text onto the next line.
   const paint = () => {
     paintedAt = performance.now()
     const before = back()
     const rows = Math.max(1, (stream.rows || 24) - 1)
-    // One column stays free: in some terminals the cursor behind a full line is on the next one.
+    // One column stays free, because after a full line some terminals put the cursor on the next one.
     const width = Math.max(1, screen().columns - 1)
     painted = read(screen())
       .slice(0, rows)
@@ -40,33 +40,33 @@ export function liveArea(
     stream.write(`${before}\u001b[?7l${frame}\u001b[?7h\u001b[J`)
     schedule(idleFrameMs)
   }
-  /** To the beginning of what is painted. A terminal that became narrower has broken the lines that no longer fit. */
+  /** Moves to the start of the painted lines, which take more rows if the terminal became narrower. */
   const back = () => {
     const columns = stream.columns || 80
     const heights = painted.map((line) => Math.max(1, Math.ceil(stringWidth(line) / columns)))
     return painted.length > 0 ? `\r\u001b[${heights.reduce((a, b) => a + b)}A` : ''
   }
   const replace = (lines: Lines) => void stream.write(`${back()}\u001b[J${screen().text(lines)}`)
-  /** Someone wrote below what was painted, as a shell does after Ctrl-Z: that stays where it is. */
+  /** Paints below whatever was written since, such as the shell's lines after Ctrl-Z. */
   const repaint = () => {
     painted = []
     paint()
   }
-  /** Writes lines that stay, above the others. */
+  /** Writes permanent lines above the painted ones. */
   const above = (lines: Lines) => {
     replace(lines)
     repaint()
   }
-  // Erased first: a terminal remembers which lines it broke, and would join them again when it becomes wider.
+  // Erases first, because a terminal remembers which lines it wrapped and joins them again when it becomes wider.
   const resized = () => above([])
   stream.on('resize', resized)
   process.on('SIGCONT', repaint)
   paint()
   return {
     above,
-    /** There is news: paints soon, and not more often than can be seen. */
+    /** Repaints soon, but not faster than the eye can see. */
     update: () => schedule(Math.max(0, paintedAt + frameMs - performance.now())),
-    /** Replaces the lines by others that stay. */
+    /** Replaces the painted lines with permanent ones. */
     end(lines: Lines): void {
       clearTimeout(timer)
       stream.off('resize', resized)

@@ -1,6 +1,6 @@
 import type { Cost } from '../../models/prices.ts'
 
-/** What stands where there is no number. */
+/** Shown in place of a missing number. */
 const none = '–'
 
 /** `62.5 %` */
@@ -19,7 +19,7 @@ export function scoreWithInterval({ mean, low, high }: Interval): string {
   return Number.isFinite(mean) ? `${percent(mean)} [${points(low)}, ${points(high)}]` : none
 }
 
-/** A difference of two scores in percentage points: `+4.2 [-1.0, +9.4]`. */
+/** A difference of scores in percentage points: `+4.2 [-1.0, +9.4]` */
 export function differenceWithInterval({ mean, low, high }: Interval): string {
   return Number.isFinite(mean) ? `${signed(mean)} [${signed(low)}, ${signed(high)}]` : none
 }
@@ -32,13 +32,13 @@ function signed(share: number): string {
 function points(share: number): string {
   if (!Number.isFinite(share)) return none
   const text = (share * 100).toFixed(1)
-  // Without the minus of a number that is rounded to zero.
+  // No minus sign on a number that rounds to zero.
   return Number(text) === 0 ? '0.0' : text
 }
 
 const scales = ['', ' k', ' M', ' G', ' T']
 
-/** A count in three digits: `812`, `12.3 k`, `1.23 M`. */
+/** A count with three digits: `812`, `12.3 k`, `1.23 M` */
 export function tokens(count: number): string {
   if (!Number.isFinite(count)) return none
   let value = Math.abs(count)
@@ -82,10 +82,10 @@ export function rate(perSecond: number): string {
   return `${value < 9.95 ? value.toFixed(1) : tokens(value)}/${unit}`
 }
 
-// Only signs that stand for one currency here: the yen shares that of the yuan and goes by its letters.
+// Yen and yuan share a sign; here it stands for the yuan, and yen are written as JPY.
 const signs: Readonly<Record<string, string>> = { CNY: '¥', USD: '$', EUR: '€', GBP: '£' }
 
-/** `¥0.42`, `CHF 1,200.00`, `¥0.00031`: what was spent never looks like nothing. */
+/** `¥0.42`, `CHF 1,200.00`, `¥0.00031`: small amounts get enough digits not to look like zero. */
 export function money(cost: Cost): string {
   if (cost === 'unpriced') return cost
   const { amount, currency } = cost

@@ -5,7 +5,7 @@ import type { ProgressState } from './progress.ts'
 import { type Screen, shownText, wrapText } from './screen.ts'
 import { printable } from './terminal-text.ts'
 
-/** Shows one piece of work after the other. Between `start` and `end` it can ask for the state at any time. */
+/** Shows one piece of work at a time. Between `start` and `end` it may read the state at any time. */
 export interface ProgressFace {
   start(read: () => ProgressState): void
   update(): void
@@ -13,7 +13,7 @@ export interface ProgressFace {
   end(summary?: string): void
 }
 
-/** A bar with its figures, painted in place, and the fields below it. */
+/** A bar with figures, painted in place, and fields below it. */
 export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): ProgressFace {
   let area: LiveArea | undefined
   let read: () => ProgressState
@@ -38,7 +38,7 @@ export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): Prog
         [state.label, isDone(state) ? countText(state) : `stopped at ${countText(state)}`],
         '  ',
       )
-      // Never painted over, so a summary is not cut: it may hold a command or a path to copy.
+      // Permanent lines are not cut, because a summary may hold a command or a path to copy.
       const rest = summary?.split('\n').map((text) => `  ${shownText(text)}`.trimEnd())
       area?.end([`${mark} ${line}`, ...(rest ?? fieldLines(state, screen()))])
       area = undefined
@@ -46,7 +46,7 @@ export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): Prog
   }
 }
 
-/** A heavy line upon a light one, in steps of half a character: it reads without colour too. */
+/** A heavy line over a light one, in half-character steps, so it reads without colour, too. */
 function barLines(state: ProgressState, screen: Screen): string[] {
   const share = shareDone(state)
   const length = Math.max(8, Math.min(40, screen.columns - 60))
@@ -55,14 +55,14 @@ function barLines(state: ProgressState, screen: Screen): string[] {
   const light = '─'.repeat(length - heavy.length)
   const bar = `${screen.paint(share === 1 ? 'green' : 'cyan', heavy)}${screen.paint('dim', light)}`
   const text = joined([state.label, ...figures(state)], '  ')
-  // A figure that is cut is a wrong one: where they do not fit beside the bar, they go below it.
+  // Never cut a figure: those that do not fit beside the bar go below it.
   if (length + 2 + stringWidth(text) < screen.columns) return [`${bar}  ${text}`]
   return [bar, ...`  ${wrapText(text, screen, '  ')}`.split('\n')]
 }
 
 const longestSilenceMs = 30_000
 
-/** A few full lines: after the first item, at every quarter, and after half a minute of silence. */
+/** A few lines: after the first item, at every quarter, and after half a minute of silence. */
 export function plainFace(stream: NodeJS.WriteStream, screen: () => Screen): ProgressFace {
   let read: () => ProgressState
   let first: ProgressState
@@ -90,7 +90,7 @@ export function plainFace(stream: NodeJS.WriteStream, screen: () => Screen): Pro
     end(summary) {
       clearInterval(timer)
       const state = read()
-      // The last quarter has told the fields already.
+      // The last quarter has already shown the fields.
       const fields = told !== first && told.done === state.done ? [] : fieldTexts(state)
       write(state, [
         isDone(state) ? 'done' : 'stopped',
@@ -103,7 +103,7 @@ export function plainFace(stream: NodeJS.WriteStream, screen: () => Screen): Pro
 
 const pauseMs = 1000
 
-/** One JSON object per line, for programs: at most one update a second. What is not known yet is left out. */
+/** JSON lines for programs, at most one update per second. Unknown values are left out. */
 export function jsonFace(stream: NodeJS.WriteStream): ProgressFace {
   let read: () => ProgressState
   let toldAt: number
@@ -156,18 +156,18 @@ function countText({ done, total, elapsedMs }: ProgressState): string {
   return `${done}/${total} in ${duration(elapsedMs)}`
 }
 
-/** From 0 to 1, whatever was counted. */
+/** From 0 to 1, even for odd counts. */
 function shareDone({ done, total }: ProgressState): number {
   return total > 0 ? Math.min(1, Math.max(0, done / total || 0)) : 1
 }
 
-/** Count, share, rate and time left, as far as they are known. */
+/** Count, share, rate and time left, as far as known. */
 function figures(state: ProgressState): string[] {
   const { done, total, perSecond, msLeft } = state
-  // Rounded down: 100 % is when all is done.
+  // Rounded down, so that 100 % means done.
   const known = [`${done}/${total}`, `${Math.floor(shareDone(state) * 100)} %`]
   if (perSecond !== undefined) known.push(rate(perSecond))
-  // An estimate: tenths of seconds would only flicker.
+  // Whole seconds: tenths of an estimate would only flicker.
   const seconds = Math.max(1, Math.round((msLeft ?? 0) / 1000))
   if (msLeft !== undefined && !isDone(state))
     known.push(`${seconds < 60 ? `${seconds} s` : duration(seconds * 1000)} left`)

@@ -3,30 +3,30 @@ import { chooseDisplay, type Display } from './choose-display.ts'
 import { jsonFace, liveFace, type ProgressFace, plainFace } from './progress-faces.ts'
 import { type Screen, screenOf } from './screen.ts'
 
-/** What is told besides the count, most important first: the text for people, the name and the value for programs. */
+/** Values shown beside the count, most important first: `text` for people, name and `value` for programs. */
 export type ProgressFields = Readonly<Record<string, { readonly text: string; readonly value: JsonValue }>>
 
-/** Where the work is at one moment. */
+/** The state of the work at one moment. */
 export interface ProgressState {
   readonly label: string
   readonly total: number
   readonly done: number
   readonly fields: ProgressFields
   readonly elapsedMs: number
-  /** Unknown at the beginning. */
+  /** Unknown at first. */
   readonly perSecond?: number
   readonly msLeft?: number
 }
 
 /**
- * Shows long work whose amount is known, with one of four faces. Several pieces of work may follow each other. Never
- * throws for what it is told: a display must not end what it displays.
+ * Shows long work of known size, with one of four displays; one piece of work may follow another. Never throws for odd
+ * input: a display must not stop the work it displays.
  */
 export class Progress {
   readonly #face: ProgressFace | undefined
   #work: { label: string; total: number; done: number; fields: ProgressFields } | undefined
 
-  /** The display is chosen by the stream where it is left out. */
+  /** Without `display`, the stream decides. */
   constructor({
     display,
     stream = process.stderr,
@@ -38,7 +38,7 @@ export class Progress {
     else if (shown === 'json') this.#face = jsonFace(stream)
   }
 
-  /** `begun` is where resumed work begins: what was done before says nothing of today's rate. */
+  /** `begun`: what was done before a resume, which does not count for the rate. */
   start(total: number, label: string, begun = 0): void {
     this.end()
     const startedAt = performance.now()
@@ -52,7 +52,7 @@ export class Progress {
     })
   }
 
-  /** Without fields, those of the last update stay. */
+  /** Without `fields`, the last ones stay. */
   update({ done, fields }: { readonly done: number; readonly fields?: ProgressFields }): void {
     if (this.#work === undefined) return
     this.#work.done = done
@@ -60,12 +60,12 @@ export class Progress {
     this.#face?.update()
   }
 
-  /** Says something apart, of one or several lines, without tearing the view. */
+  /** Prints one or more separate lines without disturbing the display. */
   note(text: string): void {
     this.#face?.note(text)
   }
 
-  /** The summary takes the place of the fields; lines stay lines. Does nothing where no work is under way. */
+  /** The summary replaces the fields. Does nothing if no work is in progress. */
   end(summary?: string): void {
     if (this.#work !== undefined) this.#face?.end(summary)
     this.#work = undefined

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { afterEach, expect, test, vi } from 'vitest'
 import { plainScreen } from '../../../test/plain-screen.ts'
-import { cutText, factLines, padText, screenOf, shownText, wrapText } from './screen.ts'
+import { cutText, factLines, type Lines, padText, screenOf, shownText, wrapText } from './screen.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -91,4 +91,11 @@ test('facts stand in a column beside their names', () => {
 
 test('what is painted has only signs that the screen has', () => {
   expect(plainScreen(80, true).text(['✓ ━╸─ │ ▁█ → …'])).toBe('v #-- | _# > .\n')
+})
+
+test('a screen wraps lines that are too wide with their indent, but not verbatim ones', () => {
+  const verbatim = '  magic compare first second'
+  const lines: Lines = ['  one two three four five', { verbatim }, ['', false, 'six']]
+  expect(plainScreen(22).text(lines)).toBe(`  one two three four\n  five\n${verbatim}\n\nsix\n`)
+  expect(plainScreen().text(lines)).toBe(`  one two three four five\n${verbatim}\n\nsix\n`)
 })

@@ -6,17 +6,22 @@ import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { drawGraph } from '../../graph/render/terminal.ts'
 import { asciiDrawing, asciiText, visibleText } from '../../graph/render/visible-text.ts'
 
-/** What lines are made for: how much room there is, and whether in colour. */
+/** Where lines are shown: how wide it is, and whether it has colours. */
 export interface Screen {
-  /** Infinite for a file or a pipe: what goes there is never cut. */
+  /** Infinite for a file or a pipe, so that nothing is cut or wrapped there. */
   readonly columns: number
   paint(style: Parameters<typeof styleText>[0], text: string): string
-  /** Lines as one text, in ASCII where the terminal has nothing else. */
+  /** Joins lines into one text. Wraps what is too wide between words; uses ASCII if the terminal shows nothing else. */
   text(lines: Lines): string
 }
 
-/** Lines within lines; what is undefined or false is left out. */
-export type Lines = string | false | undefined | readonly Lines[]
+/** Nested lines; undefined and false are skipped. */
+export type Lines = string | Verbatim | false | undefined | readonly Lines[]
+
+/** Text that must not be wrapped, such as a command to copy. */
+export interface Verbatim {
+  readonly verbatim: string
+}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -24,39 +29,55 @@ export function screenOf(
   stream: NodeJS.WriteStream = process.stdout,
   env: Environment = process.env,
 ): Screen {
-  const isUnicode = showsUnicode(env)
+  const shown = showsUnicode(env) ? (line: string) => line : inAscii
+  const columns = stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY
   return {
-    columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY,
+    columns,
     // `styleText` honours NO_COLOR and FORCE_COLOR.
     paint: (style, text) => styleText(style, text, { stream }),
-    text: (lines) => flat(lines, isUnicode ? (line) => line : inAscii),
+    text: (lines) =>
+      [...flattened(lines)]
+        .map((line) => (typeof line === 'string' ? wrapLines(shown(line), columns) : shown(line.verbatim)))
+        .map((line) => (line.endsWith('\n') ? line : `${line}\n`))
+        .join(''),
   }
 }
 
-function flat(lines: Lines, shown: (line: string) => string): string {
-  if (typeof lines === 'string') return `${shown(lines)}${lines.endsWith('\n') ? '' : '\n'}`
-  return lines ? lines.map((line) => flat(line, shown)).join('') : ''
+function* flattened(lines: Lines): Generator<string | Verbatim> {
+  if (lines === false || lines === undefined) return
+  if (typeof lines === 'string' || 'verbatim' in lines) yield lines
+  else for (const line of lines) yield* flattened(line)
 }
 
-/** No locale at all counts as UTF-8: containers often set none. The Linux console has no Braille. */
+/** Wraps each line that is too wide; the rest of it keeps its indent. */
+function wrapLines(text: string, columns: number): string {
+  if (!Number.isFinite(columns)) return text
+  const wrap = (line: string) => {
+    const [indent] = line.match(/^ */)!
+    return stringWidth(line) <= columns ? line : indent + wrapText(line.trimStart(), { columns }, indent)
+  }
+  return text.split('\n').map(wrap).join('\n')
+}
+
+/** No locale counts as UTF-8, because containers often set none. The Linux console lacks our block characters. */
 function showsUnicode(env: Environment): boolean {
   if (env['TERM'] === 'linux') return false
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG']
   return !locale || /utf-?8/i.test(locale)
 }
 
-/** The signs of our drawings become one character each, so that they stay aligned. */
+/** Each drawing character becomes one ASCII character, so drawings stay aligned. */
 function inAscii(line: string): string {
   return line.replace(/[^\p{ASCII}]/gu, (sign) => asciiText(asciiDrawing(sign)))
 }
 
-/** A text from outside on one line, without anything that could drive the terminal. */
+/** Untrusted text on one line, with control characters made harmless. */
 export function shownText(text: string): string {
-  // `visibleText` calls an empty text nameless.
+  // `visibleText` turns an empty text into "nameless".
   return text.trim() === '' ? '' : visibleText(text)
 }
 
-/** The beginning of a shown text that fits. */
+/** As much of the text as fits, with an ellipsis. */
 export function cutText(text: string, width: number): string {
   return Number.isFinite(width) ? cliTruncate(text, width) : text
 }
@@ -66,13 +87,13 @@ export function padText(text: string, width: number, side: 'left' | 'right' = 'l
   return side === 'left' ? text + spaces : spaces + text
 }
 
-/** Breaks a text between words; later lines begin with the indent. A word that is too long stays whole, to be copied. */
+/** Wraps between words; later lines start with the indent. A long word, such as a path, stays whole so it can be copied. */
 export function wrapText(text: string, { columns }: Pick<Screen, 'columns'>, indent = ''): string {
   if (!Number.isFinite(columns)) return text
   return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
 }
 
-/** Names in a column, and the text about each beside it. A fact without a text is left out. */
+/** Names in one column, their texts in the next. Skips facts without a text. */
 export function factLines(
   facts: readonly (readonly [name: string, text: string])[],
   screen: Screen,

@@ -4,11 +4,11 @@ import { cutText, padText, type Screen, shownText } from './screen.ts'
 
 export interface ShownTable {
   readonly columns: readonly string[]
-  /** Texts in the order of the columns. */
+  /** One text per column. */
   readonly rows: readonly (readonly string[])[]
-  /** Columns of text, the first by default. All others are numbers: they stand to the right and are never cut. */
+  /** Columns of text, by default the first. All others are numbers: aligned right and never cut. */
   readonly texts?: readonly number[]
-  /** Index of the row that matters most. */
+  /** Index of the row to highlight. */
   readonly emphasised?: number
 }
 
@@ -16,13 +16,13 @@ const gap = '  '
 const narrowestText = 8
 
 /**
- * Aligned columns for a terminal. Where they do not fit, the widest text is cut first; where that is not enough, every row
- * becomes a small list, because a number that is cut is a wrong number.
+ * Aligned columns for a terminal. If they do not fit, the widest text column shrinks first; if that is not enough, every row
+ * becomes a small list, because a cut number is a wrong number.
  */
 export function tableLines({ columns, rows, texts = [0], emphasised }: ShownTable, screen: Screen): string[] {
   const headers = columns.map(shownText)
   const cells = rows.map((row) => headers.map((_, column) => shownText(row[column] ?? '')))
-  // Seen without colour too.
+  // Visible without colour, too.
   const pointer = (index: number) => (emphasised === undefined ? '' : index === emphasised ? '▸ ' : '  ')
   const widths = fittingWidths(texts, [headers, ...cells], screen.columns - pointer(0).length)
   if (widths === undefined) return stacked(headers, cells, emphasised, screen)
@@ -47,7 +47,7 @@ function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, (widths.length - 1) * gap.length)
 }
 
-/** Widths of the columns, or nothing where they cannot stand side by side. */
+/** Column widths, or undefined if the columns cannot fit side by side. */
 function fittingWidths(
   texts: readonly number[],
   rows: readonly (readonly string[])[],
@@ -62,7 +62,7 @@ function fittingWidths(
   return widths
 }
 
-/** A cell that does not fit beside its name goes below it, whole. */
+/** Each row as a list. A cell that does not fit beside its name goes below it, uncut. */
 function stacked(
   [, ...names]: readonly string[],
   rows: readonly (readonly string[])[],

@@ -9,17 +9,17 @@ import { settingOption } from './setting-option.ts'
 // Flags that several commands share.
 
 export function runsDirOption(): Option {
-  return new Option('--runs-dir <folder>', 'where runs are kept, instead of $MAGIC_RUNS_DIR or ./runs')
+  return new Option('--runs-dir <folder>', 'where runs are stored (default: $MAGIC_RUNS_DIR or ./runs)')
 }
 
-/** `usual`: where the default comes from, if not from the schema. */
+/** `usual` replaces the schema's default in the help. */
 export function concurrencyOption(usual?: string): Option {
   const [setting] = settingsOf(runSettings.concurrency)
   return settingOption({ ...setting!, default: usual ?? setting!.default }, 'concurrency')
 }
 
 export function contractOption(): Option {
-  return new Option('--contract <kind>', 'what the answer must look like').choices(Object.keys(contractKinds))
+  return new Option('--contract <kind>', 'the form of the answer').choices(Object.keys(contractKinds))
 }
 
 export function profileOption(what: string): Option {
@@ -27,18 +27,17 @@ export function profileOption(what: string): Option {
 }
 
 export function libraryOption(): Option {
-  return new Option('--library <file>', "a role library of your own (YAML) instead of the paper's 14 roles")
+  return new Option('--library <file>', "your own role library (YAML) instead of the paper's 14 roles")
 }
 
 export function checkpointOption(): Option {
-  return new Option('--update <n>', 'the checkpoint after this many updates instead of the newest').argParser(
+  return new Option('--update <n>', 'use the checkpoint after n updates, not the newest').argParser(
     wholeNumber(0),
   )
 }
 
-/** Seed with which a run's policy draws graphs. */
 export function drawSeedOption(): Option {
-  return new Option('--seed <n>', "seed of the graphs' draws (default: the run's)").argParser(wholeNumber(0))
+  return new Option('--seed <n>', "seed for sampling graphs (default: the run's)").argParser(wholeNumber(0))
 }
 
 export function jsonOption(what = 'everything as one JSON object'): Option {

@@ -8,7 +8,7 @@ import { openTasks, type TaskSource } from './task-options.ts'
 
 export type ExperimentTasks = Pick<TaskSource, 'data' | 'trainSize' | 'testSize'>
 
-/** How many questions a study takes, for benchmarks that the paper did not use in it. */
+/** Number of questions per study, for benchmarks that the paper did not use in it. */
 const studySizes: Readonly<Record<Exclude<Study, 'q1'>, { train: number; test: number }>> = {
   q2: { train: 100, test: 100 },
   q3: { train: 100, test: 200 },
@@ -17,14 +17,14 @@ const studySizes: Readonly<Record<Exclude<Study, 'q1'>, { train: number; test: n
 }
 
 /**
- * A benchmark with a study's questions, or the whole of a question file. On a benchmark that the paper did not use in the
- * study, the first of Q1's questions stand in, and the selection says so.
+ * Opens a benchmark with a study's questions, or a whole question file. If the paper did not use the benchmark in this
+ * study, it takes the first questions of Q1's selection and records that as a deviation.
  */
 export async function openExperimentTasks(
   tasks: string,
   study: Study,
   { data, trainSize, testSize }: ExperimentTasks,
-  /** Kept with the source, so that a run can be resumed. */
+  /** Stored with the source, so that a run can be resumed. */
   kept: object,
   say: (text: string) => void,
 ): Promise<OpenedSet> {
@@ -42,7 +42,7 @@ export async function openExperimentTasks(
   )
   const { set, source: found, notes } = await openTasks(source)
   for (const note of notes) say(note)
-  const standsIn = `The paper has no ${study.toUpperCase()} on it: the first questions of Q1's selection stand in.`
+  const standsIn = `The paper does not run ${study.toUpperCase()} on this benchmark; these are the first questions of Q1's selection.`
   const { deviation } = set.selection
   const selection = isStandIn
     ? {

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { Option } from '../../library/task.ts'
 import { UsageError } from '../problem.ts'
 
-/** The question of a command line; `-` stands for standard input. */
+/** The question from the command line; `-` reads standard input. */
 export async function readQuestion(given: string): Promise<string> {
   const question = given === '-' ? await readStandardInput() : given
   if (question.trim() === '') throw new UsageError('The question is empty.')
@@ -10,15 +10,15 @@ export async function readQuestion(given: string): Promise<string> {
 }
 
 async function readStandardInput(): Promise<string> {
-  if (process.stdin.isTTY) process.stderr.write('Type the question and end it with Ctrl-D.\n')
+  if (process.stdin.isTTY) process.stderr.write('Type the question, then press Ctrl-D.\n')
   const read = await text(process.stdin).catch((error: Error) => {
-    throw new UsageError(`The question cannot be read from standard input: ${error.message}.`)
+    throw new UsageError(`Cannot read the question from standard input: ${error.message}.`)
   })
   // A final line break is the shell's, not the question's.
   return read.replace(/\r?\n$/, '')
 }
 
-/** The options of a question as a person types them, one per text: `A) Paris`, or `Paris` to be labelled by its place. */
+/** Options as people type them: `A) Paris`, or just `Paris`, which gets the next letter. */
 export function readOptions(texts: readonly string[]): Option[] {
   const options = texts.map((given, index) => {
     const label = String.fromCharCode(65 + index)
@@ -26,10 +26,10 @@ export function readOptions(texts: readonly string[]): Option[] {
     return { label, text: (marked?.[1] === label ? marked[2]! : given).trim() }
   })
   const empty = options.find(({ text }) => text === '')
-  if (empty !== undefined) throw new UsageError(`The option ${empty.label} has no text.`)
+  if (empty !== undefined) throw new UsageError(`Option ${empty.label} has no text.`)
   if (options.length < 2 || options.length > 26)
     throw new UsageError(
-      `There ${options.length === 1 ? 'is 1 option' : `are ${options.length} options`}; a question has 2 to 26, such as --options "A) Paris" "B) Rome".`,
+      `A question has 2 to 26 options, not ${options.length}. Write them as --options "A) Paris" "B) Rome".`,
     )
   return options
 }

@@ -19,7 +19,7 @@ const graphFile = z.object({
   ),
 })
 
-/** Strict: a field such as `answer` or `reference` is refused, so that no gold answer slips into a prompt. */
+/** Strict: rejects fields such as `answer` or `reference`, so that no gold answer slips into a prompt. */
 export const taskFile = z.strictObject({
   id: text.min(1).exactOptional(),
   question: text.min(1),
@@ -32,8 +32,8 @@ export const taskFile = z.strictObject({
 })
 
 /**
- * Reads a graph: `{ "units": [{ "role", "realization", "predecessors" }] }`. One that the library does not allow is refused.
- * Size and depth are limits of a policy, not of an execution.
+ * Reads a graph, `{ "units": [{ "role", "realization", "predecessors" }] }`, and checks it against the library. Size and
+ * depth are not limited: those limits belong to policies, not to execution.
  */
 export async function readGraphFile(path: string, library: Library): Promise<AgentGraph> {
   const { units } = await readInput(path, graphFile)
@@ -45,7 +45,7 @@ export async function readGraphFile(path: string, library: Library): Promise<Age
       throw new UsageError(`The graph file ${path} ${what}. ${(error as Error).message}`)
     }
   }
-  const graph = attempt('cannot be used', () => AgentGraph.of(units))
+  const graph = attempt('is not valid', () => AgentGraph.of(units))
   attempt('does not fit the library', () =>
     assertLegalGraph(graph, { roles: library.space, restriction: 'mixed', ...unlimited }),
   )

@@ -6,23 +6,22 @@ import { UsageError } from '../problem.ts'
 
 export type InterventionOptions = Interventions
 
-/** How much does the answer depend on the organisation? */
+/** Disturbances that show how much the answers depend on the organisation. */
 export function addInterventionOptions(command: Command): Command {
   return command
     .optionsGroup('Interventions:')
-    .option('--rewire', 'exchange edges at random; every unit keeps as many as it had')
-    .option('--drop-role <role>', 'take the units of a role out of every graph')
+    .option('--rewire', 'swap edges at random; each unit keeps its number of edges')
+    .option('--drop-role <role>', 'remove a role from every graph')
     .option('--corrupt-message <p>', 'garble each message with this probability', probability)
     .option('--fail-worker <p>', 'fail each agent with this probability', probability)
     .optionsGroup('')
 }
 
-/** What was asked for, checked before anything is spent. */
 export function givenInterventions(options: InterventionOptions, library: Library): Interventions {
   const { rewire, dropRole, corruptMessage, failWorker } = options
   if (dropRole !== undefined && !isPlainRole(dropRole) && library.roles.every(({ id }) => id !== dropRole))
     throw new UsageError(
-      `--drop-role: there is no role '${dropRole}'. There are: ${library.roles.map(({ id }) => id).join(', ')}.`,
+      `--drop-role: there is no role '${dropRole}'. Roles: ${library.roles.map(({ id }) => id).join(', ')}.`,
     )
   return { rewire, dropRole, corruptMessage, failWorker }
 }
@@ -30,6 +29,6 @@ export function givenInterventions(options: InterventionOptions, library: Librar
 function probability(text: string): number {
   const value = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text)
   if (text.trim() === '' || !(value > 0 && value <= 1))
-    throw new InvalidArgumentError('It must be above 0 and at most 1, or 100%.')
+    throw new InvalidArgumentError('Give a probability above 0 and up to 1, or a percentage up to 100%.')
   return value
 }

@@ -9,7 +9,7 @@ import { DataError } from '../../tasks/sources/data-error.ts'
 import { readRecords } from '../../tasks/sources/records.ts'
 import { taskFile } from './input-file.ts'
 
-/** A line of the tasks file of `magic simulate`; docs/simulated-model.md describes it. */
+/** One line of `magic simulate --tasks`; see docs/simulated-model.md. */
 const row = z.strictObject({
   task: taskFile.required({ id: true }),
   answer: answerSchema,
@@ -17,7 +17,7 @@ const row = z.strictObject({
   kind: z.enum(questionKinds).exactOptional(),
 })
 
-/** Reads tasks with their answers: from a question file as `magic train` takes it, or from lines that also give a kind. */
+/** Reads tasks with answers: from a question file for `magic train`, or from lines that also state the kind of question. */
 export async function readKnownTasks(path: string): Promise<KnownTask[]> {
   if (isQuestionFile(path) && holdsQuestions(path)) return knownTasks(await ownTaskSet({ files: path }))
   const known: KnownTask[] = []
@@ -25,14 +25,14 @@ export async function readKnownTasks(path: string): Promise<KnownTask[]> {
   await readRecords(path, row, ({ task, ...rest }, at) => {
     const earlier = rows.get(task.id)
     if (earlier !== undefined)
-      throw new DataError(`'${task.id}' is the id of row ${earlier} already.`, at, 'task.id')
+      throw new DataError(`Row ${earlier} already has the id '${task.id}'.`, at, 'task.id')
     rows.set(task.id, at.row)
     known.push({ task: { metadata: {}, ...task }, ...rest })
   })
   return known
 }
 
-/** True for CSV, and for JSON Lines whose first line has `question` at its top level instead of inside `task`. */
+/** True for CSV, and for JSON Lines whose first line has `question` at the top level rather than inside `task`. */
 function holdsQuestions(path: string): boolean {
   if (!path.endsWith('.jsonl')) return true
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false

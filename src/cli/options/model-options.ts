@@ -27,37 +27,38 @@ export interface ModelOptions {
   readonly simulatedLatency?: number
 }
 
-/** Flags for the model. A key is named, never given: flags end up in the shell's history. */
+/** Model flags. No flag takes the key itself, because flags end up in the shell's history. */
 export function addModelOptions(command: Command): Command {
   return command
     .optionsGroup('Model:')
     .addOption(
       new Option(
         '--model <provider>',
-        'who answers; `simulated`, the default, needs no key and its answers are simulated',
+        'the model provider; the default, `simulated`, needs no key and makes up its answers',
       )
         .choices([simulatedModelName, ...Object.keys(providers)])
         .env('MAGIC_MODEL'),
     )
-    .addOption(new Option('--model-name <name>', 'model at the provider').env('MAGIC_MODEL_NAME'))
-    .addOption(new Option('--base-url <url>', 'address up to /chat/completions').env('MAGIC_BASE_URL'))
-    .option('--api-key-env <variable>', 'name of the variable that holds the key')
-    .option('--api-key-file <file>', 'file of mode 600 that holds the key')
-    .option('--allow-unsafe-base-url', 'allow http: to another machine, and link-local addresses')
-    .option('--record <file>', 'write every request and answer to a file')
-    .option('--replay <file>', 'answer from a recording, without a key or a network')
+    .addOption(new Option('--model-name <name>', "the provider's name for the model").env('MAGIC_MODEL_NAME'))
+    .addOption(
+      new Option('--base-url <url>', 'endpoint address, without /chat/completions').env('MAGIC_BASE_URL'),
+    )
+    .option('--api-key-env <variable>', 'environment variable that holds the key')
+    .option('--api-key-file <file>', 'file that holds the key (mode 600)')
+    .option('--allow-unsafe-base-url', 'allow http to other machines, and link-local addresses')
+    .option('--record <file>', 'write every request and reply to a file')
+    .option('--replay <file>', 'answer from a recording, without key or network')
     .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
-    .option('--simulated-latency <ms>', 'time that it takes for a typical answer', wholeNumber(0))
+    .option('--simulated-latency <ms>', 'how long a typical simulated answer takes', wholeNumber(0))
     .optionsGroup('')
 }
 
-/** A model and whatever was started for it. */
 interface OpenedModel {
   readonly model: ChatModel
   close(): Promise<void>
 }
 
-/** Which model answers, as plain data without a key, so that a resume can open it again. */
+/** Which model to ask, as plain data without the key, so that a resume can open it again. */
 export type ModelSource =
   | {
       readonly kind: 'simulated'
@@ -69,7 +70,7 @@ export type ModelSource =
 
 type ConfiguredModel = 'simulated' | (ModelSettings & { readonly prices?: unknown })
 
-/** Flags override the configuration; without either, the simulated model answers. */
+/** Flags override the configuration; the default is the simulated model. */
 export function modelSource(options: ModelOptions, configured: ConfiguredModel = 'simulated'): ModelSource {
   const { model: preset, simulatedSeed: seed, simulatedLatency: latencyMs = 0 } = options
   if (preset === undefined && configured !== 'simulated') {
@@ -82,7 +83,7 @@ export function modelSource(options: ModelOptions, configured: ConfiguredModel =
   return { kind: 'simulated', seed, latencyMs, faults: {} }
 }
 
-/** The run's model, unless flags name another. Flags may also change its endpoint, such as the key. */
+/** The run's model, unless flags name another. Flags can also replace its endpoint or key. */
 export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSource {
   if (options.model !== undefined || options.replay !== undefined) return modelSource(options)
   if (source.kind === 'endpoint') return endpointSource(source.settings, options)
@@ -97,13 +98,13 @@ function endpointSource(given: ModelSettings, options: ModelOptions): ModelSourc
     ...given,
     model: modelName ?? given.model,
     baseURL: baseUrl ?? given.baseURL,
-    // A new place for the key replaces the old one, variable or file. Absolute, so that a resume finds it from anywhere.
+    // A new key location replaces the old one. Absolute, so that a resume finds it from any folder.
     apiKeyEnv: isKeyElsewhere ? apiKeyEnv : given.apiKeyEnv,
     apiKeyFile: isKeyElsewhere ? apiKeyFile && resolve(apiKeyFile) : given.apiKeyFile,
     allowUnsafeBaseURL: allowUnsafeBaseUrl ?? given.allowUnsafeBaseURL,
   })
   if (!settings.success) throw new UsageError(z.prettifyError(settings.error))
-  // What was not given leaves no field in the run's record.
+  // Drops undefined fields from the run's record.
   return { kind: 'endpoint', settings: JSON.parse(JSON.stringify(settings.data)) }
 }
 
@@ -113,11 +114,11 @@ function refuseEndpointFlags(options: ModelOptions): void {
   )
   if (idle !== undefined)
     throw new UsageError(
-      `${flagOf(idle)} has no effect on the simulated model. Name the provider with --model as well.`,
+      `${flagOf(idle)} has no effect on the simulated model. Choose a provider with --model as well.`,
     )
 }
 
-/** `known`: tasks whose answers the simulated model knows. */
+/** `known`: the tasks whose answers the simulated model knows. */
 export async function openChosenModel(
   options: ModelOptions,
   known: readonly KnownTask[] = [],
@@ -141,25 +142,25 @@ export async function openChosenModel(
   return { model: recording, close: () => recording.close().then(() => opened.close()) }
 }
 
-/** A model that others ask: its identity is known here, its key is not. */
+/** Stands for a model that only workers ask: this process knows its identity but has no key. */
 export async function unaskedModel(source: ModelSource, known: readonly KnownTask[]): Promise<OpenedModel> {
   const { identity } =
     source.kind === 'simulated'
       ? new SimulatedModel({ tasks: known, ...source })
       : await fixable(() => openModel(source.settings, process.env, true))
-  const ask = () => Promise.reject(new Error('This process has its graphs run by workers.'))
+  const ask = () => Promise.reject(new Error('This process leaves model calls to workers.'))
   return { model: { identity, ask }, close: async () => {} }
 }
 
-/** Turns the refusals of a model's opening into usage errors that name flags instead of settings. */
+/** Turns errors from opening a model into usage errors that name flags instead of settings. */
 async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open()
   } catch (error) {
     const { message, code, path } = error as NodeJS.ErrnoException
     if (code !== undefined && path !== undefined) {
-      const why = code === 'ENOENT' ? 'there is no such file or folder' : `the system says ${code}`
-      throw new UsageError(`${path} cannot be opened: ${why}. Choose another path.`, { cause: error })
+      const why = code === 'ENOENT' ? 'no such file or folder' : `${code}`
+      throw new UsageError(`Cannot open ${path}: ${why}. Choose another path.`, { cause: error })
     }
     const loaded = 'name the one that your server has loaded'
     const flags = message
@@ -169,7 +170,7 @@ async function fixable<T>(open: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Its texts are read only where it is used. */
+/** Imported late: only the simulated model needs its texts. */
 async function openSimulation(settings: ServerSettings): Promise<OpenedSimulation> {
   const { openSimulated } = await import('../../simulator/server/open-simulated.ts')
   return openSimulated(settings)

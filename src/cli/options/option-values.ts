@@ -8,7 +8,7 @@ export function flagOf(name: string): string {
 
 type Values = Pick<Setting, 'type' | 'bounds' | 'choices'>
 
-/** Reads a value from the command line. Commander shows the error's message with the flag. */
+/** Reads a value from the command line. Commander adds the flag to the error message. */
 export function readValue(values: Values, text: string): number | boolean | string {
   const { type, bounds, choices } = values
   if (type === 'choice' && choices.includes(text)) return text

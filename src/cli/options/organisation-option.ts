@@ -8,9 +8,9 @@ import { organisations } from '../../organisations/list.ts'
 import type { GivenOptions, NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { readGraphFile } from './input-file.ts'
 
-/** A name with its options, or `graph:` and the file of a fixed graph. */
+/** A name with options, or `graph:` with the file of a fixed graph. */
 export interface GivenOrganisation {
-  /** As it was written. */
+  /** As typed. */
   readonly text: string
   readonly name: string
   readonly options: GivenOptions
@@ -19,7 +19,7 @@ export interface GivenOrganisation {
 export function organisationOption(): Option {
   return new Option(
     '--organisation <names...>',
-    'which ones, with commas or repeated; `magic organisations` lists them; graph:<file> is a fixed graph (default: trained)',
+    'what to evaluate, separated by commas or spaces: see `magic organisations`, or graph:<file> for a fixed graph (default: trained)',
   ).argParser(parseOrganisations)
 }
 
@@ -29,14 +29,14 @@ function parseOrganisations(text: string, earlier: readonly GivenOrganisation[] 
   return all.filter(({ text: own }, place) => all.findIndex((other) => other.text === own) === place)
 }
 
-/** Such as `llm-debate`, or `llm-debate:agents=5:rounds=3`. */
+/** Parses `llm-debate`, or `llm-debate:agents=5:rounds=3`. */
 export function parseOrganisation(text: string): GivenOrganisation {
   if (isGraphFile(text)) return { text, name: text, options: {} }
   const [name = '', ...settings] = text.split(':')
   const isListed = organisations.some((one) => one.name === name)
   if (!isListed && !isRunOrganisation(name))
     throw new InvalidArgumentError(
-      `'${name}' is none of ${[...runOrganisationNames, ...organisations.map((one) => one.name)].join(', ')} and graph:<file>.`,
+      `There is no organisation '${name}'. Choose from ${[...runOrganisationNames, ...organisations.map((one) => one.name)].join(', ')} and graph:<file>.`,
     )
   const options = Object.fromEntries(
     settings.map((setting) => {
@@ -44,7 +44,7 @@ export function parseOrganisation(text: string): GivenOrganisation {
       if (value.length === 0 || !isListed)
         throw new InvalidArgumentError(
           isListed
-            ? `'${setting}' is no option: write it as in ${name}:option=value.`
+            ? `'${setting}' is not an option. Write ${name}:option=value.`
             : `'${name}' has no options.`,
         )
       return [option, readValue(value.join('='))]
@@ -53,7 +53,7 @@ export function parseOrganisation(text: string): GivenOrganisation {
   return { text, name, options }
 }
 
-/** A number, a truth value, or the text as it is. */
+/** A number, true, false, or else the text itself. */
 function readValue(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true'
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
@@ -63,7 +63,7 @@ export function isGraphFile(name: string): boolean {
   return name.startsWith('graph:')
 }
 
-/** One graph for every question, from a file. */
+/** The same graph for every question, from a file. */
 export async function openGraphFile(name: string, library: Library): Promise<NamedOrganisation> {
   const path = name.slice('graph:'.length)
   const graph = await readGraphFile(path, library)

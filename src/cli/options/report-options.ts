@@ -3,7 +3,7 @@ import { type Display, displays } from '../display/choose-display.ts'
 import { Progress } from '../display/progress.ts'
 import { jsonOption } from './common-options.ts'
 
-/** How a command that works for a while shows itself and its result. */
+/** How a longer command shows its progress and result. */
 export interface ReportOptions {
   readonly display?: Display
   readonly json: boolean
@@ -14,7 +14,7 @@ export function addReportOptions(command: Command): Command {
     .addOption(
       new Option(
         '--display <face>',
-        'progress on standard error; live on a terminal, plain elsewhere',
+        'how to show progress on standard error; by default live on a terminal, plain elsewhere',
       ).choices(displays),
     )
     .addOption(jsonOption('the result as one JSON object'))

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { allowedText, type Setting } from '../../settings/setting.ts'
 import { flagOf, readValue } from './option-values.ts'
 
-/** A flag for a setting: `learningRate` becomes `--learning-rate <x>`, with description, default and bounds of its schema. */
+/** The flag of a setting: `learningRate` becomes `--learning-rate <x>`, with its schema's description, default and bounds. */
 export function settingOption(setting: Setting, name = setting.key): Option {
   const { type, description, default: usual, choices } = setting
   const flag = flagOf(name)
@@ -12,7 +12,7 @@ export function settingOption(setting: Setting, name = setting.key): Option {
     return usual === true
       ? new Option(flag.replace('--', '--no-'), `do not ${meaning}`)
       : new Option(flag, meaning)
-  // Not commander's own default: that looks like a given flag, and would override the configuration.
+  // Not Commander's default: that looks like a flag the user gave and would override the configuration.
   const note = usual === undefined ? [] : [`default: ${usual}`]
   if (type === 'choice') return new Option(`${flag} <name>`, [meaning, ...note].join('; ')).choices(choices)
   const allowed = [...note, allowedText(setting)].join(', ')

@@ -65,9 +65,9 @@ test('a scorer is named by a flag, which overrides the configuration, and is kep
 test('what a scorer lacks is said', async () => {
   expect(() => taskSource(own, { scorer: 'judge' })).toThrow('--judge')
   expect(() => taskSource(own, { scorer: 'regex', judge: 'Right if short.' })).toThrow(
-    "--scorer says 'regex'",
+    '--judge and --scorer regex exclude each other',
   )
   await expect(openTasks(taskSource('synthetic', { scorer: 'regex' }))).rejects.toThrow(
-    '--scorer is for your own questions; synthetic has a scorer of its own.',
+    '--scorer is for your own questions; synthetic has its own scorer.',
   )
 })

@@ -20,9 +20,9 @@ import type { TaskSet } from '../../tasks/task-set.ts'
 import { UsageError } from '../problem.ts'
 import { wholeNumber } from './option-values.ts'
 
-/** How a task set is found, and found again by a resume: plain data, kept in the run's record. */
+/** Where a task set comes from: plain data in the run's record, so that a resume opens the same one. */
 export interface TaskSource {
-  /** `synthetic`, a benchmark, or a question file; absent for what the configuration says. */
+  /** `synthetic`, a benchmark or a question file; absent if the configuration decides. */
   readonly tasks?: string
   readonly config?: string
   readonly trainSize?: number
@@ -30,17 +30,17 @@ export interface TaskSource {
   readonly study?: Study
   readonly data?: string
   readonly answer?: (typeof answerKinds)[number]
-  /** Of a question file, instead of the kind's comparison or the configuration's scorer. */
+  /** For a question file: overrides the default comparison and the configuration's scorer. */
   readonly scorer?: ScorerName | JudgeScorer
   readonly taskSeed?: number
-  /** Of the synthetic questions; all that this machine can score by default. */
+  /** For synthetic questions; by default all that this machine can score. */
   readonly families?: readonly SyntheticFamily[]
 }
 
-/** The same as flags. */
+/** `TaskSource` as flags. */
 export interface TaskOptions extends Omit<TaskSource, 'scorer'> {
   readonly scorer?: ScorerName | 'judge'
-  /** What makes an answer right, for the judge. */
+  /** The judge's criterion for a right answer. */
   readonly judge?: string
 }
 
@@ -48,7 +48,7 @@ export interface OpenedTasks {
   readonly set: TaskSet
   readonly source: TaskSource
   readonly configuration?: Configuration
-  /** What was decided for the user. */
+  /** Decisions made on the user's behalf. */
   readonly notes: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export function addTaskOptions(command: Command): Command {
   return addTaskSourceOptions(
     command.argument(
       '[tasks]',
-      `a question file (.jsonl, .csv), \`synthetic\`, or a benchmark (${benchmarkNames.join(', ')}); without it, what magic.config.ts says`,
+      `a question file (.jsonl, .csv), \`synthetic\`, or a benchmark (${benchmarkNames.join(', ')}); by default the tasks in magic.config.ts`,
     ),
   )
 }
@@ -66,26 +66,27 @@ export function addTaskOptions(command: Command): Command {
 export function addTaskSourceOptions(command: Command): Command {
   return command
     .optionsGroup('Tasks:')
-    .option('--config <file>', 'configuration; magic.config.* of this folder by default')
-    .option('--train-size <n>', 'training questions at most', wholeNumber(1))
-    .option('--test-size <n>', 'held-out questions at most', wholeNumber(1))
+    .option('--config <file>', 'configuration file (default: magic.config.* in this folder)')
+    .option('--train-size <n>', 'use at most n training questions', wholeNumber(1))
+    .option('--test-size <n>', 'use at most n held-out questions', wholeNumber(1))
     .addOption(
-      new Option('--study <name>', "a benchmark's selection in the paper").choices(Object.keys(studySeeds)),
+      new Option('--study <name>', "use the questions the paper's study selects from a benchmark").choices(
+        Object.keys(studySeeds),
+      ),
     )
-    .option('--data <folder>', 'where the benchmarks are; see `magic data`')
-    .addOption(new Option('--answer <kind>', 'what the answers of a question file are').choices(answerKinds))
+    .option('--data <folder>', 'folder with the benchmark data; see `magic data`')
+    .addOption(new Option('--answer <kind>', 'the kind of answers in a question file').choices(answerKinds))
     .addOption(
-      new Option('--scorer <name>', 'how a question file is scored, instead of by equality').choices([
-        ...scorerNames,
-        'judge',
-      ]),
+      new Option('--scorer <name>', 'how to score a question file; by default answers must be equal').choices(
+        [...scorerNames, 'judge'],
+      ),
     )
-    .option('--judge <text>', 'what makes an answer right, for the model as judge')
-    .option('--task-seed <n>', 'seed of the selection, or of the synthetic questions', wholeNumber(0))
+    .option('--judge <text>', 'let a model judge answers by this criterion')
+    .option('--task-seed <n>', 'seed for selecting or generating questions', wholeNumber(0))
     .optionsGroup('')
 }
 
-/** A command's options as a source. Paths become absolute: a resume may start in another folder. */
+/** Turns a command's options into a source. Paths become absolute, because a resume may start in another folder. */
 export function taskSource(tasks: string | undefined, options: TaskOptions): TaskSource {
   const { trainSize, testSize, study, data, answer, taskSeed } = options
   const isNamed = tasks !== undefined || options.config !== undefined
@@ -98,7 +99,7 @@ export function taskSource(tasks: string | undefined, options: TaskOptions): Tas
     ...{ trainSize, testSize, study, data: data && resolve(data), answer, taskSeed },
     scorer: scorerOf(options),
   }
-  // A run's record keeps the source: what was not given leaves no field there.
+  // Drops undefined fields from the run's record.
   return JSON.parse(JSON.stringify(source))
 }
 
@@ -106,21 +107,21 @@ function scorerOf({ scorer, judge }: TaskOptions): TaskSource['scorer'] {
   if (judge === undefined && scorer !== 'judge') return scorer
   if (!judge?.trim())
     throw new UsageError(
-      "A judge must know what makes an answer right: --judge 'Right if the reply names the refund period.'",
+      "Tell the judge what makes an answer right: --judge 'Right if the reply names the refund period.'",
     )
   if (scorer !== undefined && scorer !== 'judge')
-    throw new UsageError(`--judge is for the scorer 'judge', and --scorer says '${scorer}'. Leave one out.`)
+    throw new UsageError(`--judge and --scorer ${scorer} exclude each other. Leave one out.`)
   return { judge }
 }
 
 const nothingToLearn =
-  'Say what to learn: a question file (`magic train questions.jsonl`), `synthetic` or a benchmark; or set `tasks` in magic.config.ts (`magic init` writes one).'
+  'Name the tasks: a question file (`magic train questions.jsonl`), `synthetic` or a benchmark. Or set `tasks` in magic.config.ts; `magic init` writes one.'
 
 export async function openTasks(source: TaskSource): Promise<OpenedTasks> {
   const configuration = source.config === undefined ? undefined : await loadConfiguration(source.config)
   const named = source.tasks ?? configuration?.tasks
   if (source.scorer !== undefined && isBuiltInTaskSet(named))
-    throw new UsageError(`--scorer is for your own questions; ${named} has a scorer of its own.`)
+    throw new UsageError(`--scorer is for your own questions; ${named} has its own scorer.`)
   const opened = await (named === 'synthetic'
     ? openSynthetic(source)
     : isBuiltInTaskSet(named)
@@ -140,18 +141,18 @@ async function openBenchmark(name: BenchmarkName, source: TaskSource): Promise<O
 
 async function openSynthetic(source: TaskSource): Promise<Opened> {
   const { trainSize: train = usualSizes.train, testSize: test = usualSizes.test, taskSeed: seed = 0 } = source
-  // Only now: no other command waits for its texts to be read.
+  // Imported late: other task sets do not need its texts.
   const { syntheticFamilies, syntheticTaskSet } = await import(
     '../../simulator/questions/synthetic-task-set.ts'
   )
   if (source.families !== undefined)
     return { set: syntheticTaskSet({ seed, train, test, families: source.families }), notes: [] }
-  // Programs can only be asked for where they can be run. Recorded, so that a resume elsewhere has the same questions.
+  // Programming questions need a sandbox. The families are recorded, so that a resume elsewhere has the same questions.
   const found = await sandboxAvailability(new SandboxPool())
   const runsPrograms = !(found instanceof SandboxUnavailable)
   const families = syntheticFamilies.filter((family) => family !== 'code' || runsPrograms)
   const without =
-    'Without bubblewrap the programming questions are left out: their tests could not be run. `magic doctor` says how to get it.'
+    'Leaving out programming questions: their tests need bubblewrap. `magic doctor` says how to install it.'
   return {
     set: syntheticTaskSet({ seed, train, test, families }),
     source: { ...source, families },
@@ -165,7 +166,7 @@ async function openOwn(source: TaskSource, configuration: Configuration | undefi
     throw new UsageError(
       `'${tasks}' is neither a question file (.jsonl, .csv) nor one of synthetic, ${benchmarkNames.join(', ')}.`,
     )
-  // A named file replaces only the configuration's questions: roles and scoring stay.
+  // A named file replaces only the configuration's questions; its roles and scoring still apply.
   const set = configuration
     ? await ownTasksOf({ ...configuration, tasks: tasks ?? configuration.tasks }, { answer, scorer, seed })
     : tasks && (await ownTaskSet({ files: tasks, answer, scorer, seed }))
@@ -173,13 +174,13 @@ async function openOwn(source: TaskSource, configuration: Configuration | undefi
   return { set, notes: set.notes }
 }
 
-/** The method that these tasks are trained by unless another is asked for: a benchmark's is the paper's. */
+/** The default training method: the paper's for benchmarks, value learning for everything else. */
 export function usualMethod({ tasks }: TaskSource, configuration?: Configuration): 'paper' | 'values' {
   const named = tasks ?? configuration?.tasks
   return isBuiltInTaskSet(named) && named !== 'synthetic' ? 'paper' : 'values'
 }
 
-/** The first of each split, as many as are wanted. */
+/** Keeps the first questions of each split, up to the requested sizes. */
 function shortened(set: TaskSet, { trainSize, testSize }: TaskSource): TaskSet {
   const most: Record<string, number | undefined> = { train: trainSize, test: testSize }
   const cut = Object.entries(set.splits).filter(

@@ -55,7 +55,7 @@ test('without a preset it is that of the method: the one that is named, or meant
   expect(method({ set: { method: 'paper' } }, 'values')).toEqual(['paper', 1])
   expect(method({ method: 'values', set: { gain: 3 } }, 'paper')).toEqual(['values', 3])
   expect(() => method({ method: 'values', updates: 3 }, 'paper')).toThrow(
-    "updates: only the paper's method has that.",
+    "Only the paper's method has updates.",
   )
 })
 
@@ -110,7 +110,7 @@ test.each([
   ],
   ['rewards=1', /There is no setting 'rewards'/],
   ['execution.prices=1', /There is no setting 'execution.prices'/],
-  ['rewards.beta', /Write it as setting=value, such as rewards.beta=0.05/],
+  ['rewards.beta', /Write setting=value, such as rewards.beta=0.05/],
   ['rewards.beta=', /It must be a number\./],
   ['rewards.eta=1.5', /It must be a number from 0 to 1\./],
   ['restriction=some', /It must be mixed or all-atomic or all-group\./],

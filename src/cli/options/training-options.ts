@@ -9,7 +9,7 @@ import { UsageError } from '../problem.ts'
 import { readValue } from './option-values.ts'
 import { settingOption } from './setting-option.ts'
 
-/** Training settings with a flag of their own; `--set` reaches all others. */
+/** Training settings that have their own flag; `--set` reaches all others. */
 const flagged = [
   'method',
   'seed',
@@ -28,7 +28,7 @@ const flagged = [
   'patience',
 ] as const satisfies readonly (keyof GivenTrainingSettings)[]
 
-/** Settings that only the paper's method has: whoever gives one and names no method means that one. */
+/** Settings that only the paper's method has. Giving one without a method selects that method. */
 const ofPaper = [
   'passes',
   'updates',
@@ -39,7 +39,7 @@ const ofPaper = [
 
 export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof flagged)[number]> {
   readonly preset?: TrainingPreset
-  /** Settings as an object, nested as their keys are. */
+  /** Nested like the keys of the settings. */
   readonly set?: Settings
 }
 
@@ -49,7 +49,7 @@ export function addTrainingOptions(command: Command): Command {
   command
     .optionsGroup('Training:')
     .addOption(
-      new Option('--preset <name>', 'settings under a name; flags override them').choices(
+      new Option('--preset <name>', 'a named set of settings; flags override it').choices(
         Object.keys(trainingPresets),
       ),
     )
@@ -62,18 +62,15 @@ export function addSetOption(command: Command): Command {
     command
       .option(
         '--set [setting=value...]',
-        'any setting, such as rewards.beta=0.05; alone, it lists them',
+        'any setting, such as rewards.beta=0.05; `--set` alone lists all of them',
         assignment,
       )
       .optionsGroup('')
-      // Commander says `true` for a flag without its value.
+      // Commander passes `true` for a flag without a value.
       .hook('preAction', () => {
-        if (command.opts()['set'] === true) throw new UsageError(`Settings for --set:\n${settingLines()}`)
+        if (command.opts()['set'] === true)
+          throw new UsageError(`Settings for --set (docs/settings.md explains them):\n${settingLines()}`)
       })
-      .addHelpText(
-        'after',
-        `\nSettings for --set, with their defaults and values (docs/settings.md explains them):\n${valueLines()}`,
-      )
   )
 }
 
@@ -86,13 +83,11 @@ export function addBudgetOptions(command: Command): Command {
   return command.optionsGroup('')
 }
 
-/**
- * The preset, then the configuration, then flags, then `--set`. Without a preset that of the method.
- */
+/** Later ones override earlier ones: preset (by default the method's), configuration, flags, `--set`. */
 export function givenSettings(
   { preset, set = {}, ...options }: TrainingOptions & BudgetOptions,
   configuration?: Configuration,
-  /** The method for these tasks, and such as a study sets. */
+  /** Defaults of these tasks: the method, and what a study sets. */
   usual: GivenTrainingSettings = {},
 ): {
   readonly settings: GivenTrainingSettings
@@ -101,7 +96,7 @@ export function givenSettings(
 } {
   const given = flagged.filter((name) => {
     const { type, default: usual } = settable.get(name)!
-    // Commander says `true` for a `--no-` flag that is absent.
+    // Commander passes `true` if a `--no-` flag is absent.
     return options[name] !== undefined && !(type === 'switch' && options[name] === usual)
   })
   const caps = Object.keys(budgetSettings.shape).flatMap((cap) => {
@@ -119,7 +114,7 @@ export function givenSettings(
   const papers = ofPaper.filter((name) => own[name] !== undefined)
   if (own['method'] === 'values' && papers.length > 0)
     throw new UsageError(
-      `${papers.join(', ')}: only the paper's method has that. Leave it out, or train with --method paper; by values, \`evaluations\` says how much is paid for.`,
+      `Only the paper's method has ${papers.join(', ')}. Leave it out, or add --method paper. With value learning, --evaluations limits how much is paid for.`,
     )
   const meant = own['method'] ?? (papers.length > 0 ? 'paper' : method)
   const { execution, budget, ...settings } = merged(
@@ -135,15 +130,15 @@ function capName(cap: string): string {
   return `max${cap[0]!.toUpperCase()}${cap.slice(1)}`
 }
 
-/** Adds what one `--set` says to what earlier ones said. */
+/** Adds one `--set` to the earlier ones. */
 function assignment(text: string, earlier: Settings = {}): Settings {
   const split = text.indexOf('=')
-  if (split < 1) throw new InvalidArgumentError('Write it as setting=value, such as rewards.beta=0.05.')
+  if (split < 1) throw new InvalidArgumentError('Write setting=value, such as rewards.beta=0.05.')
   const key = text.slice(0, split)
   const setting = settable.get(key)
   if (setting === undefined)
     throw new InvalidArgumentError(
-      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} The settings, with their defaults and values:\n${valueLines()}`,
+      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} Settings, with default and allowed values:\n${valueLines()}`,
     )
   const nested = key
     .split('.')
@@ -151,7 +146,7 @@ function assignment(text: string, earlier: Settings = {}): Settings {
   return merged(earlier, nested as Settings)
 }
 
-/** Later settings override earlier ones; of nested objects, only the fields that they have. */
+/** Later layers override earlier ones; nested objects are merged field by field. */
 function merged(...layers: readonly Settings[]): Settings {
   const all: Record<string, unknown> = {}
   for (const [name, value] of layers.flatMap((layer) => Object.entries(layer)))

@@ -13,25 +13,24 @@ import { UsageError } from '../problem.ts'
 export function workersOption(): Option {
   return new Option(
     '--workers',
-    'have graphs run by `magic worker` processes, through the PostgreSQL that MAGIC_LEDGER names',
+    'let `magic worker` processes run the graphs, through the PostgreSQL in MAGIC_LEDGER',
   )
 }
 
-/** The shared PostgreSQL; without one there is nothing to share. */
 export function sharedAddress(): PostgresAddress {
   const address = givenAddress()
   if (address !== undefined) return address
   throw new UsageError(
-    'Workers share a PostgreSQL: set MAGIC_LEDGER to its address, postgres://user:password@host:5432/database.',
+    'Workers need a shared PostgreSQL. Set MAGIC_LEDGER to its address: postgres://user:password@host:5432/database.',
   )
 }
 
-/** Has a run's graphs run by workers. */
+/** Lets workers run a training's graphs. */
 export function byWorkers(say: (text: string) => void): OpenElsewhere {
   return async ({ place, parts, ledger, source, caps }) => {
     if (place === undefined)
       throw new UsageError(
-        'The ledger of this run is in its folder, where no worker can see it: `magic ledger copy` moves it to PostgreSQL.',
+        "Workers cannot reach this run's ledger, which is in its folder. Move it to PostgreSQL with `magic ledger copy`.",
       )
     const database = await Database.open(place.address)
     const assignment = assignmentOf(parts, source)
@@ -42,7 +41,7 @@ export function byWorkers(say: (text: string) => void): OpenElsewhere {
   }
 }
 
-/** The same for an evaluation, in a new ledger: nothing is taken from another one. */
+/** Lets workers run an evaluation's graphs, with a new ledger: an evaluation reuses nothing. */
 export function afreshByWorkers(
   source: JsonObject,
   say: (text: string) => void,

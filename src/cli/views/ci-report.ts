@@ -7,7 +7,7 @@ import { UsageError } from '../problem.ts'
 import { costText, simulatedNote } from './evaluation-table.ts'
 import { valueText } from './question-view.ts'
 
-/** An evaluation for a CI system: a suite per organisation, a case per question; below a full score it has failed. */
+/** JUnit XML: one suite per organisation, one case per question. A question without full score fails. */
 export function junitXml(run: string, evaluated: readonly EvaluatedOrganisation[]): string {
   const suites = evaluated.map(({ organisation, split, n, records, durationMs }) => {
     const cases = records.map((record) => {
@@ -41,7 +41,7 @@ function shown(value: Parameters<typeof valueText>[0]): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)} …` : text
 }
 
-/** Model output is hostile: markup is spelled out, and so is what XML forbids even then. */
+/** Model output is untrusted: escapes markup, and characters that XML forbids even when escaped. */
 function xml(text: string): string {
   return text
     .toWellFormed()
@@ -52,7 +52,7 @@ function xml(text: string): string {
     .replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** An evaluation as GitHub shows it below a job. */
+/** The results as Markdown for a GitHub job's summary. */
 export function githubSummary(
   run: string,
   evaluated: readonly EvaluatedOrganisation[],
@@ -71,7 +71,7 @@ export function githubSummary(
   const detectable =
     evaluated.length === 0
       ? ''
-      : `Smallest difference that so many questions can show: ${percent(detectableAmong(evaluated))}.\n`
+      : `Smallest difference that this many questions can show: ${percent(detectableAmong(evaluated))}.\n`
   return [
     `### ${markdown(run)}: ${markdown(evaluated[0]?.metric ?? 'score')} on ${markdown(evaluated[0]?.split ?? '')} questions\n`,
     '| organisation | score [95 %] | questions | tokens/q | cost | failed |\n|---|---|---|---|---|---|\n',
@@ -80,17 +80,17 @@ export function githubSummary(
   ].join('')
 }
 
-/** Names as text: neither Markdown nor HTML. */
+/** Escapes Markdown and HTML. */
 function markdown(text: string): string {
   return visibleText(text).replace(/[\\`*_{}[\]<>()#+!|&~-]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** Adds to the summary of the GitHub job that this runs in. */
+/** Appends to the summary of the current GitHub job. */
 export function writeGithubSummary(text: string, environment = process.env): void {
   const file = environment['GITHUB_STEP_SUMMARY']
   if (!file)
     throw new UsageError(
-      '--github-summary needs the variable GITHUB_STEP_SUMMARY, which a GitHub job has. Elsewhere set it to a file.',
+      '--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub jobs set. Elsewhere, set it to a file.',
     )
   appendFileSync(file, text)
 }

@@ -3,7 +3,7 @@ import type { ExplainedStep } from '../../policy/explained-steps.ts'
 import { percent } from '../display/numbers.ts'
 import { graphLines, type Screen, shownText, wrapText } from '../display/screen.ts'
 
-/** The decisions one by one, then the graph. */
+/** The construction step by step, then the graph. */
 export function constructionLines(
   steps: readonly ExplainedStep[],
   graph: AgentGraph,
@@ -23,7 +23,7 @@ export function constructionLines(
 
 function stepLines(step: ExplainedStep, index: number, { units }: AgentGraph, screen: Screen): string[] {
   if (step.action.type === 'stop') {
-    const forced = index === 0 ? 'no role fits the limits' : 'nothing else is legal: no room for another unit'
+    const forced = index === 0 ? 'forced: no role fits the limits' : 'forced: the graph is full'
     return [`STOP  ${step.forced ? forced : percent(step.stop)}`]
   }
   const { role, realization, predecessors } = step.action
@@ -35,7 +35,7 @@ function stepLines(step: ExplainedStep, index: number, { units }: AgentGraph, sc
   const edges = step.edges!.map((probability, unit) => {
     const name = `${unit + 1} ${shownText(units[unit]!.role)}`
     if (probability === null) return `cannot listen to ${name}`
-    return `${predecessors.includes(unit) ? 'listens to' : 'not to'} ${name} (${percent(probability)})`
+    return `${predecessors.includes(unit) ? 'listens to' : 'ignores'} ${name} (${percent(probability)})`
   })
   const chosen = (name: string, probability: number) =>
     `${screen.paint('cyan', shownText(name))} ${percent(probability)}`

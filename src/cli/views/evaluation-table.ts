@@ -3,18 +3,18 @@ import type { OrganisationReport } from '../../evaluation/organisation-report.ts
 import type { GraphSearch } from '../../evaluation/search-graph.ts'
 import type { Cost } from '../../models/prices.ts'
 import { money, percent, scoreWithInterval, tokens } from '../display/numbers.ts'
-import { type Lines, type Screen, wrapText } from '../display/screen.ts'
+import type { Lines, Screen } from '../display/screen.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
 
-/** A report under the name that it has beside others. */
+/** A report with its name in a table. */
 export interface LabelledReport {
   readonly label: string
   readonly report: OrganisationReport
   readonly isSimulated: boolean
 }
 
-/** Evaluations side by side: what they scored and what they took. */
+/** Evaluations side by side: scores and costs. */
 export function evaluationTable(rows: readonly LabelledReport[], metric: string): ShownTable {
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
   const isTold = rows.some(({ report }) => report.fidelity !== undefined)
@@ -41,39 +41,39 @@ export function evaluationTable(rows: readonly LabelledReport[], metric: string)
   }
 }
 
-/** The table with what its columns mean. */
+/** The table, with its columns explained. */
 export function evaluationLines(rows: readonly LabelledReport[], metric: string, screen: Screen): Lines {
   return [
     tableLines(evaluationTable(rows, metric), screen),
     '',
-    wrapText('tokens/q, calls/q: means per question. cost: of all questions together.', screen),
-    'failed: without a valid answer, counted with a score of 0.',
-    retriesOf(rows) > 0 && `retries: ${counted(retriesOf(rows), 'attempt')} beyond the first of a call.`,
-    wrapText(detectableText(rows.map(({ report }) => report)), screen),
+    'tokens/q and calls/q are means per question; cost is for all questions together.',
+    'failed: questions without a valid answer; they score 0.',
+    retriesOf(rows) > 0 && `retries: ${retriesOf(rows)}, counting each attempt after the first of a call.`,
+    detectableText(rows.map(({ report }) => report)),
     rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
   ]
 }
 
-/** What a search found and took, for the end of its line. */
+/** The result and cost of a search, in one line. */
 export function searchText(search: GraphSearch, isSimulated: boolean): string {
   const { graphs, questions, score, spent } = search
   const cost = costText(spent.cost, isSimulated)
-  return `the best of ${graphs} graphs has ${percent(score)} on ${questions} training questions; ${tokens(spent.input + spent.output)} tokens paid, ${cost}`
+  return `the best of ${graphs} graphs scores ${percent(score)} on ${questions} training questions; ${tokens(spent.input + spent.output)} tokens, ${cost}`
 }
 
 function retriesOf(rows: readonly LabelledReport[]): number {
   return rows.reduce((sum, { report: { usage } }) => sum + usage.attempts - usage.calls, 0)
 }
 
-/** How large a difference so many questions can show: without it a table of scores promises too much. */
+/** The smallest difference this many questions can show; without it, a table of scores promises too much. */
 function detectableText(reports: readonly OrganisationReport[]): string {
   const n = Math.min(...reports.map((report) => report.n))
   const points = (detectableAmong(reports) * 100).toFixed(1)
-  const premise = reports.length > 1 ? '' : ', if two organisations disagree on 30 % of the questions'
-  return `${counted(n, 'question')} can show a difference of ${points} percentage points or more${premise}; for less, ask more questions.`
+  const premise = reports.length > 1 ? '' : ', if two organisations disagree on 30 % of them'
+  return `${counted(n, 'question')} can show a difference of ${points} percentage points or more${premise}. Smaller differences need more questions.`
 }
 
-export const simulatedNote = 'The scores are simulated: no language model was asked.'
+export const simulatedNote = 'The scores are simulated: no language model was called.'
 
 export function costText(cost: Cost, isSimulated: boolean): string {
   return cost === 'unpriced' && isSimulated ? 'free' : money(cost)

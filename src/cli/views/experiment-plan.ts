@@ -5,16 +5,14 @@ import type { Lines, Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { costText } from './evaluation-table.ts'
 
-/** A step with its price. */
 export type PricedStep = PlannedStep & { readonly cost: Cost }
 
 export interface PricedPlan {
   readonly steps: readonly PricedStep[]
-  /** Absent where nothing is asked. */
+  /** Absent if no model is called. */
   readonly total?: PricedStep
 }
 
-/** All steps as one. */
 export function totalOf(steps: readonly PricedStep[]): PricedStep | undefined {
   if (steps.length === 0) return undefined
   return steps.reduce((sum, step) => ({
@@ -31,18 +29,18 @@ export function totalOf(steps: readonly PricedStep[]): PricedStep | undefined {
 }
 
 export function planLines({ steps, total }: PricedPlan, isSimulated: boolean, screen: Screen): Lines {
-  if (total === undefined) return ['No model is asked: it is computed at once, and free.']
+  if (total === undefined) return ['Calls no model: computed at once, and free.']
   return [
     tableLines(
       {
-        columns: ['step', 'updates', 'executions', 'calls', 'tokens', 'cost', 'hours at 3 s per call'],
-        rows: [...steps, { ...total, label: 'all together' }].map((step) => [
+        columns: ['step', 'updates', 'executions', 'calls', 'tokens', 'cost', 'hours (3 s per call)'],
+        rows: [...steps, { ...total, label: 'total' }].map((step) => [
           ...[step.label, String(step.updates), String(step.executions), tokens(step.calls)],
           ...[tokens(step.input + step.output), costText(step.cost, isSimulated), step.hours.toFixed(2)],
         ]),
       },
       screen,
     ),
-    'Estimated from lengths of the simulated model: a model that writes more costs more.',
+    'Based on the simulated model. A model that writes longer replies costs more.',
   ]
 }

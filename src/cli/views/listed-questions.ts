@@ -10,7 +10,7 @@ import { answerLines, askedLines, transcriptLines } from './question-view.ts'
 
 type ListedQuestions = Awaited<ReturnType<typeof listedQuestions>>[number]
 
-/** The questions on which each evaluation and the base disagree, with both answers; `json` is for data, not people. */
+/** The questions on which each evaluation and the base disagree, with both answers. */
 export function listedQuestions(
   rows: readonly ComparedEvaluation[],
   base: number,
@@ -60,7 +60,7 @@ export function listLines(
     questions.length > 0 &&
       !withTranscript && [
         '',
-        'With --transcript, or `magic show RUN --question ID`: every request and reply.',
+        'For every request and reply, add --transcript or use `magic show RUN --question ID`.',
       ],
   ]
 }

@@ -62,7 +62,7 @@ test('elsewhere a line per event, in which nothing drives the terminal', () => {
   view.listen({ execution: 'x', type: 'node-start', node })
   view.listen({ execution: 'x', type: 'node-end', node, status: 'null_answer', durationMs: 1234 })
   expect(terminal.lines).toEqual([
-    'running 1 node',
+    'Running 1 node:',
     '✓ solver\\u{1b}[2J  1.2 s  0 calls, 0 tokens  no answer of its own',
   ])
 })

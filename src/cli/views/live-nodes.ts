@@ -2,7 +2,7 @@ import type { ExecutionEvent } from '../../execution/trace/events.ts'
 import { chooseDisplay } from '../display/choose-display.ts'
 import { type LiveArea, liveArea } from '../display/live-area.ts'
 import { duration } from '../display/numbers.ts'
-import { type Screen, screenOf, shownText } from '../display/screen.ts'
+import { type Lines, type Screen, screenOf, shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
 
 interface ShownNode {
@@ -12,7 +12,7 @@ interface ShownNode {
   calls: number
 }
 
-/** Shows the nodes of an execution: a line for each that ends and, on a terminal, those at work below. */
+/** Shows an execution: one line per finished node and, on a terminal, the running ones below. */
 export function liveNodes(
   stream: NodeJS.WriteStream = process.stderr,
   isLive: boolean = chooseDisplay(undefined, stream) === 'live',
@@ -24,17 +24,17 @@ export function liveNodes(
     [...running].map(({ label, startedAt }) => `  ● ${label}  ${duration(performance.now() - startedAt)}`)
   let area: LiveArea | undefined
 
-  /** Says something apart, without tearing the view. */
-  const notice = (line: string): void => {
-    if (area) area.above([line])
-    else stream.write(screen().text([line]))
+  /** Prints a separate line without disturbing the display. */
+  const notice = (line: Lines): void => {
+    if (area) area.above(line)
+    else stream.write(screen().text(line))
   }
   const listen = (event: ExecutionEvent): void => {
     if (event.type === 'execution-end') {
       area?.end([])
       area = undefined
     } else if (event.type === 'execution-start') {
-      notice(`running ${counted(event.nodes.length, 'node')}`)
+      notice(`Running ${counted(event.nodes.length, 'node')}:`)
       for (const { node, executor, part } of event.nodes) {
         const remark = part === 'worker' || part === 'aggregator' ? ` (${part})` : ''
         nodes.set(node, { label: `${shownText(executor)}${remark}`, startedAt: 0, tokens: 0, calls: 0 })
@@ -51,7 +51,7 @@ export function liveNodes(
       } else if (event.type === 'tool-end') notice(`  ${node.label} used ${event.tool} (${event.status})`)
       else {
         running.delete(node)
-        notice(endLine(node, event.status, event.durationMs, screen()))
+        notice({ verbatim: endLine(node, event.status, event.durationMs, screen()) })
       }
       area?.update()
     }
@@ -60,7 +60,7 @@ export function liveNodes(
 }
 
 function endLine({ label, calls, tokens }: ShownNode, status: string, ms: number, screen: Screen): string {
-  // A node without an answer of its own has not failed: planners seldom have one.
+  // A node without its own answer has not failed: planners seldom have one.
   const hasFailed = status !== 'ok' && status !== 'null_answer'
   const mark = hasFailed ? screen.paint('red', '✗') : screen.paint('green', '✓')
   const remark = hasFailed ? `  ${status}` : status === 'ok' ? '' : '  no answer of its own'

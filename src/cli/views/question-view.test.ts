@@ -69,6 +69,6 @@ test('tells attempts that were retried, that it is simulated, and what was not k
   const shown = plainScreen().text(questionLines([{ ...without, record }], plainScreen()))
   expect(shown).toContain('1 call and 2 retries')
   expect(shown).toContain('The scores are simulated')
-  expect(shown).toContain('no transcript was kept')
-  expect(shown).toContain('the question was not kept')
+  expect(shown).toContain('no transcript was stored')
+  expect(shown).toContain('the question was not stored')
 })

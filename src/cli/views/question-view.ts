@@ -7,10 +7,10 @@ import { graphLines, type Lines, type Screen, shownText, wrapText } from '../dis
 import { counted, printable } from '../display/terminal-text.ts'
 import { costText, simulatedNote } from './evaluation-table.ts'
 
-/** A text may be a megabyte; a terminal is not the place to read that. */
+/** A text may be a megabyte, which nobody reads in a terminal. */
 const longestText = 6000
 
-/** One question: what was asked, expected and given, the graph, and who said what. */
+/** One question: expected and given answers, graph, and the transcript. */
 export function questionLines(details: readonly QuestionDetail[], screen: Screen): Lines {
   const { record } = details[0]!
   return [
@@ -21,7 +21,7 @@ export function questionLines(details: readonly QuestionDetail[], screen: Screen
       return [
         '',
         answerLines(detail, screen),
-        transcript === undefined && ['', '(no transcript was kept of it)'],
+        transcript === undefined && ['', '(no transcript was stored)'],
         transcriptLines(transcript, screen),
       ]
     }),
@@ -29,24 +29,20 @@ export function questionLines(details: readonly QuestionDetail[], screen: Screen
   ]
 }
 
-/** The question with its options, and the answer that was expected. */
+/** The question with its options and expected answer. */
 export function askedLines(
   { question, options = [], expected }: QuestionDetail['record'],
   screen: Screen,
 ): Lines[] {
   return [
-    block(question ?? '(the question was not kept, and the task set cannot be opened)', screen),
+    block(question ?? '(the question was not stored, and the task set is gone)', screen),
     options.map(({ label, text }) => block(`${label}: ${text}`, screen, '    ')),
     '',
-    labelled(
-      'expected',
-      expected === undefined ? '(no expected answer is known)' : valueText(expected),
-      screen,
-    ),
+    labelled('expected', expected === undefined ? '(unknown)' : valueText(expected), screen),
   ]
 }
 
-/** What one organisation made of it. */
+/** One organisation's answer. */
 export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
   const { organisation, split, record, tried } = detail
   const { answer, status, failures, score, parse, usage, cost, durationMs } = record
@@ -64,20 +60,20 @@ export function answerLines(detail: QuestionDetail, screen: Screen): Lines[] {
     ),
     parse === 'invalid' &&
       answer !== undefined &&
-      labelled('parse', 'not an answer of the form asked for', screen),
+      labelled('parse', 'does not have the required form', screen),
     record.judge && labelled('judge', record.judge.reason, screen),
     failures.map(({ node, status: how, reason }) =>
       labelled('failed', `${node}: ${how}${reason === undefined ? '' : ` (${reason})`}`, screen),
     ),
     tried !== undefined &&
       tried > 1 &&
-      labelled('graphs', `${tried} were tried on it in training; this is the newest`, screen),
+      labelled('graphs', `${tried} tried in training; this is the newest`, screen),
     '',
     graphLines(AgentGraph.from(record.graph), screen),
   ]
 }
 
-/** Who was asked what, and replied what. */
+/** Every request and reply, node by node. */
 export function transcriptLines(transcript: Transcript | undefined, screen: Screen): Lines {
   return transcript?.map((node) => ['', nodeLines(node, screen)])
 }
@@ -101,7 +97,7 @@ function nodeLines(node: Transcript[number], screen: Screen): Lines[] {
         'dim',
         `  reply${attempts.length > 1 ? `, after ${attempts.length} attempts` : ''}${reused ? ', reused' : ''}`,
       ),
-      block(reply ?? `(none: ${failure ?? 'content is not kept'})`, screen, '    '),
+      block(reply ?? `(none: ${failure ?? 'not stored'})`, screen, '    '),
       index === 0 && tool !== undefined && toolLines(tool, screen),
     ]),
   ]
@@ -122,7 +118,7 @@ function labelled(name: string, text: string, screen: Screen): string {
   return `  ${name.padEnd(8)}  ${shortened(text, screen, ' '.repeat(12))}`
 }
 
-/** A text from outside, line by line, without anything that could drive the terminal. */
+/** Untrusted text, line by line, with control characters escaped. */
 function block(text: string, screen: Screen, margin = '  '): string {
   return margin + shortened(text, screen, margin)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { escaped, svgText } from '../../view/plots/svg.ts'
 import type { ReportBlock } from './report.ts'
 
-/** Of the plots, as the dashboard has them. */
+/** The dashboard's styles for plots. */
 export const plotStyle = readFileSync(new URL('../../view/plots/plots.css', import.meta.url), 'utf8')
 
 const style = `
@@ -21,7 +21,7 @@ figure { margin: 0; max-width: 100%; overflow-x: auto; }
 figcaption { color: var(--soft); font-size: 12px; }
 `
 
-/** One file that holds everything: no script, no request, texts as texts. */
+/** One self-contained file: no scripts, no requests, all text escaped. */
 export function htmlReport(blocks: readonly ReportBlock[]): string {
   const title = blocks.find((block) => 'heading' in block)
   const policy = "default-src 'none'; style-src 'unsafe-inline'"

@@ -2,11 +2,11 @@ import { type SvgElement, svgElement, svgText } from '../../view/plots/svg.ts'
 import type { ReportBlock } from './report.ts'
 import { plotStyle } from './report-html.ts'
 
-/** A drawing by itself has no page around it: it brings the colours along. */
+/** A standalone SVG has no page to take its colours from. */
 const colours =
   'svg{background:#fff;font-family:system-ui,sans-serif;--surface:#fff;--raised:#f1f2f6;--border:#e2e4ea;--text:#1c1e26;--soft:#565a68;--accent:#4650c8;--accent-soft:#eceefc}'
 
-/** The same as Markdown; its plots are files of their own, in a folder beside it. */
+/** The report as Markdown, with its plots as separate files in a folder beside it. */
 export function markdownReport(
   blocks: readonly ReportBlock[],
   folder: string,
@@ -36,7 +36,7 @@ function standalone(plot: SvgElement): string {
   return `${svgText({ ...plot, attributes, children: [svgElement('style', {}, `${colours}${plotStyle}`), ...plot.children] })}\n`
 }
 
-/** One line, in which nothing of Markdown or HTML has a meaning. */
+/** One line, with Markdown and HTML escaped. */
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|!~&]/g, '\\$&')
 }

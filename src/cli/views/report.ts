@@ -13,22 +13,22 @@ import { differenceWithInterval, duration, percent, scoreWithInterval, tokens } 
 import { counted } from '../display/terminal-text.ts'
 import { costText } from './evaluation-table.ts'
 
-/** A piece of a report, before any notation. All texts are plain. */
+/** One part of a report, independent of the format. All texts are plain. */
 export type ReportBlock =
   | { readonly heading: string; readonly level: 1 | 2 | 3 }
   | { readonly text: string }
   | { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
-  /** Small drawings that stand side by side. */
+  /** Small plots, side by side. */
   | { readonly plots: readonly { readonly caption: string; readonly plot: SvgElement }[] }
 
-/** What the dashboard shows of runs, in reading order. */
+/** What the dashboard shows of the runs, in reading order. */
 export async function reportBlocks(
   runs: readonly FollowedRun[],
   tasksOf: (run: FollowedRun) => Promise<RunTasks>,
 ): Promise<ReportBlock[]> {
   const blocks: ReportBlock[] = [
     { heading: runs.map(({ name }) => name).join(', '), level: 1 },
-    { text: `Made on ${new Date().toISOString().slice(0, 10)} from the runs' folders.` },
+    { text: `Made on ${new Date().toISOString().slice(0, 10)} from the run folders.` },
   ]
   for (const run of runs) blocks.push(...runBlocks(run, await tasksOf(run)))
   return [...blocks, ...comparisonBlocks(runs)]
@@ -45,7 +45,7 @@ function runBlocks(run: FollowedRun, tasks: RunTasks): ReportBlock[] {
       ? []
       : [
           {
-            plots: [{ caption: 'Share of placed units by role and granularity', plot: heatMap(detail.heat) }],
+            plots: [{ caption: 'Share of units by role and granularity', plot: heatMap(detail.heat) }],
           },
         ]),
     ...graphBlocks(detail),
@@ -73,13 +73,13 @@ function factBlocks(
         ['calls', `${tokens(row.calls)}, and ${counted(retries, 'retry', 'retries')}`],
         ['cost', cost],
         ['time', duration(row.minutes * 60_000)],
-        ['begun', `${run.record.createdAt.slice(0, 16).replace('T', ' ')} UTC, version ${about.version}`],
+        ['started', `${run.record.createdAt.slice(0, 16).replace('T', ' ')} UTC, version ${about.version}`],
       ],
     },
     ...(departures.length === 0
       ? [{ text: "All settings are the paper's." }]
       : [
-          { heading: "Settings that are not the paper's", level: 3 as const },
+          { heading: 'Settings that differ from the paper', level: 3 as const },
           {
             columns: ['setting', 'value', 'paper'],
             rows: departures.map(({ name, value, paper }) => [name, shown(value), shown(paper)]),
@@ -189,7 +189,7 @@ function evaluationBlocks({ rows, metric, base }: Comparison): ReportBlock[] {
     },
     ...differenceBlocks(rows, base),
     ...(rows.some(({ simulated }) => simulated)
-      ? [{ text: 'The scores are simulated: no language model was asked.' }]
+      ? [{ text: 'The scores are simulated: no language model was called.' }]
       : []),
   ]
 }

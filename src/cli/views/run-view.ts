@@ -18,7 +18,7 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
 import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
-import { factLines, graphLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
+import { factLines, graphLines, type Lines, type Screen, shownText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -26,7 +26,7 @@ import { costText, evaluationLines } from './evaluation-table.ts'
 import { runWord } from './training-summary.ts'
 import { worthSentence } from './worth-sentence.ts'
 
-/** Curves are means of this many updates: single ones jump between right and wrong. */
+/** Curves are means over this many updates, because single updates jump between right and wrong. */
 const smoothing = 10
 
 export interface ShownRun {
@@ -46,26 +46,26 @@ export function runLines(run: ShownRun, graphsToDraw: number, screen: Screen): L
     updates.length > 0 && [curves(updates, screen), actions(updates, screen)],
     run.graphs.length > 0 && finalGraphs(run, graphsToDraw, screen),
     evaluations(run, screen),
-    enough(updates, screen),
-    worth(run, screen),
+    enough(updates),
+    worth(run),
   ]
 }
 
-/** How the score on training questions that were left out grows with the number of those learned from. */
-function enough(updates: readonly UpdateRecord[], screen: Screen): Lines {
+/** How the score on left-out training questions grows with the number of questions learned from. */
+function enough(updates: readonly UpdateRecord[]): Lines {
   const curve = updates.at(-1)?.curve ?? []
   if (curve.length === 0) return false
   const points = curve.map(({ questions, score }) => `${questions}: ${percent(score)}`).join(', ')
-  const text = `Would fewer questions have been enough? Learned from so many, the score on the others: ${points}.`
-  return ['', wrapText(text, screen)]
+  const text = `Would fewer questions be enough? Score on left-out training questions, by the number learned from: ${points}.`
+  return ['', text]
 }
 
-/** In one sentence: whether training was worth it, or how to find out. */
-function worth({ worth: known, overview: { record, isFinished } }: ShownRun, screen: Screen): Lines {
-  if (known !== undefined) return ['', wrapText(worthSentence(known), screen)]
+/** One sentence on whether training was worth it, or how to find out. */
+function worth({ worth: known, overview: { record, isFinished } }: ShownRun): Lines {
+  if (known !== undefined) return ['', worthSentence(known)]
   const name = shownText(record.name)
   const command = `\`magic eval ${name} --organisation trained,searched\``
-  return isFinished && ['', wrapText(`To find out whether training was worth it: ${command}`, screen)]
+  return isFinished && ['', `Was training worth it? Find out with ${command}.`]
 }
 
 function facts({ folder, overview }: ShownRun): [name: string, text: string][] {
@@ -103,7 +103,7 @@ function settingsText({ departures }: RunOverview): string {
   const parts = departures.map(
     ({ name, values: [paper, own] }) => `${name} ${shown(own)} (paper: ${shown(paper)})`,
   )
-  return `the paper's except ${parts.join(', ')}`
+  return `the paper's, except ${parts.join(', ')}`
 }
 
 function budgetText({ budget: { cost, ...rest } }: RunRecord): string {
@@ -136,25 +136,28 @@ function stateText({ record, done, isFinished, updates }: RunOverview, run: stri
   if (isFinished) return `finished, ${count}; next: \`magic eval ${run}\``
   const last = updates.at(-1)
   const when = last === undefined ? '' : `, the last ${duration(Date.now() - Date.parse(last.at))} ago`
-  return `${count}${when}; if no process is training it: \`magic resume ${run}\``
+  return `${count}${when}; if it is not running: \`magic resume ${run}\``
 }
 
 type Curve = readonly [name: string, values: number[], shown: (value: number) => string]
 
-/** How the training went, as small curves with their first and last values. Scores are on training questions. */
+/** Learning curves with their first and last values. Scores are on training questions. */
 function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const window = Math.min(smoothing, Math.max(1, Math.floor(updates.length / 3)))
   const suffix = window > 1 ? ` (mean of ${window} updates)` : ''
   const series = (read: (update: UpdateRecord) => number) => movingMean(updates.map(read), window)
   const scores = updates.filter(ranGraphs).map(({ score }) => score)
-  const isPolicy = updates.some(({ returns }) => returns.length > 0)
-  const ofPolicies: Curve[] = !isPolicy
-    ? []
-    : [
-        ['return', series(({ returns }) => meanOf(returns.map(([first = 0]) => first))), fixed],
-        ['entropy', series(({ loss }) => loss.entropy), fixed],
-        ['KL', series(({ loss }) => loss.divergence), fixed],
-      ]
+  const returns = updates
+    .filter((update) => update.returns.length > 0)
+    .map((update) => meanOf(update.returns.map(([first = 0]) => first)))
+  const ofPolicies: Curve[] =
+    returns.length === 0
+      ? []
+      : [
+          ['return', movingMean(returns, window), fixed],
+          ['entropy', series(({ loss }) => loss.entropy), fixed],
+          ['KL', series(({ loss }) => loss.divergence), fixed],
+        ]
   const small: Curve[] = [
     ['training score', movingMean(scores, window), fixed],
     ...ofPolicies,
@@ -172,14 +175,14 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const compared =
     same === undefined
       ? updates.every(({ query }) => query === undefined)
-        ? 'An update looks at many questions and graphs; its score is the mean over these, and what is looked at changes.'
-        : 'No question was asked twice yet, so early and late scores are of different questions.'
-      : `On the ${counted(same.questions, 'question')} asked more than once: score ${fixed(same.first)} the first time, ${fixed(same.last)} the last time.`
-  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen), '', wrapText(compared, screen)]
+        ? 'Each update tries many graphs on many questions, different ones each time; its score is their mean.'
+        : 'No question came up twice yet, so early and late scores are on different questions.'
+      : `Score on the ${counted(same.questions, 'question')} that came up more than once: ${fixed(same.first)} the first time, ${fixed(same.last)} the last time.`
+  return ['', tableLines({ columns, rows, texts: [0, 3] }, screen), '', compared]
 }
 
 function fixed(value: number): string {
-  // Rounding errors around zero are shown as zero.
+  // Rounding errors around zero show as zero.
   const isSmall = Math.abs(value) < 0.001 && Math.abs(value) > 1e-9
   return isSmall ? value.toExponential(1) : value.toFixed(3)
 }
@@ -188,7 +191,7 @@ function countOf({ input, output }: Pick<TokenCount, 'input' | 'output'>): numbe
   return input + output
 }
 
-/** Which roles the policy placed, and as what, in its first updates and its last. */
+/** Roles, realizations and graph sizes in the first and the last updates. */
 function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const fifth = fifthOf(updates.length)
   const period = counted(fifth, 'update')
@@ -203,9 +206,9 @@ function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
     return ['', tableLines({ columns, rows }, screen)]
   }
   return [
-    table('Roles placed', ({ roles }) => roles),
-    table('Placed as', ({ atomic, group }) => new Map(Object.entries({ 'one agent': atomic, group }))),
-    table('Graphs with', ({ sizes }) => new Map([...sizes].map(([size, n]) => [counted(size, 'unit'), n]))),
+    table('Role', ({ roles }) => roles),
+    table('Used as', ({ atomic, group }) => new Map(Object.entries({ 'one agent': atomic, group }))),
+    table('Graph size', ({ sizes }) => new Map([...sizes].map(([size, n]) => [counted(size, 'unit'), n]))),
   ]
 }
 
@@ -218,17 +221,17 @@ function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Scre
   const all = graphs.reduce((sum, { count }) => sum + count, 0)
   const period = `the last ${counted(fifthOf(overview.updates.length), 'update')}`
   const title = graphs.every(({ count }) => count === 1)
-    ? `Final graphs of ${period}: ${all}, no two alike; the newest`
+    ? `Final graphs of ${period} (${all}, all different; newest first)`
     : `Most common final graphs of ${period}`
   const more = graphs.length - shown
   return [
     '',
-    screen.paint('bold', wrapText(title, screen)),
+    screen.paint('bold', title),
     graphs
       .slice(0, shown)
       .map(({ graph, count, score }) => [
         '',
-        `${counted(count, 'time')} of ${all} (${percent(count / all)}), ${Number.isNaN(score) ? 'not run on them yet' : `mean score ${score.toFixed(2)}`}`,
+        `${count} of ${all} (${percent(count / all)}), ${Number.isNaN(score) ? 'not evaluated yet' : `mean score ${score.toFixed(2)}`}`,
         '',
         graphLines(graph, screen),
       ]),
@@ -236,7 +239,7 @@ function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Scre
   ]
 }
 
-/** The evaluations that a run keeps; of the same one made again, the last. */
+/** A run's evaluations; if one was repeated, the latest. */
 function evaluations({ evaluations: kept, overview: { record } }: ShownRun, screen: Screen): Lines {
   if (kept.length === 0)
     return [

@@ -5,8 +5,9 @@ import type { Spent } from '../../store/budget.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import type { TrainingResult } from '../../training/train-options.ts'
 import type { UpdateRecord } from '../../training/update-record.ts'
+import { commandLines, type DescribedCommand } from '../display/command-lines.ts'
 import { duration, money, tokens } from '../display/numbers.ts'
-import { factLines, type Screen, shownText } from '../display/screen.ts'
+import { factLines, type Lines, type Screen } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
 import { printResult } from '../print.ts'
 import { meanScore, moneyText } from './training-view.ts'
@@ -22,11 +23,10 @@ export function printTraining(training: FinishedTraining, options: { readonly js
   printResult(
     options,
     () => trainingJson(training),
-    (screen) => trainingText(training, screen),
+    (screen) => trainingLines(training, screen),
   )
 }
 
-/** The end of a training as data. */
 function trainingJson({ result, updates, isSimulated }: FinishedTraining): object {
   const { folder, ...rest } = result
   const same = sameQuestions(updates)
@@ -37,7 +37,7 @@ function trainingJson({ result, updates, isSimulated }: FinishedTraining): objec
     simulated: isSimulated,
     ...rest,
     score: {
-      /** On the same questions, when each was asked first and last. */
+      /** On the same questions, the first and the last time each was asked. */
       ...{ first: same?.first ?? null, last: same?.last ?? null, questions: same?.questions ?? 0 },
       recent: meanScore(updates) ?? null,
     },
@@ -46,8 +46,7 @@ function trainingJson({ result, updates, isSimulated }: FinishedTraining): objec
   }
 }
 
-/** The end of a training for people, and where to look next. */
-function trainingText(training: FinishedTraining, screen: Screen): string {
+function trainingLines(training: FinishedTraining, screen: Screen): Lines {
   const { result, updates, caps, isSimulated } = training
   const { spent } = result
   const { input, output } = sumTokens(updates.map(({ reused }) => reused))
@@ -59,7 +58,7 @@ function trainingText(training: FinishedTraining, screen: Screen): string {
     moneyText(spent, caps, isSimulated),
     duration(spent.minutes * 60_000),
   ]
-  const caveat = `${isSimulated ? 'simulated, and ' : ''}on the questions it learns from, while exploring`
+  const caveat = `${isSimulated ? 'simulated; ' : ''}measured on training questions while exploring, so not the score that counts`
   const facts: (readonly [name: string, text: string])[] = [
     ['run', runWord(result.folder)],
     ['ended', endText(result, caps)],
@@ -68,17 +67,17 @@ function trainingText(training: FinishedTraining, screen: Screen): string {
     ['', updates.length === 0 ? '' : caveat],
     ['used', used.join(', ')],
     ['', unknownText(spent)],
-    ['kept in', result.folder],
+    ['stored in', result.folder],
   ]
-  return screen.text([factLines(facts, screen), '', 'Next:', stepLines(nextSteps(result))])
+  return [factLines(facts, screen), '', 'Next:', commandLines(nextSteps(result), screen)]
 }
 
 function unknownText({ unknown, unknownAtMost }: Spent): string {
   if (unknown === 0) return ''
-  const most = unknownAtMost === undefined ? '' : `; at most ${tokens(unknownAtMost.tokens)} tokens`
+  const most = unknownAtMost === undefined ? '' : `: at most ${tokens(unknownAtMost.tokens)} tokens`
   const cost = unknownAtMost?.cost ?? 'unpriced'
   const price = cost === 'unpriced' ? '' : `, ${money(cost)}`
-  return `and whatever ${counted(unknown, 'attempt')} used that ended without a token count${most}${price}, which caps count`
+  return `plus ${counted(unknown, 'attempt')} that ended without a token count${most}${price}, counted towards the caps`
 }
 
 function retriesOf(updates: readonly UpdateRecord[]): number {
@@ -87,25 +86,25 @@ function retriesOf(updates: readonly UpdateRecord[]): number {
 
 function scoreText(updates: readonly UpdateRecord[]): string {
   const recent = meanScore(updates)
-  if (recent === undefined) return 'none: no update was done'
+  if (recent === undefined) return 'none, because no update was made'
   const { gain, query, returns } = updates.at(-1)!
-  // Of a system that is no policy, which has no returns.
+  // A learning system that is not a policy has no returns.
   if (returns.length === 0) return `${recent.mean.toFixed(3)} (mean of the last updates that ran graphs)`
   if (query === undefined) return valuesText(recent.mean, gain)
   const same = sameQuestions(updates)
   if (same === undefined)
-    return `${recent.mean.toFixed(3)} (mean of the last ${counted(recent.n, 'update')}; no question was asked twice, so there is nothing to compare it with)`
-  return `${same.first.toFixed(3)} → ${same.last.toFixed(3)} on the same ${counted(same.questions, 'question')}, the first and the last time that each was asked`
+    return `${recent.mean.toFixed(3)} (mean of the last ${counted(recent.n, 'update')}; no question came up twice, so there is no earlier score to compare with)`
+  return `${same.first.toFixed(3)} → ${same.last.toFixed(3)} on the same ${counted(same.questions, 'question')}, the first and the last time each came up`
 }
 
-/** By values updates are about many questions, and their looks about many graphs: what counts is what the choice gains. */
+/** In value learning, an update tries many graphs on many questions; what counts is the gain from choosing per question. */
 function valuesText(mean: number, gain: number | undefined): string {
-  const looks = `${mean.toFixed(3)} (mean of what was looked at in the last updates)`
-  if (gain === undefined) return `${looks}; no graph was confirmed on all questions yet`
+  const recent = `${mean.toFixed(3)} (mean of the last updates)`
+  if (gain === undefined) return `${recent}; no graph has been confirmed on all questions yet`
   const points = (100 * gain).toFixed(1)
   return gain > 0
-    ? `${looks}; choosing a graph per question gains ${points} points, tokens taken off, on questions left out in turn`
-    : `${looks}; choosing per question gains nothing on questions left out in turn, so all get the best fixed graph`
+    ? `${recent}; choosing a graph per question gains ${points} points after token costs (cross-validated)`
+    : `${recent}; choosing a graph per question gains nothing (cross-validated), so every question gets the best fixed graph`
 }
 
 function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSettings): string {
@@ -113,7 +112,7 @@ function endText({ status, done, updates, cap }: TrainingResult, caps: BudgetSet
   const where = `after ${done} of ${counted(updates, 'update')}`
   return cap === undefined
     ? `interrupted ${where}`
-    : `stopped ${where}, at the cap --max-${cap.name} ${caps[cap.name]}`
+    : `stopped ${where} by --max-${cap.name} ${caps[cap.name]}`
 }
 
 function overshootText({ cap, spent: { cost } }: TrainingResult): string {
@@ -125,33 +124,25 @@ function overshootText({ cap, spent: { cost } }: TrainingResult): string {
       : name === 'minutes'
         ? duration(overshoot * 60_000)
         : `${tokens(overshoot)} ${overshoot === 1 ? name.slice(0, -1) : name}`
-  return `${amount} above it, since an update is always finished`
+  return `${amount} above it, because updates are always finished`
 }
 
-type Step = readonly [command: string, what: string]
-
-function nextSteps({ status, folder, cap }: TrainingResult): Step[] {
+function nextSteps({ status, folder, cap }: TrainingResult): DescribedCommand[] {
   const run = runWord(folder)
   if (status === 'finished')
     return [
-      [`magic eval ${run} --split test`, 'score it on questions it has not seen'],
-      [`magic show ${run}`, 'curves, and the graphs it builds'],
-      [`magic ask ${run} "question"`, 'ask it'],
+      [`magic eval ${run} --split test`, 'score it on unseen questions'],
+      [`magic show ${run}`, 'learning curves and graphs'],
+      [`magic ask ${run} "question"`, 'ask it something'],
     ]
-  const resume: Step =
+  const resume: DescribedCommand =
     cap === undefined
-      ? [`magic resume ${run}`, 'continue from there']
-      : [`magic resume ${run} --max-${cap.name} N`, 'continue, with N above the old cap']
-  return [resume, [`magic show ${run}`, 'how far it has come']]
+      ? [`magic resume ${run}`, 'continue']
+      : [`magic resume ${run} --max-${cap.name} N`, 'continue with a higher cap']
+  return [resume, [`magic show ${run}`, 'progress so far']]
 }
 
-/** Commands, and beside each what it does. */
-export function stepLines(steps: readonly Step[]): string[] {
-  const width = Math.max(...steps.map(([command]) => command.length))
-  return steps.map(([command, what]) => `  ${shownText(command).padEnd(width)}  ${what}`.trimEnd())
-}
-
-/** How a command line names a run: by its name where runs are looked for, else by its path. */
+/** How to name a run on the command line: by name if it is in the runs folder, otherwise by path. */
 export function runWord(folder: string): string {
   const name = relative(resolve(defaultRunsFolder()), folder)
   if (!name.includes('/') && name !== '' && name !== '..') return name
@@ -159,7 +150,7 @@ export function runWord(folder: string): string {
   return shellWord(path.startsWith('..') ? folder : path.includes('/') ? path : `./${path}`)
 }
 
-/** A path as the shell takes it. */
+/** A path, quoted for the shell if necessary. */
 export function shellWord(path: string): string {
   return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

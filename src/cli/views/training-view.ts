@@ -8,11 +8,12 @@ import type { TrainingEvent } from '../../training/train-options.ts'
 import type { UpdateRecord } from '../../training/update-record.ts'
 import { money, tokens } from '../display/numbers.ts'
 import type { Progress, ProgressFields } from '../display/progress.ts'
+import { counted } from '../display/terminal-text.ts'
 
-/** Single updates jump between right and wrong: scores are means of this many. */
+/** Scores are means over this many updates, because single updates jump between right and wrong. */
 const scoreWindow = 20
 
-/** Of the last updates that ran graphs, with their number. */
+/** Mean score of the last updates that ran graphs, and their number. */
 export function meanScore(updates: readonly UpdateRecord[]): { mean: number; n: number } | undefined {
   const scores = updates.filter(ranGraphs).map(({ score }) => score)
   const last = scores.slice(-scoreWindow)
@@ -23,18 +24,17 @@ interface ShownTraining {
   readonly progress: Progress
   readonly isSimulated: boolean
   readonly caps: BudgetSettings
-  /** The run's folder. */
   readonly folder: string
 }
 
-/** Shows a training: the checks before it, then a bar with score, tokens and money. */
+/** Shows a training: the checks first, then a bar with score, tokens and cost. */
 export class TrainingView {
   readonly #shown: ShownTraining
   #done = 0
   #spent: Spent | undefined
-  /** Over all resumes. */
+  /** Of the whole run, before and after resumes. */
   updates: UpdateRecord[] = []
-  /** Whether the run's folder exists by now. */
+  /** Whether the run folder exists. */
   hasStarted = false
 
   constructor(shown: ShownTraining) {
@@ -75,7 +75,7 @@ export class TrainingView {
     progress.start(updates, isSimulated ? 'training (simulated)' : 'training', done)
     if (inFlight > 0)
       this.note(
-        `Calls in flight when the run last ended: ${inFlight}. Those whose answers are still needed are made again.`,
+        `${counted(inFlight, 'call was', 'calls were')} in flight when the run last stopped. Those still needed are made again.`,
       )
   }
 
@@ -94,7 +94,7 @@ export class TrainingView {
       ...(lastScore && {
         score: field(`score ${lastScore.mean.toFixed(3)} (mean of ${lastScore.n})`, lastScore.mean),
       }),
-      // The label says already that it is simulated.
+      // The label already says that it is simulated.
       money: field(
         isSimulated ? 'free' : moneyText(spent, caps, false),
         cost === 'unpriced' ? null : cost.amount,
@@ -111,7 +111,7 @@ function amountOf(amount: number, cap: number | undefined, shown: (amount: numbe
   return cap === undefined ? shown(amount) : `${shown(amount)} of ${shown(cap)}`
 }
 
-/** What was spent, and of how much. */
+/** The money spent, and its cap. */
 export function moneyText(
   { cost }: Pick<Spent, 'cost'>,
   { cost: cap }: BudgetSettings,

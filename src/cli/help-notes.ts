@@ -1,0 +1,50 @@
+import type { Option } from 'commander'
+import { commandLines, type DescribedCommand } from './display/command-lines.ts'
+import { screenOf, wrapText } from './display/screen.ts'
+
+interface HelpNotes {
+  readonly examples: readonly DescribedCommand[]
+  /** One paragraph each. */
+  readonly notes?: readonly string[]
+}
+
+/** Examples and notes for the end of a command's `--help`. Commander wraps only what it writes itself. */
+export function helpNotes({ examples, notes = [] }: HelpNotes): () => string {
+  return () => {
+    const screen = screenOf(process.stdout)
+    // Commander assumes 80 columns for a pipe, too.
+    const columns = Number.isFinite(screen.columns) ? Math.min(screen.columns, 100) : 80
+    const paragraphs = notes.flatMap((note) => ['', wrapText(note, { columns })])
+    return `\n${screen.text(['Examples:', commandLines(examples, { columns }), ...paragraphs])}`.trimEnd()
+  }
+}
+
+/** Commander's own also shows `(default: false)` for every switch, and quotes choices. */
+export function describeOption({ description, argChoices, defaultValue, envVar }: Option): string {
+  const remarks = [
+    argChoices?.join(', '),
+    defaultValue !== undefined &&
+      defaultValue !== false &&
+      defaultValue.length !== 0 &&
+      `default: ${defaultValue}`,
+    envVar && `or $${envVar}`,
+  ].filter(Boolean)
+  return remarks.length === 0 ? description : `${description} (${remarks.join('; ')})`
+}
+
+/** For commands that exit with more than 0, 1 and 2. */
+export const exitCodeNote =
+  'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cap reached, 4 below --threshold, 5 model refused, 6 disk problem, 7 model or sandbox unavailable, 130 interrupted. `magic --help` explains them.'
+
+/** For `magic --help`. */
+export const exitCodeTable = `
+Exit codes:
+  0    done
+  1    failed, or no valid answer
+  2    wrong usage, configuration or input
+  3    stopped at a cap (resumable)
+  4    score below --threshold
+  5    the model refused: key, money or permission
+  6    disk full, read-only or broken (resumable)
+  7    model unreachable, or sandbox failing (resumable)
+  130  interrupted (resumable)`
