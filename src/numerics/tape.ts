@@ -116,7 +116,8 @@ export class Tape {
 
   /** Adds one row to all rows. */
   bias(bias: Tensor, into: Tensor): Tensor {
-    return this.gather(bias, this.indices(new Int32Array(into.rows)), into)
+    // The bias is row 0 of its tensor, and a float 0 has the bits of the integer 0.
+    return this.gather(bias, { pointer: this.workspace.zeros(into.rows), length: into.rows }, into)
   }
 
   /** Adds x ⊙ factors; the factors are constants. */

@@ -25,11 +25,13 @@ export class Workspace {
   // The first bytes stay unused, so that no tensor has address 0, which means "absent" to the kernels.
   #top = 1024
   #floats: Float32Array
+  #integers: Int32Array
 
   constructor(chosen: Arithmetic = arithmetic) {
     this.arithmetic = chosen
     this.kernels = instantiateKernels(chosen)
     this.#floats = new Float32Array(this.kernels.memory.buffer)
+    this.#integers = new Int32Array(this.kernels.memory.buffer)
   }
 
   /** All memory as floats. Valid until the next allocation: growing the memory moves it. */
@@ -57,6 +59,7 @@ export class Workspace {
       // Growing copies nothing but invalidates views; a generous step keeps it rare.
       memory.grow(Math.ceil(Math.max(missing, 1 << 20) / pageBytes))
       this.#floats = new Float32Array(memory.buffer)
+      this.#integers = new Int32Array(memory.buffer)
     }
     this.#top = top
     return pointer
@@ -71,7 +74,7 @@ export class Workspace {
   /** Writes an index list and gives its address. */
   indices(list: ArrayLike<number>): number {
     const pointer = this.allocate(list.length)
-    new Int32Array(this.kernels.memory.buffer, pointer, list.length).set(list)
+    this.#integers.set(list, pointer >> 2)
     return pointer
   }
 

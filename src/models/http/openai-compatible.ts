@@ -47,11 +47,7 @@ export class OpenAICompatibleModel implements ChatModel {
   }
 
   async #exchange(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
-    const { apiKey, baseURL, model, deadlineMs = 120_000, maxBodyBytes = 8 * 1024 * 1024 } = this.#settings
-    const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-    if (apiKey !== undefined) headers.authorization = apiKey.bearerFor(baseURL.origin)
-    const body = completionBody(model, this.#settings, request)
-    const answer = await post(this.#pool, this.#path, headers, body, { deadlineMs, maxBodyBytes }, signal)
+    const answer = await this.#send(request, signal)
     if ('kind' in answer)
       return { ...this.#failure(answer.kind, answer.message, answer.status), unsent: answer.unsent }
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
@@ -73,6 +69,15 @@ export class OpenAICompatibleModel implements ChatModel {
     const kind = spent === 'quota_exhausted' ? spent : 'bad_response'
     const what = `${problem} (${answer.contentType || 'untyped'})`
     return { ...this.#failure(kind, what, answer.status), usage: usage.usage }
+  }
+
+  /** Not async: a frame that waits for the answer would keep the body in memory until it comes. */
+  #send(request: ChatRequest, signal?: AbortSignal) {
+    const { apiKey, baseURL, model, deadlineMs = 120_000, maxBodyBytes = 8 * 1024 * 1024 } = this.#settings
+    const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+    if (apiKey !== undefined) headers.authorization = apiKey.bearerFor(baseURL.origin)
+    const body = completionBody(model, this.#settings, request)
+    return post(this.#pool, this.#path, headers, body, { deadlineMs, maxBodyBytes }, signal)
   }
 
   /** A status other than 2xx. */
