@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { paperLimits } from '../sandbox/limits.ts'
+import { patientLimits } from '../../test/attacks/attacks.ts'
 import { SandboxPool } from '../sandbox/pool.ts'
 import { runCase } from '../sandbox/program/run-tests.ts'
 import { equalsExpected } from './equality.ts'
@@ -194,12 +194,13 @@ def verdicts(source, texts):
 `
 
 test('equality is that of Python, for each returned value and each expected one', async () => {
-  await new SandboxPool().job(undefined, async (job) => {
+  // All cases are one job, which may take its time.
+  await new SandboxPool({ infrastructureSeconds: 600 }).job(undefined, async (job) => {
     const sandbox = await job.open()
     const call = async (entry: string, ...given: unknown[]) => {
       const work = { mode: 'function', source: program, preamble: [], method: false, entry } as const
       const json = given.map((argument) => JSON.stringify(argument))
-      const { message } = await runCase(sandbox, { ...work, arguments: json }, paperLimits)
+      const { message } = await runCase(sandbox, { ...work, arguments: json }, patientLimits)
       if (message === undefined || !('value' in message)) throw new Error(JSON.stringify(message))
       return decodePlain(message.value)!
     }

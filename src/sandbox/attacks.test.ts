@@ -4,11 +4,10 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Attack, attacks, honest } from '../../test/attacks/attacks.ts'
 import { isOpenToAll } from '../../test/attacks/open-to-all.ts'
-import { runAttack } from '../../test/attacks/run-attacks.ts'
+import { openPool, runAttack } from '../../test/attacks/run-attacks.ts'
 import { oneAtATime } from '../../test/one-at-a-time.ts'
 import type { CaseReport } from './case.ts'
 import { paperLimits } from './limits.ts'
-import { SandboxPool } from './pool.ts'
 
 const here = (attack: Attack) => attack.only === undefined || attack.only === process.arch
 
@@ -25,7 +24,7 @@ function expectHeld(attack: Attack, report: CaseReport): void {
 oneAtATime()
 
 describe('as the user of the tests', () => {
-  const pool = new SandboxPool({ concurrency: 2 })
+  const pool = openPool()
   test.concurrent.each(attacks.filter(here))('$name', async (attack) =>
     expectHeld(attack, await runAttack(pool, attack)),
   )
@@ -60,7 +59,7 @@ describe.skipIf(process.getuid?.() !== 0 || !isOpenToAll(runner) || !isOpenToAll
 
     test('gets the same order of a set and the same random numbers as root', async () => {
       const same = honest.find((attack) => attack.name.startsWith('the same order'))!
-      const report = await runAttack(new SandboxPool(), same)
+      const report = await runAttack(openPool(), same)
       expect(reports[same.name]!.stdout).toBe(report.stdout)
     })
   },

@@ -6,4 +6,7 @@ test('a program had to wait for a core if it was at work and the machine is busy
   expect(hadToWait(0.4, 3, 1.5)).toBe(false)
   // It slept.
   expect(hadToWait(0.02, 3, 8)).toBe(false)
+  // Among fifty that want a core, nobody gets a tenth of one.
+  expect(hadToWait(0.05, 3, 50)).toBe(true)
+  expect(hadToWait(0.02, 3, 50)).toBe(false)
 })

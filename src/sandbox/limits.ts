@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
 /** What one case of a program may use. Starting the sandbox does not count. */
@@ -25,13 +26,21 @@ export const infrastructureSeconds = 30
 export const stretchedSecond = 4
 
 /**
- * Whether a program met its limit of wall-clock time because it had to wait for a core: it was at work, not asleep, and more
- * than twice as many processes want to run here as there are cores.
+ * Whether a program met its limit of wall-clock time because it had to wait for a core: more than twice as many processes want
+ * to run here as there are cores, and it was not asleep, but had a tenth of a core or half of its fair share.
  */
-export function hadToWait(
-  cpuSeconds: number,
-  wallSeconds: number,
-  load = loadavg()[0]! / availableParallelism(),
-): boolean {
-  return load > 2 && cpuSeconds > wallSeconds / 10
+export function hadToWait(cpuSeconds: number, wallSeconds: number, load = loadPerCore()): boolean {
+  return load > 2 && cpuSeconds > wallSeconds * Math.min(0.1, 0.5 / load)
+}
+
+/** Processes that want to run, per core: on average over the last minute, or now if there are more. */
+function loadPerCore(): number {
+  let now = 0
+  try {
+    // 0.20 0.18 0.12 running/all last
+    now = Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0)
+  } catch {
+    // Not Linux.
+  }
+  return Math.max(loadavg()[0]!, now) / availableParallelism()
 }

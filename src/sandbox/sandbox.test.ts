@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { patientLimits } from '../../test/attacks/attacks.ts'
 import { descendants, gone, saysItRuns } from '../../test/attacks/processes.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
@@ -20,7 +21,7 @@ describe('a sandbox', () => {
     const seen = new Set<string>()
     for (let number = 0; number < 5; number += 1) {
       const stdin = `${number}\n`
-      const report = await sandbox.run({ mode: 'script', source, stdin }, paperLimits).ended
+      const report = await sandbox.run({ mode: 'script', source, stdin }, patientLimits).ended
       const [modules, echoed] = report.stdout.split(' ')
       expect({ end: report.end, code: report.code, echoed }).toEqual({
         end: 'exit',
@@ -37,19 +38,21 @@ describe('a sandbox', () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const stdin = 'é'.repeat(2_000_000)
     const reads = { mode: 'script', source: 'print(len(open(0).read()))', stdin } as const
-    expect((await sandbox.run(reads, paperLimits).ended).stdout).toBe('2000000\n')
+    expect((await sandbox.run(reads, patientLimits).ended).stdout).toBe('2000000\n')
     const ignores = { ...reads, source: 'print(1)' }
-    expect((await sandbox.run(ignores, paperLimits).ended).stdout).toBe('1\n')
+    expect((await sandbox.run(ignores, patientLimits).ended).stdout).toBe('1\n')
     await sandbox.close()
   })
 
   test('carries lone surrogates in programs and input without harm', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
-    const report = await sandbox.run({ mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' }, paperLimits)
-      .ended
+    const report = await sandbox.run(
+      { mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' },
+      patientLimits,
+    ).ended
     expect(report.code).toBe(1)
     expect(report.stderr).toContain('UnicodeEncodeError')
-    const next = await sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, paperLimits).ended
+    const next = await sandbox.run({ mode: 'script', source: 'print(1)', stdin: '' }, patientLimits).ended
     expect(next.stdout).toBe('1\n')
     await sandbox.close()
   })
@@ -68,7 +71,7 @@ describe('a sandbox', () => {
 
   test('leaves no process behind when it closes', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
-    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 600 })
+    const running = sandbox.run(sleep, patientLimits)
     await running.message()
     const pids = descendants(process.pid)
     expect(pids.length).toBeGreaterThanOrEqual(3)
@@ -83,7 +86,7 @@ describe('a sandbox', () => {
     ['zygote', -2],
   ])('whose %s is killed gives no report, and that is known', async (_, place) => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
-    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 600 })
+    const running = sandbox.run(sleep, patientLimits)
     await running.message()
     const pids = descendants(process.pid)
     process.kill(pids.at(place)!, 'SIGKILL')
@@ -94,18 +97,23 @@ describe('a sandbox', () => {
     await sandbox.close()
   })
 
-  test.each([
-    ['runner', -3],
-    ['zygote', -2],
-  ])('whose %s is stopped is given up after a while', async (_, place) => {
-    const sandbox = await Sandbox.start(await findSandboxHost(), false)
-    const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 2 })
-    await running.message()
-    const pids = descendants(process.pid)
-    process.kill(pids.at(place)!, 'SIGSTOP')
-    expect((await running.ended).end).toBe('late')
-    await sandbox.close()
-    expect(await gone(pids)).toBe(true)
+  test('whose runner or zygote is stopped is given up after a while', async () => {
+    const giveUp = async (place: number) => {
+      const sandbox = await Sandbox.start(await findSandboxHost(), false)
+      // Long enough for the program to begin on a busy machine.
+      const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 8 })
+      await running.message()
+      const pids = descendants(process.pid)
+      process.kill(pids.at(place)!, 'SIGSTOP')
+      return { ended: running.ended, pids, sandbox }
+    }
+    // One after the other, as the youngest processes are meant, but they are waited for together.
+    const [runner, zygote] = [await giveUp(-3), await giveUp(-2)]
+    for (const { ended, pids, sandbox } of [runner, zygote]) {
+      expect((await ended).end).toBe('late')
+      await sandbox.close()
+      expect(await gone(pids.slice(-5))).toBe(true)
+    }
   })
 
   test('dies with the process that started it, even by kill -9', async () => {
@@ -141,12 +149,12 @@ describe('a pool', () => {
   })
 
   test('ends a job that is aborted, with the reason given, and its sandboxes', async () => {
-    const pool = new SandboxPool({ concurrency: 1 })
+    const pool = new SandboxPool({ concurrency: 1, infrastructureSeconds: 600 })
     const controller = new AbortController()
     const reason = new Error('enough')
     const started = Promise.withResolvers<unknown>()
     const first = pool.job(controller.signal, async (job) => {
-      const running = (await job.open()).run(sleep, { ...paperLimits, wallSeconds: 600 })
+      const running = (await job.open()).run(sleep, patientLimits)
       started.resolve(await running.message())
       return running.ended
     })
@@ -190,7 +198,7 @@ describe('a pool', () => {
 })
 
 describe('a job whose sandbox fails', () => {
-  const pool = new SandboxPool({ concurrency: 1 })
+  const pool = new SandboxPool({ concurrency: 1, infrastructureSeconds: 600 })
   afterAll(() => pool.close())
   /** Runs a program; `harm` gets the processes of its sandbox, the program last, in every attempt. */
   async function run(source: string, harm: (pids: readonly number[], attempt: number) => void) {
@@ -198,7 +206,8 @@ describe('a job whose sandbox fails', () => {
     const report = await pool.job(undefined, async (job) => {
       attempts += 1
       const sandbox = await job.open()
-      const running = sandbox.run({ mode: 'script', source, stdin: '' }, { ...paperLimits, wallSeconds: 30 })
+      const limits = { ...paperLimits, wallSeconds: 600 }
+      const running = sandbox.run({ mode: 'script', source, stdin: '' }, limits)
       await running.message()
       harm(descendants(process.pid), attempts)
       return running.ended

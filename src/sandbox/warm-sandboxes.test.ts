@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { patientLimits } from '../../test/attacks/attacks.ts'
 import { memorySearch } from '../../test/attacks/memory-search.ts'
 import { descendants, gone } from '../../test/attacks/processes.ts'
 import { oneAtATime } from '../../test/one-at-a-time.ts'
 import type { CaseReport } from './case.ts'
-import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -18,21 +18,19 @@ interface Ran extends CaseReport {
   readonly sandbox: Sandbox
 }
 
-function runIn(pool: SandboxPool, source: string, stdin = '', limits = paperLimits): Promise<Ran> {
+function runIn(pool: SandboxPool, source: string, stdin = ''): Promise<Ran> {
   return pool.job(undefined, async (job) => {
     const sandbox = await job.open()
-    return { ...(await sandbox.run({ mode: 'script', source, stdin }, limits).ended), sandbox }
+    return { ...(await sandbox.run({ mode: 'script', source, stdin }, patientLimits).ended), sandbox }
   })
 }
 
-// More than the paper's: a search of all memory takes a while on a busy machine.
-const patient = { ...paperLimits, cpuSeconds: 20, wallSeconds: 60 }
 const canary = () => `CANARY<${randomBytes(8).toString('hex')}>`
 
 let pool: SandboxPool
 beforeEach(() => {
   // One place, so that two jobs in a row get the same sandbox if it is kept, however long the machine takes between them.
-  pool = new SandboxPool({ concurrency: 1, idleSeconds: 600 })
+  pool = new SandboxPool({ concurrency: 1, idleSeconds: 600, infrastructureSeconds: 600 })
 })
 afterEach(() => pool.close())
 
@@ -124,7 +122,7 @@ describe('the next program in a sandbox', () => {
 
   test('finds nothing of an earlier one in all of its memory, files and descriptors', async () => {
     const secrets = [canary(), canary(), canary()]
-    const own = await runIn(pool, `${memorySearch}\nkept = input()\nprint(found())`, secrets[0], patient)
+    const own = await runIn(pool, `${memorySearch}\nkept = input()\nprint(found())`, secrets[0])
     // That the search does find what is there.
     expect(own.stdout).toBe(`['${secrets[0]!.slice(7, -1)}']\n`)
     const plant = `
@@ -139,9 +137,9 @@ class Named: pass
 Named.__name__ = kept[5][:24]
 raise ValueError(kept[6])
 `
-    const planted = await runIn(pool, plant, secrets[1], patient)
+    const planted = await runIn(pool, plant, secrets[1])
     expect(planted.stderr).toContain(secrets[1])
-    const later = await runIn(pool, `${memorySearch}\nprint(found())`, '', patient)
+    const later = await runIn(pool, `${memorySearch}\nprint(found())`)
     expect(later.sandbox).toBe(planted.sandbox)
     expect({ out: later.stdout, err: later.stderr }).toEqual({ out: '[]\n', err: '' })
   })
@@ -207,7 +205,7 @@ os._exit(0)
     ['makes a thread', 'import threading\nthreading.Thread(target=print).start()', 'exit'],
     ['writes too much', 'while True:\n    print("x" * 1000)', 'output'],
   ])('gets a fresh sandbox after one that %s', async (_, source, end) => {
-    const first = await runIn(pool, source, '', patient)
+    const first = await runIn(pool, source)
     expect(first.end).toBe(end)
     const second = await runIn(pool, 'print(6 * 7)')
     expect(second.sandbox).not.toBe(first.sandbox)
@@ -272,7 +270,7 @@ describe('a sandbox that waits', () => {
     await pool.job(undefined, async (job) => {
       sandbox = await job.open()
       for (let number = 0; number < 250; number += 1) {
-        await sandbox.run({ mode: 'compile', source: 'x = 1' }, paperLimits).ended
+        await sandbox.run({ mode: 'compile', source: 'x = 1' }, patientLimits).ended
       }
       expect(sandbox.isClean).toBe(true)
     })
@@ -289,7 +287,7 @@ describe('a sandbox that waits', () => {
   test('is never one whose case is still under way', async () => {
     const first = await pool.job(undefined, async (job) => {
       const sandbox = await job.open()
-      sandbox.run({ mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' }, paperLimits)
+      sandbox.run({ mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' }, patientLimits)
       return sandbox
     })
     const second = await runIn(pool, 'print(6 * 7)')

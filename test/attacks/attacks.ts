@@ -1,6 +1,10 @@
 // Programs that try to get out, stay, or take more than their share, and what has to come of each. They must never be
 // run without the sandbox: some of them stop a machine.
 import type { CaseReport } from '../../src/sandbox/case.ts'
+import { type Limits, paperLimits } from '../../src/sandbox/limits.ts'
+
+/** Limits of time that nothing honest meets, however busy the machine is. The others are the paper's. */
+export const patientLimits: Limits = { ...paperLimits, cpuSeconds: 60, wallSeconds: 600 }
 
 export interface Attack {
   readonly name: string

@@ -2,17 +2,23 @@
 import type { CaseReport } from '../../src/sandbox/case.ts'
 import { paperLimits } from '../../src/sandbox/limits.ts'
 import { SandboxPool } from '../../src/sandbox/pool.ts'
-import { type Attack, attacks, honest } from './attacks.ts'
+import { type Attack, attacks, honest, patientLimits } from './attacks.ts'
+
+export function openPool(): SandboxPool {
+  return new SandboxPool({ concurrency: 2, infrastructureSeconds: 600 })
+}
 
 export function runAttack(pool: SandboxPool, attack: Attack): Promise<CaseReport> {
+  // Only what is about time may meet a limit of time.
+  const limits = attack.end === 'time' || attack.end === 'wall' ? paperLimits : patientLimits
   return pool.job(undefined, async (job) => {
     const sandbox = await job.open({ writableTmp: attack.tmp === 'writable' })
-    return sandbox.run({ mode: 'script', source: attack.source, stdin: '' }, paperLimits).ended
+    return sandbox.run({ mode: 'script', source: attack.source, stdin: '' }, limits).ended
   })
 }
 
 if (import.meta.main) {
-  const pool = new SandboxPool({ concurrency: 2 })
+  const pool = openPool()
   const here = [...attacks, ...honest].filter(
     (attack) => attack.only === undefined || attack.only === process.arch,
   )

@@ -234,7 +234,7 @@ export interface TraceReport {
 
 /** Runs the enumeration, and so many pairs of programs of which the first leaves and the second looks. */
 export async function traceReport(pairs: number): Promise<TraceReport> {
-  const pool = new SandboxPool({ concurrency: 1 })
+  const pool = new SandboxPool({ concurrency: 1, idleSeconds: 600, infrastructureSeconds: 600 })
   const limits = { ...paperLimits, cpuSeconds: 60, wallSeconds: 120, memoryBytes: 2 ** 30 }
   const run = (source: string, stdin: string, writableTmp = false) =>
     pool.job(undefined, async (job) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { patientLimits } from '../../../test/attacks/attacks.ts'
 import { SandboxPool } from '../pool.ts'
 import { ProgramSandbox } from '../program-sandbox.ts'
 import { equalOutputs } from './output-equality.ts'
@@ -94,8 +95,8 @@ test('agrees with Python on generated pairs of lines', async () => {
     ),
   )
   const pairs = fc.sample(near, { numRuns: 2000, seed: 1 })
-  const programs = new ProgramSandbox(new SandboxPool())
-  const report = await programs.run(reference, JSON.stringify(pairs))
+  const programs = new ProgramSandbox(new SandboxPool({ infrastructureSeconds: 600 }))
+  const report = await programs.run(reference, JSON.stringify(pairs), undefined, patientLimits)
   expect(report.stderr).toBe('')
   const expected = report.stdout.trim().split('\n')
   const different = pairs.filter(
