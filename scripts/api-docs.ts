@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildTypes } from './build-types.ts'
 
-/** As the extractor writes it. */
+/** The extractor's format. */
 interface ApiItem {
   readonly kind: string
   readonly name?: string
@@ -25,7 +25,7 @@ not here may change without notice.
 
 export const apiPage = () => readFileSync(page, 'utf8')
 
-/** The page, from the data that `buildTypes` writes. */
+/** Makes the page from the data that `buildTypes` writes. */
 export function makeApiPage(model: string): string {
   const { members } = JSON.parse(readFileSync(model, 'utf8')) as ApiItem
   const rooms = Map.groupBy(members?.[0]?.members ?? [], roomOf)
@@ -36,7 +36,7 @@ export function makeApiPage(model: string): string {
   return `${introduction}${sections.join('')}`
 }
 
-/** The first folder below the temporary one that the declarations were made in. */
+/** The first folder below the temporary one where the declarations were made. */
 function roomOf({ fileUrlPath = '' }: ApiItem): string {
   const [, ...path] = fileUrlPath.replace(/^build\//, '').split('/')
   return path.length > 1 ? path[0]! : 'general'
@@ -49,7 +49,7 @@ function entry(item: ApiItem): string {
 
 function declaration(item: ApiItem): string {
   const head = excerpt(item).replace(/^export (?:declare )?/, '')
-  // What is protected is for the sources alone.
+  // Protected members are for our own sources only.
   const members = (item.members ?? []).filter(
     (member) => member.kind !== 'Constructor' && !excerpt(member).startsWith('protected '),
   )
@@ -68,7 +68,7 @@ function excerpt({ excerptTokens = [] }: ApiItem): string {
     .trim()
 }
 
-/** Types that a schema implies are long, and told in the settings' tables. */
+/** Types inferred from schemas are long, and the settings' tables describe them. */
 function shortened(text: string): string {
   return text.length <= 600 || !text.includes('z.Zod') ? text : `${text.slice(0, text.indexOf('<') + 1)}…>`
 }

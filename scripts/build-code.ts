@@ -6,7 +6,7 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
 
-/** Chunks lie at the top of dist/, files beside the sources in the same folders as in src/. */
+/** Chunks go to the top of dist/, data files into the same folders as in src/. */
 const filesBesideSources: Plugin = {
   name: 'files-beside-sources',
   transform(code, id) {
@@ -16,13 +16,13 @@ const filesBesideSources: Plugin = {
   },
 }
 
-/** Nobody debugs the bundled packages here; mapping them would double the maps. */
+/** Source maps of bundled packages would double the maps, and nobody debugs those packages here. */
 const noMapsOfPackages: Plugin = {
   name: 'no-maps-of-packages',
   transform: (code, id) => (id.includes('/node_modules/') ? { code, map: { mappings: '' } } : null),
 }
 
-/** Undici's entry loads all of it: mocks, caches, WebSocket. */
+/** Undici's main entry would load everything: mocks, caches, WebSocket. */
 const poolOfUndici: Plugin = {
   name: 'pool-of-undici',
   resolveId: (id) => (id === 'undici' ? '\0undici' : null),
@@ -36,7 +36,7 @@ const poolOfUndici: Plugin = {
       : null,
 }
 
-/** What Node 20 lacks. A static import of it would fail before `bin/supported-node.js` can say why. */
+/** Modules that Node 20 lacks. A static import would fail before `bin/supported-node.js` can say why. */
 const newerParts: Readonly<Record<string, string>> = {
   'node:sqlite': "export const { DatabaseSync } = process.getBuiltinModule('node:sqlite')",
   'node:zlib':
@@ -49,10 +49,7 @@ const newerPartsOfNode: Plugin = {
   load: (id) => newerParts[id.slice(1)] ?? null,
 }
 
-/**
- * Bundles everything but zod, so that an installation is two packages. Zod is not bundled because users hand us schemas
- * of their own.
- */
+/** Bundles everything except zod, so that an installation is two packages. Zod stays separate because users pass us schemas. */
 export async function buildCode(out: string): Promise<void> {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const external = Object.keys({ ...dependencies, ...peerDependencies })
@@ -65,7 +62,7 @@ export async function buildCode(out: string): Promise<void> {
     },
     platform: 'node',
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
-    // Older versions of Node must be able to parse it, so that they can be told that they are too old.
+    // Older versions of Node must be able to parse it, or they could not say that they are too old.
     transform: { target: 'es2022' },
     plugins: [filesBesideSources, newerPartsOfNode, poolOfUndici, noMapsOfPackages],
   })
@@ -75,9 +72,9 @@ export async function buildCode(out: string): Promise<void> {
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
     comments: false,
-    // What many commands share lies in one file: a hundred small ones would take a block each.
+    // Shared code goes into one file: a hundred small ones would take a disk block each.
     codeSplitting: { groups: [{ name: 'shared', test: /\/src\//, minShareCount: 6 }] },
-    // Without it an installation would pass 15 MB; names stay, and the maps lead back.
+    // Keeps the installation below 15 MB; names stay, and source maps lead back.
     minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
   })
   await bundle.close()
@@ -86,18 +83,18 @@ export async function buildCode(out: string): Promise<void> {
   const chunks = output.filter((one) => one.type === 'chunk')
   for (const { fileName, code } of chunks)
     if (fileName.includes('/') && code.includes('import.meta'))
-      throw new Error(`${fileName} looks for files beside it, but it is not at the top of dist/.`)
+      throw new Error(`${fileName} reads files beside it, but is not at the top of dist/.`)
   writeFileSync(join(out, 'index.js'), "import '../bin/supported-node.js'\nexport * from './api.js'\n")
   writeFileSync(join(out, 'third-party-licenses.txt'), licenses(chunks))
 }
 
-/** A stack trace needs files and lines; the sources themselves would be half of the package. */
+/** Stack traces need files and lines only; the sources would be half of the package. */
 function withoutSources(file: string): void {
   const { sourcesContent: _, ...map } = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify(map))
 }
 
-/** The licences of what is bundled, as they ask for it. */
+/** The licences of the bundled packages, as they require. */
 function licenses(chunks: readonly OutputChunk[]): string {
   const folders = chunks
     .flatMap(({ moduleIds }) => moduleIds)

@@ -6,11 +6,10 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-ex
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Where to write what. */
 interface TypesOutput {
-  /** All declarations that the public names need, in one file. */
+  /** File for all declarations of the public names. */
   readonly declarations?: string | undefined
-  /** The same with their comments as data, for the API reference. */
+  /** File for the same as data, with comments, for the API reference. */
   readonly model?: string | undefined
 }
 
@@ -41,13 +40,13 @@ export function buildTypes({ declarations, model }: TypesOutput): void {
       packageJsonFullPath: join(root, 'package.json'),
     })
     if (!Extractor.invoke(configuration, { localBuild: true }).succeeded)
-      throw new Error('The declarations could not be gathered.')
+      throw new Error('Cannot collect the declarations.')
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** The extractor has a compiler of its own, which need not understand our settings. */
+/** The extractor has its own compiler, which may not understand our settings. */
 const compilerOptions = {
   target: 'es2022',
   module: 'nodenext',

@@ -1,5 +1,5 @@
-// npm run build: the package as it is published, in dist/. MAGIC_API_MODEL names a file for the data of the API reference, which
-// comes from the same work.
+// npm run build: makes the package in dist/. MAGIC_API_MODEL names a file for the data of the API reference, which the same
+// work produces.
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +14,6 @@ rmSync(out, { recursive: true, force: true })
 await buildCode(out)
 await buildView({ root: join(root, 'view'), logLevel: 'warn' })
 buildTypes({ declarations: join(out, 'index.d.ts'), model: process.env['MAGIC_API_MODEL'] })
-// What the sources read at run time.
+// Files that the sources read at run time.
 for (const file of globSync('src/**/{*.{wasm,py,yaml,css},init-template/*}', { cwd: root }))
   cpSync(join(root, file), join(root, file.replace(/^src/, 'dist')))

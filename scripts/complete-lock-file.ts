@@ -1,6 +1,6 @@
-// npm run lock: a registry mirror that carries only some platforms' packages makes npm leave the others out of the lock
-// file, and `npm ci` then refuses it. This adds what is missing, with the platform that the package's name tells, so that
-// the same lock file installs everywhere.
+// npm run lock: with a registry mirror that carries only some platforms' packages, npm leaves the others out of the lock
+// file, and `npm ci` then rejects it. This adds the missing ones, with the platform taken from the package's name, so that
+// the lock file installs everywhere.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 interface LockedPackage {
@@ -47,7 +47,7 @@ for (const [parentPath, parent] of Object.entries(lock.packages)) {
     const nested = `${parentPath}/node_modules/${name}`
     const top = `node_modules/${name}`
     if (nested in lock.packages || top in lock.packages) continue
-    // Only exact versions are known without the registry; a range is that of a package for one platform all the same.
+    // Without the registry, only exact versions are known.
     const exact = version.replace(/^[~^]/, '')
     const words = name.split(/[^a-z0-9]+/)
     const os = name === 'fsevents' ? ['darwin'] : systems.filter((system) => words.includes(system))
@@ -66,4 +66,4 @@ for (const [parentPath, parent] of Object.entries(lock.packages)) {
 const sorted = Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 lock.packages = Object.fromEntries(sorted)
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
-console.log(`${added} packages of other platforms added`)
+console.log(`Added ${added} packages of other platforms.`)

@@ -1,9 +1,9 @@
 // npm run docs:organisations -- [--seeds 0..4] [--sets mmlu_pro,gsm8k] [--only names] [--questions 250] [--out folder]
 //   [--data folder] [--done] [--write]
 //
-// Every system on the simulated model, in this process, over two task sets and several seeds. Each system, set and seed is a file
-// in the folder. Repeat the command to go on after a stop, or start it several times: processes divide the work among them. When
-// all is there, it prints the table; --write puts it into docs/organisations.md, --done runs nothing and takes what is there.
+// Runs every system on the simulated model, in this process, over two task sets and several seeds. Each system, set and seed is a
+// file in the folder. Repeat the command to continue after a stop, or start it several times to share the work. When everything is
+// done, it prints the table; --write puts it into docs/organisations.md, --done runs nothing and uses what is there.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -41,7 +41,7 @@ const store = new CellStore({
   questions: Number(values.questions),
 })
 
-// Seed by seed, so that what is done early can be compared.
+// Seed by seed, so that early results can be compared.
 if (!values.done)
   for (const seed of seeds)
     for (const system of systems) for (const tasks of sets) await store.make(system, tasks, seed)

@@ -14,7 +14,7 @@ export const outputSchemas: Readonly<Record<string, z.ZodType>> = {
   ...useSchemas,
 }
 
-/** What a schema is of, where that is more than the words of its name. */
+/** Titles of schemas whose name does not say enough. */
 const titles: Readonly<Record<string, string>> = {
   'show-runs': 'magic show --json',
   show: 'magic show RUN --json',

@@ -13,7 +13,7 @@ const tables: Readonly<Record<string, readonly Setting[]>> = {
   concurrency: settingsOf(runSettings.concurrency).map((setting) => ({ ...setting, key: 'concurrency' })),
 }
 
-/** The page with its tables made anew. */
+/** The page with fresh tables. */
 export function withTables(text: string): string {
   return Object.entries(tables).reduce((made, [name, settings]) => {
     const [start, end] = [`<!-- settings: ${name} -->\n`, '<!-- end -->']

@@ -1,6 +1,6 @@
-// A policy as a language model of the AI SDK, in the app's own process: no server is needed.
+// A policy as an AI SDK language model inside your app: no server needed.
 //   npm run example examples/ai-sdk-app/main.ts         (in a checkout)
-//   npm install ai && node main.ts                       (where magic-agents is installed)
+//   npm install ai && node main.ts                       (with magic-agents installed)
 import { fileURLToPath } from 'node:url'
 import { generateText, streamText } from 'ai'
 import {
@@ -16,7 +16,7 @@ import {
 const set = await ownTaskSet({
   files: fileURLToPath(new URL('../csv-questions/questions.csv', import.meta.url)),
 })
-// For a real one: openModel({ preset: 'deepseek' }) with its key in DEEPSEEK_API_KEY.
+// For a real model, use openModel({ preset: 'deepseek' }) with its key in DEEPSEEK_API_KEY.
 const simulated = await openSimulated({ tasks: knownTasks(set) })
 const folder = 'runs/ai-sdk-app'
 // A small network is enough for a few questions.
@@ -27,14 +27,14 @@ console.log(`training ${status}`)
 const model = organisedModel({ policy: await loadPolicy(folder), model: simulated.model })
 const prompt = 'What do 3 pens at 2 coins each cost?'
 
-// Usage is the sum over all calls behind the answer; `providerMetadata.magic` has graph, cost and trace.
+// Usage is the sum over all calls behind the answer. `providerMetadata.magic` has graph, cost and trace.
 const { text, usage } = await generateText({ model, prompt })
 console.log(`answer ${text}, ${usage.totalTokens} tokens (simulated)`)
 
-// A stream tells as raw chunks what the policy builds and which agents work, and then has the answer as text.
+// A stream first reports, as raw chunks, what the policy builds and which agents work; then comes the answer as text.
 const stream = streamText({
   ...{ model, prompt, includeRawChunks: true },
-  // What the answer must look like; as the run's questions ask for it by default.
+  // The form of the answer; by default that of the run's questions.
   providerOptions: { magic: { contract: 'number' } },
 })
 for await (const part of stream.fullStream) {

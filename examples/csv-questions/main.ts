@@ -1,6 +1,6 @@
-// Your own questions in a CSV file: train on some of them, prove it on the others, ask something new.
+// Your own questions from a CSV file: train on some, test on the others, ask something new.
 //   npm run example examples/csv-questions/main.ts      (in a checkout)
-//   node main.ts                                         (where magic-agents is installed)
+//   node main.ts                                         (with magic-agents installed)
 // The command line does the same: magic train questions.csv --name csv && magic eval csv
 import { fileURLToPath } from 'node:url'
 import {
@@ -17,8 +17,8 @@ import {
 
 const set = await ownTaskSet({ files: fileURLToPath(new URL('questions.csv', import.meta.url)) })
 
-// The simulated model knows these answers and errs by written rules: everything but the intelligence is real. For a real
-// one: openModel({ preset: 'deepseek' }) with its key in DEEPSEEK_API_KEY, and a cap: budget: { cost: 5 }.
+// The simulated model knows these answers and makes mistakes by published rules. For a real model, use
+// openModel({ preset: 'deepseek' }) with its key in DEEPSEEK_API_KEY, and a cap: budget: { cost: 5 }.
 const simulated = await openSimulated({ tasks: knownTasks(set) })
 const { model } = simulated
 

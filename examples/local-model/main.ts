@@ -1,6 +1,6 @@
 // A model on your own machine: anything that speaks OpenAI's protocol, such as Ollama, vLLM or llama.cpp.
 //   ollama pull qwen3 && npm run example examples/local-model/main.ts
-// Without one, the simulated model stands in as such a server:
+// To try it without one, use the simulated model as the server:
 //   npm run -s magic -- simulate --port 8099
 //   LOCAL_URL=http://127.0.0.1:8099/v1 LOCAL_MODEL=simulated npm run example examples/local-model/main.ts
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ const set = await ownTaskSet({
   files: fileURLToPath(new URL('../csv-questions/questions.csv', import.meta.url)),
 })
 
-// A machine of one's own answers few calls at once, and they cost nothing but time.
+// A local model handles few concurrent calls, and they cost only time.
 const folder = 'runs/local-model'
 const { status, spent } = await train({
   ...{ set, model, folder, concurrency: 4, budget: { minutes: 60 } },

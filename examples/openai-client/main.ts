@@ -1,7 +1,7 @@
-// A policy behind `magic serve`, asked with the official `openai` client, plain and streaming.
+// Calls a policy behind `magic serve` with the official `openai` client, plain and streaming.
 //   npm run example examples/openai-client/main.ts      (in a checkout)
-//   npm install openai && node main.ts                   (where magic-agents is installed)
-// The server usually runs on its own: magic train questions.csv --name first && magic serve first
+//   npm install openai && node main.ts                   (with magic-agents installed)
+// Usually you start the server yourself: magic train questions.csv --name first && magic serve first
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -12,21 +12,21 @@ import OpenAI from 'openai'
 const magic = fileURLToPath(new URL('bin/magic.js', import.meta.resolve('magic-agents/package.json')))
 const questions = fileURLToPath(new URL('../csv-questions/questions.csv', import.meta.url))
 
-// On the simulated model; `--model deepseek` names a real one.
+// On the simulated model; add `--model deepseek` for a real one.
 const name = 'openai-client'
 const training = ['--name', name, '--preset', 'values', '--set', 'evaluations=20', 'hidden=32']
 await promisify(execFile)(process.execPath, [magic, 'train', questions, ...training])
 
-// Port 0 takes any free one. The server logs to standard error, a JSON object per line.
+// Port 0 picks a free one. The server logs JSON lines to standard error.
 const server = spawn(process.execPath, [magic, 'serve', name, '--port', '0', '--json'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 try {
   const started = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next()
-  if (started.done) throw new Error('magic serve did not start; the reason stands above.')
+  if (started.done) throw new Error('magic serve did not start; see the reason above.')
   const { baseURL } = JSON.parse(started.value) as { baseURL: string }
 
-  // The client wants a key; a server without a token takes any.
+  // The client requires a key; a server without a token accepts any.
   const client = new OpenAI({ baseURL, apiKey: 'none' })
   const messages = [{ role: 'user' as const, content: 'What do 3 pens at 2 coins each cost?' }]
   const completion = await client.chat.completions.create({ model: name, messages })
@@ -34,7 +34,7 @@ try {
     `answer ${completion.choices[0]?.message.content}, ${completion.usage?.total_tokens} tokens (simulated)`,
   )
 
-  // Chunks without choices tell what the policy builds and which agents work; then the answer comes as content.
+  // Chunks without choices report what the policy builds and which agents work; then the answer comes as content.
   const stream = await client.chat.completions.create({ model: name, messages, stream: true })
   for await (const chunk of stream) {
     const { progress } = (chunk as { magic?: { progress?: { type: string } } }).magic ?? {}
@@ -43,6 +43,6 @@ try {
     if (content) console.log(`streamed ${content}`)
   }
 } finally {
-  // It finishes what runs, then ends.
+  // The server finishes running requests, then exits.
   if (server.kill()) await once(server, 'exit')
 }

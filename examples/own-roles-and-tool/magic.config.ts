@@ -1,4 +1,4 @@
-// Roles of our own, one of which may use a tool of our own.
+// Our own roles, one of which may use our own tool.
 //   magic train --config examples/own-roles-and-tool/magic.config.ts --name tides
 //   magic ask tides "How many minutes after midnight is the first high water in Hamn on day 20 of the month?"
 import { defineConfig, defineLibrary } from 'magic-agents'

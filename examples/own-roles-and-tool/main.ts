@@ -1,4 +1,4 @@
-// Using the trained policy from code. The run's folder has roles, contract and settings; the tool's code comes from here.
+// Uses the trained policy from code. Roles, contract and settings come from the run folder; the tool's code comes from here.
 //   npm run example examples/own-roles-and-tool/main.ts
 import { loadPolicy, openModel, openSimulated, solve } from 'magic-agents'
 import { tideTable } from './tide-table.ts'
