@@ -8,6 +8,8 @@ export interface Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+  /** What ended it, if a signal did; of a process of its own. */
+  readonly signal?: string
 }
 
 export interface CommandLine {
@@ -41,7 +43,7 @@ export function magicProcess(
     const [file, ...rest] = [...around, process.execPath, script, ...words] as [string, ...string[]]
     execFile(file, rest, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
-      resolve({ code, stdout, stderr })
+      resolve({ code, stdout, stderr, ...(error?.signal && { signal: error.signal }) })
     })
   })
 }

@@ -1,10 +1,13 @@
 import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
 import { executeDrive } from '../src/execution/execute-drive.ts'
 import { executeGraph } from '../src/execution/execute-graph.ts'
+import type { Execution, ExecutionOptions } from '../src/execution/execution.ts'
 import { emptyToolbox, type Toolbox } from '../src/execution/toolbox.ts'
+import type { AgentGraph } from '../src/graph/agent-graph.ts'
 import { numericString } from '../src/library/answer-contract.ts'
 import { defineLibrary } from '../src/library/define-library.ts'
 import type { JsonObject } from '../src/library/json-value.ts'
+import type { Library } from '../src/library/library.ts'
 import type { Task } from '../src/library/task.ts'
 import { openOrganisation } from '../src/organisations/open-organisation.ts'
 import { isDriver, type OrganisationDefinition } from '../src/organisations/organisation.ts'
@@ -33,48 +36,85 @@ export interface AskedCall {
   readonly hears: readonly string[]
   readonly brief?: JsonObject
   readonly temperature: number
+  /** If it is not the execution's own. */
+  readonly model?: string
 }
 
 /** Numbers answer the task; an object is a whole control reply, or content with further fields. */
 export type Say = (call: AskedCall, earlier: readonly AskedCall[]) => unknown
+
+interface RunOptions {
+  readonly task?: Task
+  readonly seed?: number
+  readonly tools?: Toolbox
+  readonly library?: Library
+  /** Names of further models, which speak by the same script. */
+  readonly pool?: readonly string[]
+}
 
 /** Runs an organisation on one task with a model that says what the script says, and writes down every call in order. */
 export async function runOrganisation(
   definition: OrganisationDefinition,
   options: JsonObject,
   say: Say,
-  { task = sum, seed = 1, tools = emptyToolbox }: { task?: Task; seed?: number; tools?: Toolbox } = {},
+  given: RunOptions = {},
+) {
+  const { library = fiveRoles, seed = 1, task = sum, tools = emptyToolbox } = given
+  const opening = { library, profile: profileOf(tools), seed, encoder: async () => lexicalEncoder }
+  const { organisation, about } = await openOrganisation(definition, opening, options)
+  if (!isDriver(organisation))
+    return { ...(await runGraph(await organisation.graphFor(task), say, given)), about }
+  const run = await runScripted(say, given, (means) => executeDrive({ ...means, drive: organisation.drive }))
+  return { ...run, about }
+}
+
+/** The same for a graph. */
+export function runGraph(graph: AgentGraph, say: Say, given: RunOptions = {}) {
+  return runScripted(say, given, (means) => executeGraph({ ...means, graph }))
+}
+
+async function runScripted(
+  say: Say,
+  { task = sum, tools = emptyToolbox, library = fiveRoles, pool = [] }: RunOptions,
+  execute: (means: Omit<ExecutionOptions, 'graph'>) => Promise<Execution>,
 ) {
   const calls: AskedCall[] = []
-  const model = new ScriptedModel((heard) => {
-    const call = callOf(heard)
-    const said = say(call, [...calls])
-    calls.push(call)
-    return replyTo(heard, said)
-  })
-  const profile = { id: 'tests', tools: [...tools.tools.keys()] }
-  const means = { library: fiveRoles, profile, seed, encoder: async () => lexicalEncoder }
-  const { organisation, about } = await openOrganisation(definition, means, options)
-  const given = { task, library: fiveRoles, profile, contract: numericString, model, tools }
-  const execution = isDriver(organisation)
-    ? await executeDrive({ ...given, drive: organisation.drive })
-    : await executeGraph({ ...given, graph: await organisation.graphFor(task) })
-  return { calls, execution, about, answer: execution.answer, model }
+  const speaking = (name?: string) =>
+    new ScriptedModel((heard) => {
+      const call = { ...callOf(heard), ...(name !== undefined && { model: name }) }
+      const said = say(call, [...calls])
+      calls.push(call)
+      return replyTo(heard, said)
+    })
+  const model = speaking()
+  const models = Object.fromEntries(pool.map((name) => [name, speaking(name)]))
+  const means = { task, library, profile: profileOf(tools), contract: numericString, model, models, tools }
+  const execution = await execute(means)
+  return { calls, execution, answer: execution.answer, model }
+}
+
+function profileOf(tools: Toolbox) {
+  return { id: 'tests', tools: [...tools.tools.keys()] }
 }
 
 function callOf({ executor, message, raw }: Heard): AskedCall {
   const { agent } = executor as { agent?: number }
   const brief = message['brief'] as JsonObject | undefined
   const hears = (message.predecessors ?? []).map(
-    ({ id, role, answer, self }) =>
-      `${/-\d{1,2}$/.test(id) ? id : role}${self === true ? ' (self)' : ''}: ${answer}`,
+    ({ id, answer, self }) => `${nameIn(id)}${self === true ? ' (self)' : ''}: ${answer}`,
   )
+  const isMember = executor.part === 'worker' || executor.part === 'aggregator'
   return {
-    who: `${executor.role}${agent === undefined ? '' : ` ${agent}`}`,
+    who: `${isMember ? executor.id : executor.role}${agent === undefined ? '' : ` ${agent}`}`,
     hears,
     ...(brief && { brief }),
     temperature: raw.decoding.temperature,
   }
+}
+
+/** Without the digest that a graph's names end with. */
+function nameIn(id: string): string {
+  return id.replace(/-[0-9a-f]{8}(?:#\d+)?$/, '')
 }
 
 function replyTo({ executor }: Heard, said: unknown): string {

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
-import { paperAdam } from '../src/numerics/adam.ts'
+import { type Adam, paperAdam } from '../src/numerics/adam.ts'
 import type { Parameters } from '../src/numerics/parameters.ts'
-import { adamStep, freshAdam } from '../src/numerics/plain/adam.ts'
 import {
   add,
   dotProduct,
@@ -46,45 +45,82 @@ export class PlainNetwork {
     return add(multiply(minus(update), fresh), multiply(update, state))
   }
 
-  /** One step of Adam down the loss. `isMoved`: which tensors the optimizer knows. */
-  step(
-    loss: Value,
-    {
-      learningRate,
-      isMoved = () => true,
-      clip = Number.POSITIVE_INFINITY,
-      weightDecay = 0,
-    }: {
-      readonly learningRate: number
-      readonly isMoved?: (name: string) => boolean
-      readonly clip?: number
-      readonly weightDecay?: number
-    },
-  ): Map<string, Float64Array> {
-    loss.backward()
-    const moved = [...this.#leaves].filter(([name]) => isMoved(name))
-    const length = Math.hypot(...moved.map(([, { gradient }]) => Math.hypot(...gradient)))
-    const shorter = Math.min(1, clip / length)
-    const decayed = (data: Float64Array) => data.map((entry) => entry * (1 - learningRate * weightDecay))
-    const [after] = adamStep(
-      new Map(moved.map(([name, { data }]) => [name, decayed(data)])),
-      new Map(moved.map(([name, { gradient }]) => [name, gradient.map((entry) => entry * shorter)])),
-      freshAdam,
-      { ...paperAdam, learningRate },
-    )
-    return new Map([...this.#leaves].map(([name, { data }]) => [name, after.get(name) ?? data]))
+  /** The gradient of every tensor, after a `backward`. */
+  get gradients(): [name: string, gradient: Float64Array][] {
+    return [...this.#leaves].map(([name, { gradient }]) => [name, gradient])
   }
 }
 
-/** Single precision against double: the same to this share of a step. */
-export function expectWeights(
-  parameters: Parameters,
-  expected: ReadonlyMap<string, Float64Array>,
-  step: number,
+interface TwinSteps {
+  /** The loss as the recipe writes it, on plain weights. */
+  readonly loss: (plain: PlainNetwork) => Value
+  /** One optimizer step of the network itself; gives its loss. */
+  readonly learn: () => number
+  readonly learningRate: number
+  /** Which tensors the optimizer moves. */
+  readonly isMoved?: (name: string) => boolean
+  readonly clip?: number
+  readonly weightDecay?: number
+}
+
+const steps = 3
+
+/**
+ * Has a network take three steps and checks each against a plain twin in doubles: the loss; every entry of the gradient, which
+ * Adam's first moments tell; and every weight. Each step starts from the network's own weights and moments, so that rounding
+ * does not add up. (Weights after one step alone would tell no more than the signs of a gradient.)
+ */
+export function expectTwinSteps(
+  { parameters, adam }: { readonly parameters: Parameters; readonly adam: Adam },
+  { loss: lossOf, learn, learningRate, isMoved = () => true, clip = Infinity, weightDecay = 0 }: TwinSteps,
 ): void {
-  for (const [name, { data }] of parameters.read())
-    for (const [at, value] of data.entries())
-      expect(Math.abs(value - expected.get(name)![at]!), `${name}[${at}]`).toBeLessThan(0.02 * step + 1e-6)
+  const { beta1, beta2, epsilon } = paperAdam
+  for (let step = 1; step <= steps; step += 1) {
+    const plain = new PlainNetwork(parameters)
+    const [weights, before] = [parameters.read(), adam.read()]
+    const loss = lossOf(plain)
+    loss.backward()
+    expect(Math.abs(learn() - loss.number), `loss ${step}`).toBeLessThan(1e-4 * (1 + Math.abs(loss.number)))
+    const [moved, after] = [parameters.read(), adam.read()]
+    const whole = Math.hypot(...plain.gradients.map(([, gradient]) => Math.hypot(...gradient)))
+    let at = 0
+    const wrong: string[] = []
+    for (const [name, gradient] of plain.gradients) {
+      const share = isMoved(name) ? Math.min(1, clip / whole) : 0
+      const largest = share * Math.max(...gradient.map(Math.abs))
+      const [from, to] = [weights.get(name)!.data, moved.get(name)!.data]
+      for (const [entry, unclipped] of gradient.entries()) {
+        const value = share * unclipped
+        const check = (what: string, difference: number, allowed: number) => {
+          if (!(Math.abs(difference) < allowed)) wrong.push(`${what} of ${name}[${entry}] by ${difference}`)
+        }
+        const [first, second] = [after.first[at]!, after.second[at]!]
+        const seen = (first - beta1 * before.first[at]!) / (1 - beta1)
+        check('gradient', seen - value, 2e-3 * largest + 1e-6)
+        const square = beta2 * before.second[at]! + (1 - beta2) * value ** 2
+        check('second moment', second - square, 1e-5 * largest ** 2 + 1e-10)
+        const length = Math.sqrt(second / (1 - beta2 ** step)) + epsilon
+        const down = (learningRate * first) / (1 - beta1 ** step) / length
+        const decayed = from[entry]! * (1 - learningRate * weightDecay)
+        check('weight', to[entry]! - (decayed - down), 1e-3 * learningRate + 1e-6 * Math.abs(decayed) + 1e-9)
+        at += 1
+      }
+    }
+    expect(wrong.slice(0, 5), `step ${step}`).toEqual([])
+    expect(at).toBe(after.first.length)
+  }
+}
+
+/** Sets every weight to zero: all choices are then even. */
+export function withoutWeights(parameters: Parameters): void {
+  const weights = [...parameters.read()]
+  parameters.write(new Map(weights.map(([name, { shape, data }]) => [name, { shape, data: data.fill(0) }])))
+}
+
+/** g = σ(h·t/d), (1 − g)h + g·t */
+export function gatedFusion(history: Value, task: Value): Value {
+  const gate = sigmoid(scale(dotProduct(history, task), 1 / history.length))
+  return add(multiply(minus(gate), history), multiply(gate, task))
 }
 
 /** 1 − x */

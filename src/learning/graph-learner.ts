@@ -24,6 +24,8 @@ export interface LearningRound {
   /** The looks of each earlier update. */
   readonly rounds: readonly (readonly GraphLook[])[]
   readonly evaluate: ScoreGraph
+  /** Asked between optimizer steps. If it says no, the update is abandoned. */
+  readonly mayContinue: () => boolean
 }
 
 /** The graphs an update ran, and the loss of its last step. */
@@ -43,7 +45,8 @@ export interface GraphLearner {
   readonly needsPrice?: boolean
   /** Number of updates of a full training on this many questions. */
   updatesFor(questions: number): number
-  update(round: LearningRound): Promise<LearnedRound>
+  /** Undefined for an abandoned update. Its weights are then half-trained: resume from the last checkpoint. */
+  update(round: LearningRound): Promise<LearnedRound | undefined>
   /**
    * The graph for a task after training. The same task and seed always give the same graph. The seed defaults to that
    * of the training.

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { fiveRoles, runOrganisation, sum } from '../../test/organisation-run.ts'
+import { deriveRandom } from '../numerics/random.ts'
 import { topologies, topology } from './topologies.ts'
 
 const called = (name: string) => topologies.find((one) => one.name === name)!
@@ -24,13 +25,14 @@ test('chain: each hears the one before, the finalizer the last', async () => {
 
 test('complete: each hears all before; the finalizer hears the sink, or all', async () => {
   const sinks = await runOrganisation(called('complete-topology'), {}, ({ who }) => who.length)
-  expect(sinks.calls.map(({ who, hears }) => [who, hears.length])).toEqual([
-    ['alpha', 0],
-    ['beta', 1],
-    ['gamma', 2],
-    ['delta', 3],
-    ['finalizer', 1],
+  expect(sinks.calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
+    ['alpha'],
+    ['beta', 'alpha: 5'],
+    ['gamma', 'alpha: 5', 'beta: 4'],
+    ['delta', 'alpha: 5', 'beta: 4', 'gamma: 5'],
+    ['finalizer', 'delta: 5'],
   ])
+  expect(sinks.answer).toBe('9')
   const all = await runOrganisation(called('complete-topology'), { finalizer: 'summarizer-of-all' }, () => 1)
   expect(all.calls.at(-1)).toMatchObject({ who: 'finalizer' })
   expect(all.calls.at(-1)!.hears).toHaveLength(4)
@@ -47,6 +49,41 @@ test('tree: heap order, roles from a leaf to the root', async () => {
     ['omega', 1, 2],
     ['alpha', 3],
   ])
+})
+
+test('tree: two are heard by one above them, and the root speaks last', async () => {
+  // Heap of four: 0 hears 1 and 2, 1 hears 3. alpha is 3, beta 2, gamma 1, delta 0.
+  const { calls, answer } = await runOrganisation(called('tree-topology'), {}, ({ who }) => who.length)
+  expect(calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
+    ['alpha'],
+    ['beta'],
+    ['gamma', 'alpha: 5'],
+    ['delta', 'beta: 4', 'gamma: 5'],
+    ['finalizer', 'delta: 5'],
+  ])
+  expect(answer).toBe('9')
+})
+
+test('random: who hears whom is drawn unit by unit, for every earlier one', async () => {
+  const random = deriveRandom(1, 'random-topology', 'sum')
+  const roles = ['alpha', 'beta', 'gamma', 'delta']
+  const heard = roles.map((_, unit) => roles.slice(0, unit).filter(() => random.uniform() < 0.5))
+  const { calls, answer } = await runOrganisation(called('random-topology'), {}, ({ who }) => who.length)
+  const said = (role: string) => `${role}: ${role.length}`
+  const asked = new Map(calls.map(({ who, hears }) => [who, hears.toSorted()]))
+  for (const [unit, role] of roles.entries())
+    expect(asked.get(role)).toEqual(heard[unit]!.map(said).toSorted())
+  const sinks = roles.filter((role) => !heard.flat().includes(role))
+  expect(asked.get('finalizer')).toEqual(sinks.map(said).toSorted())
+  // Something was drawn, and something was not.
+  expect(heard.flat().length % 6).toBeGreaterThan(0)
+  expect(calls).toHaveLength(5)
+  // Whoever is heard has spoken before.
+  const place = new Map(calls.map(({ who }, at) => [who, at]))
+  for (const [unit, role] of roles.entries())
+    for (const one of heard[unit]!) expect(place.get(one)).toBeLessThan(place.get(role)!)
+  expect(calls.at(-1)!.who).toBe('finalizer')
+  expect(answer).toBe('9')
 })
 
 test('random: drawn by seed and question, the same again', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { NonFiniteError } from '../learning/finite.ts'
-import type { GraphLearner, GraphLook } from '../learning/graph-learner.ts'
+import type { GraphLearner, GraphLook, LearningRound } from '../learning/graph-learner.ts'
 import { PolicyLearner } from '../learning/policy-learner.ts'
 import { embedQuestions } from '../learning/training-questions.ts'
 import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
@@ -121,7 +121,8 @@ async function openUpdates(
   mayContinue: () => boolean,
 ): Promise<(update: number) => Promise<TrainedUpdate | undefined>> {
   const { training: settings, updates } = record
-  if (!(learner instanceof PolicyLearner)) return learnerUpdates(learner, folder, parts.set, evaluate)
+  if (!(learner instanceof PolicyLearner)) 
+    return learnerUpdates(learner, folder, parts.set, { evaluate, mayContinue })
   const questions = await embedQuestions(parts.set, encoder)
   if (settings.method === 'paper')
     return (update) => updatePolicy(learner, { settings, questions, update, updates, evaluate })
@@ -148,12 +149,19 @@ function isCap(error: unknown): boolean {
 }
 
 /** Updates of a learning organisation. Its earlier looks come from the run's files. */
-function learnerUpdates(learner: GraphLearner, folder: RunFolder, set: TaskSet, evaluate: ScoreGraph) {
+function learnerUpdates(
+  learner: GraphLearner,
+  folder: RunFolder,
+  set: TaskSet,
+  means: Pick<LearningRound, 'evaluate' | 'mayContinue'>,
+) {
   const { tasks } = splitOf(set, 'train')
   const lines = readLines(folder.trajectoriesFile) as TrajectoryRecord[]
   const rounds: (readonly GraphLook[])[] = lines.map(looksIn)
-  return async (update: number): Promise<TrainedUpdate> => {
-    const { looks, loss } = await learner.update({ update, tasks, rounds, evaluate })
+  return async (update: number): Promise<TrainedUpdate | undefined> => {
+    const learned = await learner.update({ update, tasks, rounds, ...means })
+    if (learned === undefined) return undefined
+    const { looks, loss } = learned
     rounds.push(looks)
     const report = { loss, policyLoss: loss, meanDivergence: 0, meanEntropy: 0 }
     const none = { temperature: 1, trajectories: [], advantages: [] }

@@ -18,44 +18,56 @@ writeFileSync(
   }).join(''),
 )
 
+/** Small trainings of a few updates, and two places at which each is killed: among evaluations, files and optimizer steps. */
 const systems = {
-  gptswarm: 'gptswarm:iterations=5:batch=2',
-  'r-gfm': 'r-gfm:questions=3:epochs=20:hidden=8:candidates=3',
-}
-const training = (system: keyof typeof systems, name: string) => [
-  ...['train', questions, '--organisation', systems[system], '--encoder', 'lexical'],
+  gptswarm: ['iterations=5:batch=2', 'after:evaluation:3', 'after:events:2'],
+  'g-designer': ['iterations=4:batch=2', 'after:call:9', 'before:events:2'],
+  'mas-router': ['epochs=2:batch=4:costRate=0:maxAgents=2:hidden=8', 'before:events:1', 'after:evaluation:2'],
+  'eib-learner': ['iterations=3:batch=2:rounds=2:hidden=8', 'after:checkpoint:2', 'after:call:5'],
+  'arg-designer': ['questions=3:epochs=20:hidden=8', 'after:call:11', 'after:events:3'],
+  'go-agent': ['questions=2:epochs=20', 'after:evaluation:4', 'after:checkpoint:2'],
+  'r-gfm': ['questions=3:epochs=20:hidden=8:candidates=3', 'before:events:2', 'after:checkpoint:3'],
+  'search-then-sft': ['passes=1:stages=3:hidden=8:maxUnits=2', 'after:evaluation:9', 'before:events:2'],
+} as const
+type System = keyof typeof systems
+const training = (system: System, name: string) => [
+  ...['train', questions, '--organisation', `${system}:${systems[system][0]}`, '--encoder', 'lexical'],
   ...['--name', name, '--runs-dir', runs],
 ]
 
+const done = new Map<System, Promise<unknown>>()
+/** A whole training, once for all tests. */
+async function trained(system: System): Promise<void> {
+  const whole = done.get(system) ?? magic(...training(system, system))
+  done.set(system, whole)
+  expect(await whole).toMatchObject({ code: 0 })
+}
+
+// Tests below need both.
 beforeAll(async () => {
-  for (const system of Object.keys(systems) as (keyof typeof systems)[])
-    expect(await magic(...training(system, system))).toMatchObject({ code: 0 })
+  await trained('gptswarm')
+  await trained('r-gfm')
 })
 
-describe.each([
-  ['gptswarm', ['after:evaluation:3', 'after:events:2']],
-  ['r-gfm', ['before:events:2', 'after:checkpoint:3']],
-] as const)('%s', (system, places) => {
-  test('killed twice, it is resumed to the same weights', async () => {
-    const [first, second] = places
-    const killed = await magicProcess({ env: { MAGIC_FAIL: first } }, ...training(system, `${system}-killed`))
-    expect(killed.code).not.toBe(0)
-    expect(killed.stdout).toBe('')
-    const again = await magicProcess(
-      { env: { MAGIC_FAIL: second } },
-      'resume',
-      `${system}-killed`,
-      '--runs-dir',
-      runs,
-    )
-    expect(again.stdout).toBe('')
-    expect(await magic('resume', `${system}-killed`, '--runs-dir', runs)).toMatchObject({ code: 0 })
-    const [one, other] = [learned(join(runs, `${system}-killed`)), learned(join(runs, system))]
+test.each(Object.keys(systems) as System[])(
+  '%s: killed twice, it is resumed to the same weights',
+  async (system) => {
+    await trained(system)
+    const [, first, second] = systems[system]
+    const name = `${system}-killed`
+    const killed = await magicProcess({ env: { MAGIC_FAIL: first } }, ...training(system, name))
+    expect(killed.signal).toBe('SIGKILL')
+    const again = await magicProcess({ env: { MAGIC_FAIL: second } }, 'resume', name, '--runs-dir', runs)
+    expect(again.signal).toBe('SIGKILL')
+    expect(await magic('resume', name, '--runs-dir', runs)).toMatchObject({ code: 0 })
+    const [one, other] = [learned(join(runs, name)), learned(join(runs, system))]
     expect(one.weights.equals(other.weights)).toBe(true)
     expect(one.moments.equals(other.moments)).toBe(true)
     expect(one.trajectories).toBe(other.trajectories)
-  })
+  },
+)
 
+describe.each(['gptswarm', 'r-gfm'] as const)('%s', (system) => {
   test('what it has learned is evaluated, asked, shown and exported in the policy’s place', async () => {
     const evaluated = await magic(
       ...[

@@ -66,7 +66,7 @@ export function imitation<Question>(
     parameters: network.parameters,
     adam: network.adam,
     updatesFor: (count) => planFor(count).length,
-    async update({ update, tasks, rounds, evaluate }) {
+    async update({ update, tasks, rounds, evaluate, mayContinue }) {
       const order = shuffled(tasks, deriveRandom(seed, 'order'))
       const plan = planFor(tasks.length)
       const step = plan[update]!
@@ -109,13 +109,15 @@ export function imitation<Question>(
         if (epoch === 0) network.restartOptimizer()
         const random = deriveRandom(seed, 'epoch', step.stage, epoch)
         const mixed = shuffled(lessons, random)
-        // Signals are heard between two epochs.
-        await setImmediate()
-        for (let at = 0; at < mixed.length; at += batch)
+        for (let at = 0; at < mixed.length; at += batch) {
+          // Lets signals in.
+          await setImmediate()
+          if (!mayContinue()) return undefined
           loss = network.learn(
             (layers) => imitator.loss(layers, mixed.slice(at, at + batch), random, epoch),
             stage.learningRate,
           )
+        }
       }
       return { looks: [], loss }
     },

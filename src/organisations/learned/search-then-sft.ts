@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
@@ -40,7 +41,7 @@ export async function searchLearner(
     parameters,
     adam,
     updatesFor: (questions) => passes * questions,
-    async update({ update, tasks, rounds, evaluate }) {
+    async update({ update, tasks, rounds, evaluate, mayContinue }) {
       const at = update % tasks.length
       const { id } = tasks[at]!
       const visit = Math.floor(update / tasks.length)
@@ -60,6 +61,9 @@ export async function searchLearner(
         for (const [question, pool] of pools.entries()) {
           const lesson = demonstrationAt(pool, stage)
           if (lesson === undefined) continue
+          // Lets signals in.
+          await setImmediate()
+          if (!mayContinue()) return undefined
           const task = tasks[question]!
           const dropout = imitationDropout(policy, { seed, stage, question: task.id })
           const group = demonstrationGroup(await questionVector(task, encoder), lesson.graph, dropout)
