@@ -23,7 +23,7 @@ const systems = {
   gptswarm: ['iterations=5:batch=2', 'after:evaluation:3', 'after:events:2'],
   'g-designer': ['iterations=4:batch=2', 'after:call:9', 'before:events:2'],
   'mas-router': ['epochs=2:batch=4:costRate=0:maxAgents=2:hidden=8', 'before:events:1', 'after:evaluation:2'],
-  'eib-learner': ['iterations=3:batch=2:rounds=2:hidden=8', 'after:checkpoint:2', 'after:call:5'],
+  'eib-learner': ['iterations=3:batch=2:rounds=2:hidden=8', 'after:call:7', 'after:checkpoint:1'],
   'arg-designer': ['questions=3:epochs=20:hidden=8', 'after:call:11', 'after:events:3'],
   'go-agent': ['questions=2:epochs=20', 'after:evaluation:4', 'after:checkpoint:2'],
   'r-gfm': ['questions=3:epochs=20:hidden=8:candidates=3', 'before:events:2', 'after:checkpoint:3'],
