@@ -121,7 +121,7 @@ async function openUpdates(
   mayContinue: () => boolean,
 ): Promise<(update: number) => Promise<TrainedUpdate | undefined>> {
   const { training: settings, updates } = record
-  if (!(learner instanceof PolicyLearner)) 
+  if (!(learner instanceof PolicyLearner))
     return learnerUpdates(learner, folder, parts.set, { evaluate, mayContinue })
   const questions = await embedQuestions(parts.set, encoder)
   if (settings.method === 'paper')
