@@ -1,4 +1,4 @@
-/** What a bench returns: figures are ratios, everything else helps to read them. */
+/** What a bench returns. Figures are ratios; everything else helps to read them. */
 export interface BenchResult {
   readonly figures: Record<string, number>
   readonly goals: Record<string, { readonly value: number; readonly atLeast: boolean }>
@@ -6,11 +6,11 @@ export interface BenchResult {
 }
 
 export interface BenchOptions {
-  /** Fewer repetitions: to see that it runs, not to believe it. */
+  /** Fewer repetitions: shows that it runs, but the figures mean little. */
   readonly quick: boolean
-  /** Progress, for people. */
+  /** Reports progress. */
   readonly say: (line: string) => void
-  /** For a bench that repeats itself with several seeds: which. */
+  /** For benches that repeat with several seeds. */
   readonly seeds?: readonly number[]
 }
 
@@ -24,7 +24,7 @@ export function atMost(value: number): { value: number; atLeast: boolean } {
   return { value, atLeast: false }
 }
 
-/** Repeated times of one thing, in milliseconds. */
+/** Repeated times of one operation, in milliseconds. */
 export class Samples {
   readonly #values: number[] = []
 
@@ -49,7 +49,7 @@ export class Samples {
     return this.quantile(0.5)
   }
 
-  /** The median of the ratios of samples that were taken together. */
+  /** The median ratio of samples taken together. */
   medianRatioTo(other: Samples): number {
     const ratios = new Samples()
     for (const [index, value] of this.#values.entries()) ratios.add(value / other.#values[index]!)

@@ -1,5 +1,5 @@
 // The execution engine against LangGraph.js, Mastra workflows and promises written by hand, on the same expanded graphs with
-// the same requests to the same fake model, and our HTTP client against bare undici. Each engine has a process of its own.
+// the same requests to the same fake model, and our HTTP client against bare undici. Each engine has its own process.
 import { cpus } from 'node:os'
 import { expandedCounts } from '../src/graph/expansion.ts'
 import { atMost, type Bench, Samples } from './bench.ts'
@@ -15,7 +15,7 @@ type PerEngine<Value> = Record<EngineName, Value>
 type PerShape<Value> = Record<ShapeName, Value>
 
 const graphsAtOnce = 1000
-/** The shape for measurements of many graphs. */
+/** The shape for measuring many graphs. */
 const crowd: ShapeName = 'mixed'
 
 export const executionBench: Bench = async ({ quick, say }) => {
@@ -61,12 +61,12 @@ export const executionBench: Bench = async ({ quick, say }) => {
   }
 }
 
-/** With the finalizer. */
+/** Including the finalizer. */
 function nodesOf(shape: ShapeName): number {
   return expandedCounts(shapes[shape]).nodes + 1
 }
 
-/** That all engines do the same work is shown by the requests they make. */
+/** Checks, by their requests, that all engines do the same work. */
 async function compareRequests(engines: readonly EngineClient[]): Promise<void> {
   for (const shape of shapeNames) {
     const made = await Promise.all(engines.map((engine) => engine.ask('requests', shape)))
@@ -79,7 +79,7 @@ async function compareRequests(engines: readonly EngineClient[]): Promise<void> 
   }
 }
 
-/** CPU time per node when the model takes none. */
+/** CPU time per node if the model takes none. */
 async function measureOverhead(engines: readonly EngineClient[], rounds: number, say: Say) {
   const batches = new Map<EngineClient, PerShape<number>>()
   for (const engine of engines) {
@@ -111,7 +111,7 @@ async function measureOverhead(engines: readonly EngineClient[], rounds: number,
   }
 }
 
-/** How many graphs take about 40 ms, found while the engine warms up. */
+/** The number of graphs that take about 40 ms, found while warming up. */
 async function batchSizes(engine: EngineClient, warmUpMs: number): Promise<PerShape<number>> {
   const sizes = perShape(() => 10)
   const start = performance.now()
@@ -124,14 +124,14 @@ async function batchSizes(engine: EngineClient, warmUpMs: number): Promise<PerSh
   return sizes
 }
 
-/** Time from start to answer over that of bare calls, as many as there are on the longest path. */
+/** Time from start to answer, divided by that of as many bare calls as the longest path has. */
 async function measureWall(engines: readonly EngineClient[], rounds: number, say: Say) {
   const ratios = perEngine(() => perShape(() => new Samples()))
   const calls = new Samples()
   for (let round = 0; round < rounds; round += 1) {
     if (round % 5 === 0) say(`calls of ${callMs} ms: round ${round + 1} of ${rounds} …`)
     for (const engine of turned(engines, round)) {
-      // The peers are there to be seen; a few rounds will do.
+      // Peers are only for comparison, so a few rounds are enough.
       if (engine.name !== 'magic' && round % 5 !== 0) continue
       for (const [index, shape] of shapeNames.entries()) {
         const path = criticalPath(shapes[shape])
@@ -153,13 +153,13 @@ async function measureWall(engines: readonly EngineClient[], rounds: number, say
   }
 }
 
-/** Many graphs at once when the model takes no time. */
+/** Many graphs at once, with a model that takes no time. */
 async function measureThroughput(engines: readonly EngineClient[], rounds: number, say: Say) {
   const times = perEngine(() => new Samples())
   for (let round = 0; round <= rounds; round += 1) {
     say(`${graphsAtOnce} graphs at once: round ${round} of ${rounds} …`)
     for (const engine of turned(engines, round)) {
-      // LangGraph takes seconds, the others a fraction of one: there, more samples cost nothing.
+      // LangGraph takes seconds; for the others, which take a fraction of one, more samples are cheap.
       for (let time = 0; time < (engine.name === 'langgraph' ? 1 : 4); time += 1) {
         const { wallMs } = await engine.ask('atOnce', crowd, graphsAtOnce)
         if (round > 0) times[engine.name].add(wallMs)
@@ -182,7 +182,7 @@ async function measureThroughput(engines: readonly EngineClient[], rounds: numbe
   }
 }
 
-/** Many graphs at once whose calls take their time. Every sample has a fresh process: what one has grown by, it keeps. */
+/** Many graphs at once with slow calls. Every sample has a fresh process, because a heap that grew stays large. */
 async function measureMemory(folder: string, samples: number, say: Say) {
   const measured = perEngine(() => ({
     peakRss: new Samples(),
@@ -192,7 +192,7 @@ async function measureMemory(folder: string, samples: number, say: Say) {
   }))
   for (let sample = 0; sample < samples; sample += 1) {
     for (const name of engineNames) {
-      // Slow ones, which are there to be seen.
+      // The slow ones are only for comparison.
       if (sample > 0 && (name === 'langgraph' || name === 'mastra')) continue
       say(`memory of ${name}: ${sample + 1} of ${samples} …`)
       const engine = await EngineClient.start(name, folder)
@@ -224,7 +224,7 @@ function perShape<Value>(make: (shape: ShapeName) => Value): PerShape<Value> {
   return Object.fromEntries(shapeNames.map((shape) => [shape, make(shape)])) as PerShape<Value>
 }
 
-/** Each time another one begins. */
+/** Rotates the order, so that each engine starts equally often. */
 function turned<Value>(values: readonly Value[], by: number): Value[] {
   return values.map((_, index) => values[(index + by) % values.length]!)
 }

@@ -1,5 +1,5 @@
-// What training is worth: our method against the paper's, against one fixed graph found by search, and against no training, all
-// with the same number of paid evaluations, on the demo's questions and the simulated model.
+// What training is worth: value learning against the paper's method, a fixed graph found by search, and no training, all with the
+// same number of paid evaluations, on the demo's questions and the simulated model.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
@@ -14,7 +14,7 @@ import { learningFigures } from './learning/figures.ts'
 
 const usualSeeds = Array.from({ length: 10 }, (_, index) => 200 + index)
 
-/** Of every training, on questions that it may learn from. */
+/** Limit for every training, on training questions. */
 const paidEvaluations = 8000
 
 export const learningBench: Bench = async ({ quick, say, seeds = quick ? [0] : usualSeeds }) => {
@@ -59,7 +59,7 @@ interface Kept {
   readonly file: LineFile
 }
 
-/** Results of an interrupted bench, if it was of this very code; another one begins anew. */
+/** Results of an interrupted bench, if the code has not changed since; otherwise it starts over. */
 function keptResults(what: object): Kept {
   const folder = join('runs', 'bench-learning')
   mkdirSync(folder, { recursive: true })

@@ -1,5 +1,5 @@
-// The ledger in its file: how fast it keeps and finds, whether a million rows slow it down, and what it adds to a bare insert
-// that is as durable; and how fast the one on PostgreSQL is among as many rows.
+// The SQLite ledger: how fast it stores and finds, whether a million rows slow it down, and what it adds to an equally durable bare
+// insert; and how fast the PostgreSQL ledger is with as many rows.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { Postgres } from '../test/postgres/server.ts'
 import { atMost, type Bench, Samples } from './bench.ts'
 import { measureSharedLedger } from './scale/shared-ledger.ts'
 
-/** As many keep at once while the ledger grows. */
+/** Concurrent writers while the ledger grows. */
 const lanes = 256
 const lookups = 5000
 
@@ -36,7 +36,7 @@ export const ledgerBench: Bench = async ({ quick, say }) => {
   }
 }
 
-/** On a PostgreSQL of its own that waits for the disk, as it is installed. */
+/** On its own PostgreSQL, which waits for the disk, as installed. */
 async function measureOnPostgres(rows: number, say: (line: string) => void) {
   const postgres = await Postgres.start({
     durable: true,
@@ -90,7 +90,7 @@ async function measureGrowth(path: string, quick: boolean, say: (line: string) =
   }
 }
 
-/** Rows taken at random from all there are: what was used last must not flatter the cache. Times of 50 at once. */
+/** Looks up random rows, so that recently used ones do not flatter the cache. Times of 50 at once. */
 async function measureLookups(ledger: SqliteLedger, size: number, missing: string) {
   const [known, unknown, replies] = [new Samples(), new Samples(), new Samples()]
   const together = 50
@@ -176,7 +176,7 @@ async function inLanes(from: number, to: number, work: (number: number) => Promi
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** Milliseconds for one, when they come one after the other. */
+/** Milliseconds per put, one after another. */
 async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<number> {
   return await timedWhole(async () => {
     for (const item of items) await work(item)

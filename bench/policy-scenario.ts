@@ -10,7 +10,7 @@ import { ConstructionPolicy } from '../src/policy/policy.ts'
 import type { RoleVectors } from '../src/policy/semantics.ts'
 import { serializeSafetensors } from '../src/store/safetensors.ts'
 
-/** A policy with random unit embeddings, queries, and a group of two trajectories that place every unit they may. */
+/** A policy with random unit embeddings, queries, and a group of two full trajectories. */
 export interface PolicyScenario {
   readonly policy: ConstructionPolicy
   readonly queries: readonly Float32Array[]
@@ -45,7 +45,7 @@ export function policyScenario({ roles, units, depth }: ScenarioSize): PolicySce
     realization,
     predecessors,
   })
-  // One chain of single agents that ends in a group, and one group that others join side by side.
+  // A chain of single agents that ends in a group, and a group with others beside it.
   const chain = Array.from({ length: units }, (_, unit) =>
     add(unit, unit === 2 ? 'group' : 'atomic', unit === 0 || unit > 2 ? [] : [unit - 1]),
   )
@@ -73,7 +73,7 @@ export function policyScenario({ roles, units, depth }: ScenarioSize): PolicySce
   return { policy, queries, group, vectors }
 }
 
-/** Writes the scenario in the form that torch/peer.py reads; gives the path of its JSON file. */
+/** Writes the scenario for torch/peer.py, and returns the path of its JSON file. */
 export function writeScenario({ policy, queries, group, vectors }: PolicyScenario): string {
   const folder = mkdtempSync(join(tmpdir(), 'magic-bench-'))
   const write = (

@@ -35,7 +35,7 @@ export const policyBench: Bench = async ({ quick, say }) => {
   try {
     const agreement = await compareLosses(scenario, peer)
     await peer.ask({ run: 'reset' })
-    // Both sides warm up: compilers, caches, allocators.
+    // Warms up both sides: compilers, caches, allocators.
     for (let i = 0; i < (quick ? 5 : 30); i += 1) {
       ours.construct(graphsPerRound)
       ours.construct64()
@@ -65,7 +65,7 @@ export const policyBench: Bench = async ({ quick, say }) => {
       times.torchUpdateBest!.add((await peer.ask({ run: 'update_best' })).seconds! * 1000)
     }
     const growth = measureGrowth(quick, say)
-    // Round by round: what slows the machine down for a while slows both sides of a pair.
+    // Interleaved: whatever slows the machine for a while slows both sides of a pair.
     const ratio = (theirs: string, own: string) => times[theirs]!.medianRatioTo(times[own]!)
     return {
       figures: {
@@ -101,7 +101,7 @@ export const policyBench: Bench = async ({ quick, say }) => {
   }
 }
 
-/** Construction uses the initial weights throughout, as the peer does; updates train a policy of their own. */
+/** Construction always uses the initial weights, as the peer does; updates train a separate policy. */
 function workOf(size: ScenarioSize) {
   const { policy, queries } = policyScenario(size)
   const training = policyScenario(size)
@@ -116,7 +116,7 @@ function workOf(size: ScenarioSize) {
     dropout: false,
   })
   return {
-    /** Graphs one after the other; gives the number of units built. */
+    /** Builds graphs one after another; returns the number of units. */
     construct: (count: number) => {
       let units = 0
       for (let i = 0; i < count; i += 1) units += constructGraphs(policy, [job(i)])[0]!.graph.size
@@ -128,7 +128,7 @@ function workOf(size: ScenarioSize) {
         queries.map((_, query) => job(query)),
       ),
     update: () => void learner.update(training.group),
-    /** The same group over and over would drive the policy into a corner that training never sees. */
+    /** Resets the policy: repeating the same group would drive it into states that training never sees. */
     reset: () => {
       training.policy.parameters.write(initial.weights)
       learner.adam.write(initial.adam)
@@ -137,7 +137,7 @@ function workOf(size: ScenarioSize) {
   }
 }
 
-/** That both sides do the same work is shown by their losses over three updates from the same weights. */
+/** Checks, by the losses of three updates from the same weights, that both sides do the same work. */
 async function compareLosses(
   scenario: PolicyScenario,
   peer: Awaited<ReturnType<typeof startTorchPeer>>,

@@ -1,4 +1,4 @@
-// npm run bench -- <name> [--json]: measurements, always as ratios against a peer or a bound of the same run.
+// npm run bench -- <name> [--json]: measurements, always as ratios to a peer or a bound in the same run.
 import { parseArgs } from 'node:util'
 import type { Bench } from './bench.ts'
 
@@ -21,11 +21,11 @@ function usage(problem: string): never {
   process.exit(2)
 }
 
-/** `100..109` is all of them from 100 to 109. */
+/** `100..109` means 100 to 109. */
 function seedsOf(text: unknown): number[] | undefined {
   if (text === undefined) return undefined
   const [, first, last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(String(text)) ?? []
-  if (first === undefined || Number(last) < Number(first)) usage(`--seeds is a..b, not '${text}'.`)
+  if (first === undefined || Number(last) < Number(first)) usage(`Write --seeds as a..b, not '${text}'.`)
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index)
 }
 
@@ -40,8 +40,8 @@ const { values, positionals } = parseArgs({
   },
 })
 const [name] = positionals
-if (values.help) usage('Measures, and says how many times faster or slower than what.')
-if (name === undefined || positionals.length !== 1) usage('One bench is needed.')
+if (values.help) usage('Measures, and compares with a peer or a bound.')
+if (name === undefined || positionals.length !== 1) usage('Name one bench.')
 if (!Object.hasOwn(benches, name)) usage(`There is no bench '${name}'.`)
 
 const seeds = seedsOf(values.seeds)

@@ -1,5 +1,5 @@
-// More machines: how long a batch of evaluations takes with workers beside one process with as many calls in flight, and what the
-// queue and the shared ledger bear. The model is simulated and takes a second per answer.
+// Several machines: how long a batch of evaluations takes with workers, compared with one process with as many concurrent calls, and
+// how much the queue and the shared ledger can take. The model is simulated and takes a second per answer.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -44,8 +44,8 @@ export const scaleBench: Bench = async ({ quick, say }) => {
   const byFour = await withWorkers(database, address, workers, pairs, latencyMs, say)
   for (const other of [byOne, byFour]) {
     if (JSON.stringify(other.scores) !== JSON.stringify(alone.scores))
-      throw new Error('Workers came to other scores than one process.')
-    // A machine so busy that a lease runs out measures nothing.
+      throw new Error('Workers and the single process got different scores.')
+    // If leases expire because the machine is busy, the measurement means nothing.
     if (other.calls !== alone.calls)
       throw new Error(`Workers made ${other.calls} calls, one process ${alone.calls}.`)
   }
@@ -116,7 +116,7 @@ async function withWorkers(
     }),
   )
   try {
-    // Each says so when it has opened the assignment.
+    // Each worker says when it has opened the assignment.
     await Promise.all(processes.map((one) => once(one.stdout!, 'data')))
     return await timed(openEvaluator({ parts, ledger, requestReuse: true, make: remote.make }), pairs)
   } finally {
@@ -161,7 +161,7 @@ async function emptyJobs(database: Database, count: number, say: Say): Promise<n
   return count / seconds
 }
 
-/** Callers that share a limit, each on a database of its own, asking for far more: how far a span of time is over its share. */
+/** How far callers that share a rate limit, each with its own connection, exceed it in any span of time. */
 async function overshoot(address: string, seconds: number, say: Say): Promise<number> {
   say(`${workers} callers under one rate limit for ${seconds} s …`)
   const requestsPerMinute = 1200

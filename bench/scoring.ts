@@ -1,5 +1,5 @@
 // Loading and scoring: our TAT-QA scorer against the same rules in plain Python, sandboxed HumanEval verdicts against
-// bare interpreters, and how many examples per second each benchmark's files give.
+// bare interpreters, and how many examples per second each benchmark's files load.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
@@ -16,7 +16,7 @@ export const scoringBench: Bench = async ({ quick, say }) => {
   const data = sharedFile('data')
   const goldens = sharedFile('conformance/scoring/tatqa.jsonl')
   const humaneval = sharedFile('data/humaneval/HumanEval.jsonl.gz')
-  // The interpreter that the sandboxes use, not a version manager's wrapper around one.
+  // The sandboxes' interpreter, not a version manager's wrapper.
   const { interpreter } = await findSandboxHost()
   stayOnTwoCores()
   say('TAT-QA …')
@@ -47,20 +47,22 @@ export const scoringBench: Bench = async ({ quick, say }) => {
 function sharedFile(path: string): string {
   const file = fileURLToPath(new URL(`../../shared/${path}`, import.meta.url))
   if (!existsSync(file))
-    throw new Error(`The bench needs ${file}: goldens and official data, in a folder beside the checkout.`)
+    throw new Error(
+      `The bench needs ${file}: golden values and official data, in a folder beside the checkout.`,
+    )
   return file
 }
 
 const taskset = '/usr/bin/taskset'
 
-/** Both sides get the same two cores, also where there are more; children inherit them. */
+/** Pins both sides to the same two cores; children inherit that. */
 function stayOnTwoCores(): void {
   if (availableParallelism() <= 2 || !existsSync(taskset)) return
   const who = ['--pid', '0,1', String(process.pid)]
   execFileSync(taskset, ['--all-tasks', '--cpu-list', ...who], { stdio: 'ignore' })
 }
 
-/** Reading, checking and converting the files of every split that is there. */
+/** Reads, checks and converts the files of every available split. */
 async function measureLoading(root: string, rounds: number): Promise<Record<string, number>> {
   const rates: Record<string, number> = {}
   for (const name of benchmarkNames) {

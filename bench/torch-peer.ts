@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const python = '/usr/bin/python3'
 
-/** A PyTorch process that answers commands; see torch/peer.py. */
+/** A PyTorch process that takes commands; see torch/peer.py. */
 export interface TorchPeer {
   readonly environment: Record<string, unknown>
   ask(command: Record<string, unknown>): Promise<Record<string, number>>
@@ -28,7 +28,7 @@ export async function startTorchPeer(scenario: string, say: (line: string) => vo
   return { environment, ask, close: () => peer.stdin.end() }
 }
 
-/** Debian's PyTorch with OpenBLAS, installed where it is missing and we may. */
+/** Debian's PyTorch with OpenBLAS; installs it if it is missing and we are root. */
 function ensureTorch(say: (line: string) => void): void {
   if (hasTorch()) return
   if (process.getuid?.() !== 0)
@@ -41,7 +41,7 @@ function ensureTorch(say: (line: string) => void): void {
   if (!hasTorch()) throw new Error(`${python} still cannot import torch with an optimised BLAS.`)
 }
 
-/** PyTorch that multiplies through an optimised BLAS: the reference one is no opponent. */
+/** Whether PyTorch uses an optimised BLAS; the reference BLAS would be no fair peer. */
 function hasTorch(): boolean {
   const check = 'import runtime, numpy, sys; sys.exit(runtime.loaded_blas() is None)'
   const folder = fileURLToPath(new URL('./torch', import.meta.url))

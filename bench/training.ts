@@ -1,5 +1,5 @@
-// Training against two bounds: how long an update takes beside the shortest time that its calls allow, and beside the same
-// update done one call after the other; and how many calls identical requests save over a run.
+// How long a training update takes, compared with the minimum its calls allow and with the same update run sequentially; and how
+// many calls request reuse saves over a run.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,8 +18,8 @@ import { trainingQuestions } from './training/questions.ts'
 import { type SequentialUpdate, trainSequentially } from './training/sequential-training.ts'
 
 /**
- * Of a typical answer; calls differ by its length and by luck. Hosted models seldom take less, and with slower ones our own
- * time weighs less. The timed updates then take two and a half minutes.
+ * For a typical answer; calls vary with length and luck. Hosted models seldom take less, and with slower ones our own time matters
+ * less. The timed updates then take two and a half minutes.
  */
 const latencyMs = 1000
 const seed = 1
@@ -78,7 +78,7 @@ export const trainingBench: Bench = async ({ quick, say }) => {
 }
 
 interface TimedUpdate {
-  /** From the end of the update before to its own, checkpoint and all. */
+  /** From the end of the previous update to its own, including the checkpoint. */
   readonly wallMs: number
   readonly record: UpdateRecord
 }
@@ -88,11 +88,11 @@ interface TrainedHere {
   readonly trajectories: readonly TrajectoryRecord[]
   readonly weights: ParameterValues
   readonly calls: number
-  /** From the first update's start until everything was written and closed. */
+  /** From the start of the first update until everything is written and closed. */
   readonly wallMs: number
 }
 
-/** The run that a user would have, ended early. */
+/** A normal run, stopped early. */
 async function trainHere(
   set: TaskSet,
   path: string,
@@ -159,7 +159,7 @@ async function measure(
   const bounds = sum(run.updates.map(({ record }) => record.boundMs))
   return {
     overBound,
-    // Of all the time that these updates take: what one waits for.
+    // The whole time of these updates, as a user would wait for it.
     speedup: inSequence / sum(run.updates.map(({ wallMs }) => wallMs)),
     details: {
       wallOverBound: spread(overBound),
@@ -180,11 +180,11 @@ function spread(samples: Samples): { least: number; median: number; most: number
   return { least: samples.quantile(0), median: samples.median, most: samples.quantile(1) }
 }
 
-/** Rewards, actions, probes and all. */
+/** Compares rewards, actions, probes and everything else. */
 function assertSameTrajectories(run: TrainedHere, sequential: readonly SequentialUpdate[]): void {
   for (const { update, trajectories } of run.trajectories)
     if (JSON.stringify(trajectories) !== JSON.stringify(sequential[update]!.trajectories))
-      throw new Error(`Update ${update} has other trajectories or rewards than in sequence.`)
+      throw new Error(`Update ${update} has different trajectories or rewards than the sequential run.`)
 }
 
 function assertSameWeights(weights: ParameterValues, others: ParameterValues): void {
@@ -194,7 +194,7 @@ function assertSameWeights(weights: ParameterValues, others: ParameterValues): v
         Buffer.from(Float32Array.from(others.get(name)!.data).buffer),
       )
     )
-      throw new Error(`The weights ${name} are others than in sequence.`)
+      throw new Error(`The weights ${name} differ from the sequential run.`)
 }
 
 function sum(values: readonly number[]): number {

@@ -61,7 +61,7 @@ export const viewBench: Bench = async ({ quick, say }) => {
   }
 }
 
-/** The times between frames while something is done. */
+/** Times between frames while something happens. */
 async function frames(page: Page, work: () => Promise<void>): Promise<Samples> {
   await page.evaluate(`window.frameTimes = []; window.isMeasuring = true
     let last = performance.now()
@@ -74,7 +74,7 @@ async function frames(page: Page, work: () => Promise<void>): Promise<Samples> {
   return samples
 }
 
-/** A copy of the run with its updates and its evaluated questions repeated. */
+/** A copy of the run with repeated updates and questions. */
 function enlarge(runs: string, size: number): void {
   const [made] = readdirSync(runs)
   const folder = join(runs, name)

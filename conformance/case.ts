@@ -1,8 +1,8 @@
-/** The outcome of one golden case: no `failure` means that it passed. */
+/** The outcome of one golden case; without `failure` it passed. */
 export interface CaseResult {
   name: string
   failure?: string
 }
 
-/** Runs every case of one kind found in a folder. A file that cannot be read is a failing case, not an exception. */
+/** Runs every case of one kind in a folder. An unreadable file is a failing case, not an exception. */
 export type KindRunner = (folder: string) => AsyncIterable<CaseResult> | Iterable<CaseResult>

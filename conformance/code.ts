@@ -1,4 +1,4 @@
-// Programs with the verdict that the evaluator has to reach, from every .jsonl file of a folder.
+// Programs with the expected verdict, from every .jsonl file of a folder.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
@@ -40,7 +40,7 @@ type Case = z.infer<typeof caseSchema>
 export const runCodeCases: KindRunner = async function* (folder) {
   const pool = new SandboxPool({ concurrency: 2 })
   const plain: Case[] = []
-  // These touch what all cases share: environment, files, ports. They have the machine to themselves.
+  // These touch what all cases share (environment, files, ports), so they run alone.
   const alone: Case[] = []
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.jsonl'))) {
     const lines = readFileSync(join(folder, file), 'utf8').split('\n')
@@ -62,8 +62,8 @@ export const runCodeCases: KindRunner = async function* (folder) {
 }
 
 /**
- * The limit of wall-clock time does not know how long a program waited for a core. On a busy machine one that timed out
- * wrongly runs again, alone; a program that is really too slow never ends in time.
+ * The wall-clock limit does not know how long a program waited for a core. On a busy machine, a program that should have passed
+ * but timed out runs again, alone; one that is really too slow times out again.
  */
 async function inTime(run: () => Promise<CaseResult>): Promise<CaseResult> {
   for (let round = 1; ; round += 1) {
@@ -140,7 +140,7 @@ function hostFiles(files: NonNullable<Case['setup']>['host_files']): Array<[path
   return files.map((file) => (typeof file === 'string' ? [file, ''] : [file.path, file.content]))
 }
 
-/** The system may have lent the port to somebody's connection: then it is waited for. */
+/** Waits if the system has given the port to another connection. */
 async function listen(port: number): Promise<Server> {
   for (;;) {
     const server = createServer((socket) => socket.end()).listen(port, '127.0.0.1')

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The benchmarks' files: beside the folder's own collection of cases, else beside the checkout. */
+/** The benchmarks' files: beside the folder's collection of cases, or else beside the checkout. */
 export function findData(folder: string): string | undefined {
   const candidates = [
     join(folder, '../../data'),

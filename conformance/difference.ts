@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** Where two values first differ, or undefined where they are equal. */
+/** Where two values first differ; undefined if they are equal. */
 export function difference(expected: unknown, actual: unknown, path = ''): string | undefined {
   if (isDeepStrictEqual(expected, actual)) return undefined
   if (Array.isArray(expected) && Array.isArray(actual)) {

@@ -10,7 +10,7 @@ import { difference } from './difference.ts'
 const caseSchema = z.object({ id: z.string(), text: z.string(), ids: z.array(z.int()) })
 
 export const runEncoderCases: KindRunner = async function* (folder) {
-  // Beside the folder's own collection of cases, else beside the checkout.
+  // Beside the folder's collection of cases, or else beside the checkout.
   const places = [join(folder, '../..'), fileURLToPath(new URL('../../shared', import.meta.url))]
   const candidates = places.map((place) => join(place, 'data', 'minilm', 'tokenizer.json'))
   const path = candidates.find((candidate) => existsSync(candidate))
@@ -37,7 +37,7 @@ function runCase(tokenizer: MinilmTokenizer, line: string, place: string): CaseR
   }
 }
 
-/** Chunks cut the sequence without its special tokens, and each has its own. */
+/** Chunks split the sequence without its special tokens; each chunk gets its own. */
 function chunkFailure(tokenizer: MinilmTokenizer, text: string, ids: readonly number[]): string | undefined {
   const chunks = tokenizer.chunks(text)
   const [start, end] = [ids[0]!, ids.at(-1)!]

@@ -2,7 +2,7 @@ import { JsonNumber } from '../src/tasks/sources/records.ts'
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
 
-/** JSON whose whole numbers beyond 2^53 come as bigints, as Python reads them. */
+/** Parses JSON with whole numbers beyond 2^53 as bigints, as Python reads them. */
 export function parseWithBigints(text: string): unknown {
   return parse(text, (_, value, { source }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?[0-9]+$/.test(source)
@@ -11,7 +11,7 @@ export function parseWithBigints(text: string): unknown {
   )
 }
 
-/** JSON whose numbers keep their text, since Python tells 2 from 2.0. */
+/** Parses JSON with numbers as text, because Python distinguishes 2 from 2.0. */
 export function parseWithSources(text: string): unknown {
   return parse(text, (_, value, { source }) => (typeof value === 'number' ? new JsonNumber(source) : value))
 }

@@ -1,4 +1,4 @@
-// Golden values of the experiments. A file says by its `kind` what its cases are about.
+// Golden values of the experiments. A file's `kind` says what its cases are about.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CaseResult } from './case.ts'
@@ -24,7 +24,7 @@ import { describeError, outcome } from './policy/outcome.ts'
 // biome-ignore lint/suspicious/noExplicitAny: golden input, whose fields its own kind reads.
 type Golden = any
 
-/** What our code makes of a case's input, by kind. */
+/** Our result for a case's input, by kind. */
 const computed: Readonly<Record<string, (golden: Golden) => Computed | Promise<Computed>>> = {
   d1_table: granularityOf,
   d2_bound: coverageOf,
@@ -40,7 +40,7 @@ const computed: Readonly<Record<string, (golden: Golden) => Computed | Promise<C
   sft_route: routeOf,
 }
 
-/** Student's quantile is computed by more than one method. */
+/** Methods to compute Student's quantile differ slightly. */
 const tolerances: Readonly<Record<string, number>> = { seed_summary: 1e-7 }
 
 export async function* runExperimentCases(folder: string): AsyncGenerator<CaseResult> {
@@ -71,7 +71,7 @@ async function* casesOf(content: Golden, file: string, folder: string): AsyncGen
   }
 }
 
-/** The result, or the refusal as goldens write it. */
+/** The result, or the rejection as golden files write it. */
 async function attempt(compute: () => Computed | Promise<Computed>): Promise<Computed | Refusal> {
   try {
     return await compute()

@@ -1,6 +1,6 @@
 import type { CaseResult, KindRunner } from './case.ts'
 
-/** Loaded on demand: scoring a table needs neither the policy's kernels nor a sandbox. */
+/** Imported on demand: scoring tables needs neither the policy's kernels nor a sandbox. */
 export const kinds = {
   policy: async () => (await import('./policy.ts')).runPolicyCases,
   protocol: async () => (await import('./protocol.ts')).runProtocolCases,

@@ -1,5 +1,5 @@
-// Golden values of the construction policy: states, refused graphs, rewards, expansions and updates. Files are told
-// apart by their content, and everything that is computed by the network is asked of every implementation.
+// Golden values of the construction policy: states, rejected graphs, rewards, expansions and updates. A file's content tells
+// what it is; everything the network computes is checked with every implementation.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CaseResult } from './case.ts'
@@ -45,6 +45,6 @@ async function* casesOf(
       yield result
     }
   }
-  // A golden file that says nothing is a mistake that should not look like success.
+  // An empty golden file is a mistake and must not look like success.
   if (cases === 0) yield { name, failure: 'it has no states, learning cases, expansions or updates' }
 }

@@ -18,7 +18,7 @@ interface ProtocolCase {
 
 const patience = 1000
 
-/** The cases of `responses.jsonl`: what the parser makes of a text, and that it takes less than a second. */
+/** The cases of `responses.jsonl`: the parser's result for a text, and that it takes less than a second. */
 export function* runProtocolCases(folder: string): Generator<CaseResult> {
   const file = join(folder, 'responses.jsonl')
   if (!existsSync(file)) {
@@ -62,7 +62,7 @@ function differenceOf(response: Response, expect: ProtocolCase['expect']): strin
   if (response.class === 'tool_request' && response.tool !== expect.tool)
     return `tool ${response.tool}, expected ${expect.tool}`
   if (response.class === 'content' && 'answer' in expect) {
-    // Through JSON text, so that an object without a prototype equals one with.
+    // Through JSON text, so that objects with and without a prototype are equal.
     const answer: unknown = JSON.parse(JSON.stringify(response.answer))
     if (!isDeepStrictEqual(answer, expect.answer)) return `answer ${JSON.stringify(answer)}`
   }

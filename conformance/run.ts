@@ -23,7 +23,7 @@ for await (const { name, failure } of runKind(kind as Kind, folder)) {
     console.log(`FAIL ${name}: ${failure}`)
   }
 }
-// A folder without a single case proves nothing, so it does not count as success.
+// A folder without cases proves nothing, so it is not a success.
 if (passed + failed === 0) console.log(`FAIL ${folder}: no ${kind} cases found`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0

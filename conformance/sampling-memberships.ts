@@ -1,5 +1,5 @@
-// The study subsets of memberships.json. An entry's recipe follows from its name and fields, its sizes from the
-// lists it expects, its pool from the files it names.
+// The study subsets of memberships.json. An entry's name and fields give its recipe, the expected lists its sizes, and the named
+// files its pool.
 import { join } from 'node:path'
 import { loadSplit } from '../src/tasks/benchmarks/benchmark.ts'
 import { Examples } from '../src/tasks/benchmarks/examples.ts'
@@ -30,7 +30,7 @@ interface Entry {
   [field: string]: unknown
 }
 
-/** Everything that our recipe says about an entry, under the names of its fields. */
+/** What our recipe gives for an entry, by field. */
 type Outcome = Record<string, unknown>
 
 export async function* runMembershipCases(
@@ -52,7 +52,7 @@ export async function* runMembershipCases(
   }
 }
 
-/** Descriptions of the case; every other field must be something that we compute too. */
+/** Fields that only describe the case; we must compute every other field. */
 const prose = new Set(['pool', 'note', 'seed', 'key', 'excluded'])
 
 function failureOf(entry: Entry, outcome: Outcome): { failure?: string } {
@@ -178,7 +178,7 @@ async function d1Outcome(
   data: string | undefined,
 ): Promise<Outcome> {
   const bare = name.endsWith('_if_example_id_is_the_question_uid')
-  // The variant names no pool of its own: it is that of the entry that it varies.
+  // A variant has the pool of the entry it varies.
   const original = entries[name.replace(/_if_.*$/, '')] ?? entry
   const ids = await poolIds(entry.pool === undefined ? original : entry, data)
   if (ids === undefined) throw new Error('this pool cannot be known without its file')
@@ -193,7 +193,7 @@ async function d1Outcome(
   }
 }
 
-/** The seed stands in the description of the key: sha256("d1-v1\0" + "42" + "\0" + example_id). */
+/** The seed is in the description of the key: sha256("d1-v1\0" + "42" + "\0" + example_id). */
 function seedOfKey(key: string | undefined): bigint | undefined {
   const digits = key === undefined ? null : /"([0-9]+)"/.exec(key)
   return digits === null ? undefined : BigInt(digits[1]!)
@@ -204,7 +204,7 @@ function sizeOf(entry: Entry, prefix: 'eval_' | 'train_'): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** The example ids of an entry's pool, or undefined where it says that the pool's file is not shipped. */
+/** The example ids of an entry's pool, or undefined if the entry says that the file is not included. */
 async function poolIds(entry: Entry, data: string | undefined): Promise<readonly string[] | undefined> {
   const files = (entry.pool ?? '').match(/[a-z0-9_]+\/[A-Za-z0-9_./]+\.jsonl?/g)
   if (files === null) return undefined

@@ -66,7 +66,7 @@ function digestOf(values: readonly number[]): string {
   return createHash('sha256').update(values.join(',')).digest('hex')
 }
 
-/** A case of pairs (expected, actual): the first that differs is its failure. */
+/** A case of pairs (expected, actual); the first difference is its failure. */
 function caseOf(name: string, ...pairs: [expected: unknown, actual: unknown][]): CaseResult {
   for (const [expected, actual] of pairs) {
     const failure = difference(expected, actual)

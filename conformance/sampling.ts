@@ -1,5 +1,5 @@
-// Golden draws of Python's generator (python_random.json) and the study subsets that follow (memberships.json). Files
-// are told apart by their content.
+// Golden draws of Python's generator (python_random.json) and the study subsets made from them (memberships.json). A file's
+// content tells which it is.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { CaseResult } from './case.ts'
@@ -13,7 +13,7 @@ export async function* runSamplingCases(folder: string): AsyncGenerator<CaseResu
     const path = join(folder, name)
     try {
       const content = parseWithBigints(readFileSync(path, 'utf8')) as Record<string, unknown>
-      // Draws come in lists, memberships as an object per entry.
+      // Draws are lists, memberships are objects.
       const hasDraws = Object.values(content).some((value) => Array.isArray(value))
       if (hasDraws) yield* runRandomCases(content, basename(path))
       else yield* runMembershipCases(content, folder, basename(path))

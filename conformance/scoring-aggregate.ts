@@ -1,4 +1,4 @@
-// Overall TAT-QA figures over whole files. A run's name says which split it scores and where its predictions come from.
+// Overall TAT-QA figures for whole files. A run's name gives its split and the source of its predictions.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pythonNumberText } from '../src/python/float.ts'
@@ -32,7 +32,7 @@ function differenceOf(expected: Record<string, number>, overall: object): string
   for (const [figure, value] of Object.entries(expected)) {
     const ours = figures[figure]
     if (ours === undefined) return `nothing is computed for ${figure}`
-    // The sums are of thousands of hundredths, in another order perhaps.
+    // Sums of thousands of hundredths, possibly in another order.
     if (!(Math.abs(value - ours) <= 1e-9 * Math.max(1, Math.abs(value))))
       return `${figure}: expected ${value}, got ${ours}`
   }
@@ -41,7 +41,7 @@ function differenceOf(expected: Record<string, number>, overall: object): string
 
 async function overallOf(run: string, data: string) {
   const [, split, source] = /^(dev|test_gold) with (.*)$/.exec(run) ?? []
-  if (split === undefined || source === undefined) throw new Error('the name of this run is not understood')
+  if (split === undefined || source === undefined) throw new Error('cannot parse the name of this run')
   const loaded = await loadSplit(data, tatqa, split === 'dev' ? 'dev' : 'test')
   const predict = predictionsOf(source, data)
   return aggregateTatqa(
@@ -58,8 +58,7 @@ const ordinals = ['', 'every', 'every second', 'every third', 'every fourth', 'e
 
 function predictionsOf(source: string, data: string): Predictor {
   if (source.endsWith('.json')) return filePredictions(join(data, 'tatqa', source))
-  if (!source.startsWith('the gold answers'))
-    throw new Error(`predictions from '${source}' are not understood`)
+  if (!source.startsWith('the gold answers')) throw new Error(`unknown source of predictions '${source}'`)
   const emptyScale = source.includes('every scale empty')
   const step = ordinals.findLastIndex(
     (ordinal) => ordinal !== '' && source.includes(`of ${ordinal} question`),
@@ -68,7 +67,7 @@ function predictionsOf(source: string, data: string): Predictor {
     step > 0 && index % step !== 0 ? undefined : { values: answers, scale: emptyScale ? '' : scale }
 }
 
-/** The official prediction format: by question uid, a pair of answers and scale. */
+/** The official prediction format: a pair of answers and scale by question uid. */
 function filePredictions(path: string): Predictor {
   if (!existsSync(path)) throw new Error(`${path} was not found`)
   const predictions = parseWithSources(readFileSync(path, 'utf8')) as Record<string, [Answers, string]>
@@ -80,7 +79,7 @@ function filePredictions(path: string): Predictor {
 
 type Answers = string | JsonNumber | (string | JsonNumber)[] | null
 
-/** What Python holds for false (null, zero, an empty text) is an empty prediction. */
+/** What Python considers false (null, zero, an empty text) is an empty prediction. */
 function valuesOf(answers: Answers): string[] {
   if (answers === null || answers === '' || (answers instanceof JsonNumber && Number(answers.source) === 0))
     return []

@@ -27,7 +27,7 @@ interface TatqaRow {
   readonly expect: Record<keyof TatqaMeasures, JsonNumber>
 }
 
-/** What the official scorer says, and that the strict contract lets exactly the valid answers reach it. */
+/** Checks the official score, and that the strict contract accepts exactly the valid answers. */
 export function tatqaFailure(line: string): string | undefined {
   const row = parseWithSources(line) as TatqaRow
   const { gold, pred } = row
@@ -56,7 +56,7 @@ function measureDifference(expect: TatqaRow['expect'], measures: TatqaMeasures):
   return undefined
 }
 
-/** The official scorer sorts the values, and Python does not sort numbers among strings. */
+/** The official scorer sorts the values, and Python cannot sort numbers among strings. */
 function mixesTypes(values: readonly unknown[]): boolean {
   return new Set(values.map((value) => typeof value)).size > 1
 }

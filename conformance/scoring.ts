@@ -1,4 +1,4 @@
-// Golden scores. What a row is follows from its fields; a row that fits nothing is a failing case.
+// Golden scores. A row's fields say what it is; an unknown row is a failing case.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { numberTextReference } from '../src/tasks/benchmarks/gsm8k.ts'
@@ -55,7 +55,7 @@ function contentOf(reference: AnswerReference): unknown {
   }
 }
 
-/** The raw reference as the benchmark's loader takes it. */
+/** The raw reference, as the benchmark's loader expects it. */
 function referenceOf({ benchmark, reference }: Record<string, unknown>): AnswerReference {
   switch (benchmark) {
     case 'mmlu_pro':
@@ -72,6 +72,6 @@ function referenceOf({ benchmark, reference }: Record<string, unknown>): AnswerR
 }
 
 function understood<R>(reference: R | undefined): R {
-  if (reference === undefined) throw new Error('the reference is not understood')
+  if (reference === undefined) throw new Error('cannot read the reference')
   return reference
 }

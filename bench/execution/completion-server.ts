@@ -1,4 +1,4 @@
-// A chat endpoint that says the same to everybody, on loopback. Tells its port over IPC and ends with its parent.
+// A chat endpoint on loopback that always gives the same reply. Reports its port over IPC and exits with its parent.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

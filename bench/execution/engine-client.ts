@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import type { EngineName } from './engine.ts'
 import type { EngineWork } from './engine-work.ts'
 
-/** Most take a fraction of a second. */
+/** Most orders take a fraction of a second. */
 const longestOrderMs = 120_000
 
-/** An engine in a process of its own: neither compiled code nor garbage of one is another's matter. */
+/** An engine in its own process, so that engines share neither compiled code nor garbage. */
 export class EngineClient {
   readonly name: EngineName
   readonly #process: ChildProcess
@@ -55,7 +55,7 @@ export class EngineClient {
   }
 }
 
-/** No keys of the user's, and nobody phones home. */
+/** Without the user's keys and without telemetry. */
 function quietEnvironment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],

@@ -1,4 +1,4 @@
-// The process of one engine: node engine-process.ts <engine> <folder of the peers>, with orders over IPC.
+// The process of one engine: node engine-process.ts <engine> <folder with the peers>. Takes orders over IPC.
 import { type EngineName, loadEngine } from './engine.ts'
 import { EngineWork } from './engine-work.ts'
 

@@ -7,22 +7,22 @@ import { type ShapeName, shapes } from './shapes.ts'
 export const callMs = 20
 
 export interface Spent {
-  /** Of the whole process: compilers and garbage collectors work on other threads. */
+  /** For the whole process, because compilers and garbage collectors use other threads. */
   readonly cpuMs: number
   readonly wallMs: number
 }
 
 export interface Memory {
-  /** Per graph in KiB, beyond what there was before. */
+  /** Growth per graph, in KiB. */
   readonly peakRss: number
   readonly peakHeap: number
-  /** Live when every graph has done all but its finalizer. */
+  /** Live memory when every graph has only its finalizer left. */
   readonly liveHeap: number
-  /** Still live when all results are gone. */
+  /** Live memory after all results are released. */
   readonly left: number
 }
 
-/** The measurements of one engine, in a process of its own. */
+/** Measures one engine, in its own process. */
 export class EngineWork {
   readonly #engine: Engine
   readonly #fake = new FakeModel(0)
@@ -33,7 +33,7 @@ export class EngineWork {
     this.#engine = engine
   }
 
-  /** What the model was asked in one run, in no order, as digests. */
+  /** Digests of the requests of one run, unordered. */
   async requests(shape: ShapeName): Promise<string[]> {
     const digests: string[] = []
     const model = new WatchedModel(this.#fake, ({ system, user }) =>
@@ -47,7 +47,7 @@ export class EngineWork {
     return digests.sort()
   }
 
-  /** Graphs one after the other, without waiting for the model. */
+  /** Graphs one after another, without waiting for the model. */
   async oneByOne(shape: ShapeName, graphs: number): Promise<Spent> {
     const execute = this.#execute(shape, this.#fake)
     return await spent(async () => {
@@ -61,13 +61,13 @@ export class EngineWork {
     return await spent(() => Promise.all(Array.from({ length: graphs }, () => this.#run(execute))))
   }
 
-  /** Milliseconds that one graph takes when calls take their time. */
+  /** Milliseconds for one graph with slow calls. */
   async slowGraph(shape: ShapeName): Promise<number> {
     const execute = this.#execute(shape, this.#slow)
     return (await spent(() => this.#run(execute))).wallMs
   }
 
-  /** Milliseconds that such calls take, one after the other and without an engine. Timers tend to be late. */
+  /** Milliseconds for such calls, one after another and without an engine. Timers tend to be late. */
   async slowCalls(calls: number): Promise<number> {
     const request = { system: '', user: '', decoding: paperDecoding }
     const { wallMs } = await spent(async () => {
@@ -94,7 +94,7 @@ export class EngineWork {
     }
     const execute = this.#engine.prepare(shapes[shape], new WatchedModel(this.#slow, sample, graphs, full))
     await Promise.all(Array.from({ length: graphs }, () => this.#run(execute)))
-    // Timers that have just fired may hold on to what they gave until the next turn.
+    // Timers that just fired may keep their results alive until the next turn.
     await new Promise((resolve) => setTimeout(resolve, 100))
     collect()
     const left = process.memoryUsage().heapUsed - start.heapUsed
@@ -115,7 +115,7 @@ export class EngineWork {
     return execute
   }
 
-  /** Whoever gives no answer, or another, has not done the work. */
+  /** An engine without the right answer has not done the work. */
   async #run(execute: () => Promise<unknown>): Promise<unknown> {
     const result = await execute()
     if (this.#engine.answerOf(result) !== 'A') throw new Error(`No answer: ${JSON.stringify(result)}`)
@@ -132,6 +132,6 @@ async function spent(work: () => Promise<unknown>): Promise<Spent> {
 }
 
 function collect(): void {
-  if (globalThis.gc === undefined) throw new Error('Memory is measured with --expose-gc.')
+  if (globalThis.gc === undefined) throw new Error('Measuring memory needs --expose-gc.')
   globalThis.gc()
 }

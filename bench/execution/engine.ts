@@ -3,9 +3,9 @@ import type { ChatModel } from '../../src/models/chat-model.ts'
 
 /** Something that executes graphs. */
 export interface Engine {
-  /** Does what needs doing once per graph, and gives what runs it once. */
+  /** Prepares a graph once; the result runs it once. */
   prepare(graph: AgentGraph, model: ChatModel): () => Promise<unknown>
-  /** The answer in what a run gave. */
+  /** The answer in a run's result. */
   answerOf(result: unknown): unknown
 }
 
@@ -13,7 +13,7 @@ export const engineNames = ['magic', 'promises', 'langgraph', 'mastra'] as const
 
 export type EngineName = (typeof engineNames)[number]
 
-/** Peers are imported from the folder that they were installed in. */
+/** Peers are imported from their installation folder. */
 export async function loadEngine(name: EngineName, peerFolder: string): Promise<Engine> {
   switch (name) {
     case 'magic':

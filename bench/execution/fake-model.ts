@@ -13,7 +13,7 @@ const nodeReply = JSON.stringify({ kind: 'content', content })
 const finalReply = JSON.stringify(content)
 const finalStart = `{"protocol":"${protocolVersion}","executor":{"id":"finalizer"`
 
-/** Says the same to everybody, at once or after a fixed time. It does read the request: a client would have to. */
+/** Always gives the same reply, at once or after a fixed time. It reads the request, as a real client must. */
 export class FakeModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'bench', model: 'fake', options: {} }
   readonly #ms: number
@@ -44,7 +44,7 @@ function isFinal({ user }: ChatRequest): boolean {
   return user.startsWith(finalStart)
 }
 
-/** A model whose requests are seen, and whose finalizers wait until all of a number of graphs have come so far. */
+/** Records requests, and holds finalizers until a number of graphs have all reached theirs. */
 export class WatchedModel implements ChatModel {
   readonly identity: ModelIdentity
   readonly #model: ChatModel

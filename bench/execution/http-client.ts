@@ -6,7 +6,7 @@ import { OpenAICompatibleModel } from '../../src/models/http/openai-compatible.t
 import { Samples } from '../bench.ts'
 import { task } from './shapes.ts'
 
-/** As many as the engine has in flight by default. */
+/** The engine's default concurrency. */
 const inFlight = 8
 
 const messages = {
@@ -68,7 +68,7 @@ async function askOurs(model: OpenAICompatibleModel): Promise<string> {
   return reply.text
 }
 
-/** The least that brings the text: no deadline, no limit on the body, no check, no usage. */
+/** The minimum that gets the text: no deadline, no body limit, no checks, no usage. */
 async function askUndici(url: string): Promise<string> {
   const response = await request(`${url}/chat/completions`, {
     method: 'POST',

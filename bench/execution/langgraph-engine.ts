@@ -2,7 +2,7 @@ import type { Engine } from './engine.ts'
 import { type PeerNode, peerNodes } from './peer-nodes.ts'
 import { importPeer } from './peer-packages.ts'
 
-/** What we use of `@langchain/langgraph`. */
+/** The part of `@langchain/langgraph` that we use. */
 interface LangGraph {
   readonly START: string
   readonly END: string
@@ -15,12 +15,12 @@ interface LangGraph {
 
 interface StateGraph {
   addNode(name: string, run: (state: State) => Promise<State>): void
-  /** From several nodes: waits for all of them. */
+  /** Several start nodes: waits for all of them. */
   addEdge(from: string | string[], to: string): void
   compile(): { invoke(state: State): Promise<State> }
 }
 
-/** What every node has said, by node. */
+/** Messages by node. */
 interface State {
   readonly messages: Readonly<Record<string, string>>
 }

@@ -7,7 +7,7 @@ import { contract, profile, task } from './shapes.ts'
 
 const noLimit = new CallLimit(Number.MAX_SAFE_INTEGER)
 
-/** Ours, with all that it does by default: checks, accounting, deadlines, and a trace with every request and reply. */
+/** Our engine with its defaults: checks, accounting, deadlines, and a trace with every request and reply. */
 export const magicEngine: Engine = {
   prepare: (graph, model) => {
     const options = { graph, task, library: paperLibrary, profile, contract, model, limit: noLimit }

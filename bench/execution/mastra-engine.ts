@@ -2,7 +2,7 @@ import type { Engine } from './engine.ts'
 import { levelsOf, type PeerNode, peerNodes } from './peer-nodes.ts'
 import { importPeer } from './peer-packages.ts'
 
-/** What we use of `@mastra/core/workflows`, and of the zod beside it. */
+/** The parts of `@mastra/core/workflows` and its zod that we use. */
 interface Mastra {
   readonly z: { any(): object }
   createStep(step: {
@@ -30,7 +30,7 @@ interface RunResult {
   readonly result?: unknown
 }
 
-/** Level by level, and without validation and snapshots: that was fastest for Mastra. */
+/** Level by level, without validation and snapshots, which was fastest for Mastra. */
 export async function mastraEngine(peerFolder: string): Promise<Engine> {
   const mastra = (await importPeer(peerFolder, 'mastra')) as Mastra
   return {

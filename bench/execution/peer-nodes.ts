@@ -7,19 +7,19 @@ import type { ChatModel } from '../../src/models/chat-model.ts'
 import { defaultSettings } from '../../src/settings/execution.ts'
 import { contract, profile, task } from './shapes.ts'
 
-/** A node of the expanded graph as a peer runs it. What can be known before the run is made before it. */
+/** A node of the expanded graph, as a peer runs it. Everything that can be prepared before the run is. */
 export interface PeerNode {
   readonly id: string
-  /** Earlier nodes whose messages it gets, in that order. */
+  /** Earlier nodes whose messages it gets, in this order. */
   readonly predecessors: readonly number[]
   /**
-   * Writes the request from the messages of its predecessors, asks, reads the reply with `JSON.parse` and gives its own
-   * message; the last node gives the answer. No checks, no retries, no usage, no trace: those a peer's user would add.
+   * Writes the request from its predecessors' messages, asks, reads the reply with `JSON.parse` and returns its own message;
+   * the last node returns the answer. No checks, retries, usage or trace: a peer's user would add those.
    */
   run(messages: readonly string[]): Promise<string>
 }
 
-/** The same nodes with the same requests, to the byte, as our engine has; the finalizer is last. */
+/** The same nodes with byte-identical requests as in our engine; the finalizer is last. */
 export function peerNodes(graph: AgentGraph, model: ChatModel): PeerNode[] {
   const { nodes } = planOf(graph, { library: paperLibrary, profile, tools: emptyToolbox })
   return nodes.map((node) => ({
@@ -57,7 +57,7 @@ function asking({ system, head }: PlannedNode, model: ChatModel): Run {
   }
 }
 
-/** Nodes by the length of the longest way to them: those of one level can run at the same time. */
+/** Nodes grouped by their longest path; those of one level can run at the same time. */
 export function levelsOf(nodes: readonly Pick<PeerNode, 'predecessors'>[]): number[][] {
   const depths: number[] = []
   const levels: number[][] = []

@@ -12,13 +12,13 @@ const packages = {
   zod: '4.6.7',
 }
 
-/** Files beside the installed packages, from which Node finds them. */
+/** Files beside the installed packages, from which Node resolves them. */
 const entries = {
   langgraph: `export { Annotation, END, START, StateGraph } from '@langchain/langgraph'\n`,
   mastra: `export { createStep, createWorkflow } from '@mastra/core/workflows'\nexport { z } from 'zod'\n`,
 }
 
-/** Peers are no dependencies of ours: they live in the user's cache, and are installed when they are missing. */
+/** Peers are not our dependencies: they are installed into the user's cache if missing. */
 export function ensurePeers(say: (line: string) => void): {
   folder: string
   versions: Record<string, string>

@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 import { peerNodes } from './peer-nodes.ts'
 
-/** What one would write by hand, without an engine: every node is a promise that waits for its predecessors'. */
+/** Handwritten, without an engine: every node is a promise that awaits its predecessors. */
 export const promisesEngine: Engine = {
   prepare: (graph, model) => {
     const nodes = peerNodes(graph, model)

@@ -6,7 +6,7 @@ function unit(role: string, realization: Unit['realization'], ...predecessors: n
   return { role, realization, predecessors }
 }
 
-/** The graphs that every engine runs. Roles of the paper, no role twice, so that every node has a name of its own. */
+/** The graphs that every engine runs. No role appears twice, so every node has a unique name. */
 export const shapes = {
   atomic: AgentGraph.of([unit('independent_solver', 'atomic')]),
   chain: AgentGraph.of([
@@ -32,7 +32,7 @@ export type ShapeName = keyof typeof shapes
 
 export const shapeNames = Object.keys(shapes) as ShapeName[]
 
-/** Calls that must come one after the other, the finalizer's included. */
+/** Calls on the longest path, including the finalizer's. */
 export function criticalPath(graph: AgentGraph): number {
   return graph.depth + 1
 }
@@ -57,5 +57,5 @@ export const task: Task = {
 
 export const contract: AnswerContract = optionLabel
 
-/** Tools are no part of the comparison. */
+/** The comparison leaves out tools. */
 export const profile = { id: 'bench', tools: [] } as const

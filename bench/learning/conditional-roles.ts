@@ -1,5 +1,5 @@
-// The noise-free world: a graph's reward is the share of its units that have the one right role of the question's kind. Nothing
-// is run. It shows whether a policy can learn to tell kinds of questions apart at all.
+// A noise-free world: a graph's reward is the share of its units that have the one right role for the question's kind. Nothing
+// runs. It shows whether a policy can learn to tell kinds of questions apart at all.
 import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
 import { queryEmbedding } from '../../src/encoder/query-embedding.ts'
 import { demoFamilies } from '../../src/experiments/demo.ts'
@@ -17,12 +17,12 @@ interface KindQuestion {
   readonly right: string
 }
 
-/** How the policy is trained here, found by trial on seeds 0 to 3: a gain, and as many questions as graphs in an update. */
+/** Training settings found by trial on seeds 0 to 3: a gain, and a different question for each graph of an update. */
 export const conditionalTraining = {
   gain: 12,
   hidden: 128,
   learningRate: 1e-3,
-  // At 0.05 one seed of four never found one kind's role again after having turned from it.
+  // At 0.05, one seed of four abandoned the right role of one kind and never found it again.
   entropyWeight: 0.1,
   divergenceWeight: 0,
   rewards: { epsilon: 0.1 },
@@ -30,12 +30,12 @@ export const conditionalTraining = {
 
 const sizes = { train: 200, test: 500 }
 
-/** Graphs of an update, each for another question. */
+/** Graphs per update, each for a different question. */
 const trajectories = 24
 
 /**
- * Trains a policy for so many updates and gives, for every fresh question, the share of right roles in the graph that it then
- * draws at temperature 1. A graph's return is its reward at every step: there are no probes, and so there is no settlement.
+ * Trains a policy for this many updates, and returns for every new question the share of right roles in the graph it then
+ * samples at temperature 1. A graph's return is its reward at every step: without probes there is no settlement.
  */
 export async function conditionalRightRoles(
   seed: number,

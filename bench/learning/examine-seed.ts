@@ -6,32 +6,31 @@ import { conditionalRightRoles } from './conditional-roles.ts'
 import { type LearningMethod, ours, paper, searched, untrained } from './methods.ts'
 import { LearningWorld, Purse, type WorldSizes } from './world.ts'
 
-/** What a seed is examined for, and how. */
 export interface SeedJob {
   readonly seed: number
   readonly sizes: WorldSizes
-  /** Paid evaluations of every training. */
+  /** Paid evaluations per training. */
   readonly evaluations: number
-  /** Whether the noise-free world is looked at too, after so many updates. */
+  /** Updates in the noise-free world; absent to skip it. */
   readonly conditionalUpdates?: number
 }
 
-/** One line of the record. Scores are in the order of the held-out questions. */
+/** One line of the results. Scores are in the order of the held-out questions. */
 export interface SeedResult {
   readonly seed: number
   readonly part: string
   readonly scores: readonly number[]
   /** Mean per held-out question. */
   readonly tokens: number
-  /** Paid on training questions. */
+  /** Paid evaluations on training questions. */
   readonly spent: number
   readonly seconds: number
 }
 
-/** Shares of the evaluations, to see how few reach what the paper's method reaches with all. */
+/** Shares of the evaluations, to find how few reach the paper's final score. */
 export const budgetShares = [0.05, 0.2] as const
 
-/** Prices of a token, as multiples of the usual one, to see with how few of them the searched graph's score is reached. */
+/** Token prices, as multiples of the default, to find how few tokens reach the searched graph's score. */
 export const tokenWorths = [2, 4] as const
 
 export const partOf = {
@@ -41,7 +40,7 @@ export const partOf = {
   conditional: 'conditional',
 }
 
-/** All parts of a seed but those that are known, each as soon as it is done. */
+/** All parts of a seed that are not known yet, each as soon as it is done. */
 export async function* examineSeed(job: SeedJob, known: ReadonlySet<string>): AsyncGenerator<SeedResult> {
   const { seed, sizes, evaluations, conditionalUpdates } = job
   if (conditionalUpdates !== undefined && !known.has(partOf.conditional)) {
@@ -90,7 +89,7 @@ async function held(graphs: readonly AgentGraph[], world: LearningWorld) {
   return { scores: outcomes.map(({ score }) => score), tokens }
 }
 
-/** Every question gets the graph that was built for another one: all move one place on along a random round. */
+/** Gives every question the graph of another: all move one place along a random cycle. */
 function exchanged(graphs: readonly AgentGraph[], seed: number): AgentGraph[] {
   const random = deriveRandom(seed, 'exchanged graphs')
   const round = [...graphs.keys()].map((index) => ({ index, key: random.uniform() }))

@@ -1,7 +1,7 @@
 import { meanOf, pairedBootstrap } from '../../src/evaluation/statistics.ts'
 import { budgetShares, partOf, type SeedResult, tokenWorths } from './examine-seed.ts'
 
-/** A mean over seeds with its 95 % interval, and how many seeds' own intervals leave out zero. In points. */
+/** A mean over seeds with its 95 % interval, and how many seeds' own intervals exclude zero. In points. */
 export interface SeedDifference {
   readonly mean: number
   readonly low: number
@@ -11,7 +11,7 @@ export interface SeedDifference {
   readonly bySeed: readonly number[]
 }
 
-/** The figures of all seeds, from their results in any order. A seed counts once it has everything. */
+/** The figures of all seeds, from results in any order. Skips seeds with missing results. */
 export function learningFigures(results: readonly SeedResult[]) {
   const bySeed = Map.groupBy(results, ({ seed }) => seed)
   const seeds = [...bySeed.keys()].sort((a, b) => a - b)
@@ -70,8 +70,8 @@ export function learningFigures(results: readonly SeedResult[]) {
 }
 
 /**
- * The least of a rising quantity at which the score is reached, on straight lines between the points that were measured;
- * infinite where none reaches it. Below the first point nothing is known, so the first is then given.
+ * The smallest amount that reaches the score, interpolated between measured points; infinite if none does. Nothing is known
+ * below the first point, so it returns at least that.
  */
 export function firstToReach(points: readonly { at: number; score: number }[], score: number): number {
   const place = points.findIndex((point) => point.score >= score)
@@ -98,7 +98,7 @@ const studentT = [
   2.12, 2.11, 2.101, 2.093, 2.086,
 ]
 
-/** The mean of seeds with its t-interval. One seed says nothing about the others: its interval has no bounds. */
+/** The mean over seeds with its t-interval. A single seed says nothing about others, so its interval is infinite. */
 export function seedInterval(values: readonly number[]): Pick<SeedDifference, 'mean' | 'low' | 'high'> {
   const n = values.length
   const mean = meanOf(values)

@@ -20,14 +20,14 @@ import {
 } from '../../src/settings/training.ts'
 import { type LearningWorld, type Purse, PurseEmpty } from './world.ts'
 
-/** A way to arrive at an organisation, given questions with answers and so many paid evaluations of graphs on them. */
+/** Finds an organisation, given questions with answers and a number of paid graph evaluations. */
 export interface LearningMethod {
   readonly name: string
-  /** `tokenWorth`: how many times its usual price a token costs in the method's eyes; 1 by default. */
+  /** `tokenWorth`: multiple of the default token price; 1 by default. */
   train(world: LearningWorld, purse: Purse, tokenWorth?: number): Promise<Organiser>
 }
 
-/** The paper's policy with the weights it begins with. */
+/** The paper's policy with its initial weights. */
 export const untrained: LearningMethod = {
   name: 'untrained',
   async train(world) {
@@ -36,14 +36,14 @@ export const untrained: LearningMethod = {
   },
 }
 
-/** The paper's training, with as many updates as the purse pays for. */
+/** The paper's training, for as many updates as the purse pays for. */
 export const paper: LearningMethod = {
   name: 'paper',
   train: (world, purse) =>
     policyGradient('paper', world, purse, trainingSettings.parse({ seed: world.seed })),
 }
 
-/** The best fixed graph that successive halving finds among random ones. */
+/** The best of random fixed graphs, by successive halving. */
 export const searched: LearningMethod = {
   name: 'searched',
   async train({ set, questions, seed }, purse) {
@@ -65,7 +65,7 @@ export const searched: LearningMethod = {
   },
 }
 
-/** Learning by values, as one's own questions are trained on by default: what is measured against the others. */
+/** Value learning, the default for users' own questions: what this bench compares with the others. */
 export const ours: LearningMethod = {
   name: 'ours',
   async train(world, purse, tokenWorth = 1) {
@@ -102,10 +102,10 @@ function learnerOf({ set }: LearningWorld, settings: TrainingSettings): Promise<
   return untrainedLearner(set.library, settings, lexicalEncoder)
 }
 
-/** The temperature falls over the paper's number of updates and stays. */
+/** The temperature falls over the paper's number of updates, then stays. */
 const coolingUpdates = 100
 
-/** A policy that builds only graphs that it has paid for would never end; one that learns pays for more than this per update. */
+/** Stops a policy that builds only graphs it has already paid for, which would never end. A learning one pays for more per update. */
 const leastPerUpdate = 5
 
 async function policyGradient(
@@ -120,13 +120,13 @@ async function policyGradient(
     for (let update = 0; update < limit / leastPerUpdate; update += 1)
       await updatePolicy(learner, { settings, questions, update, updates: coolingUpdates, evaluate })
   } catch (error) {
-    // The update that could not be paid for whole has changed nothing.
+    // An update that could not be fully paid for changes nothing.
     if (!(error instanceof PurseEmpty)) throw error
   }
   return policyOrganisation(name, world, settings, learner)
 }
 
-/** As a trained policy is used: sampled by the question's id as in the paper, or the most probable choices. */
+/** How a trained policy is used: sampled by question id as in the paper, or with the most probable choices. */
 function policyOrganisation(
   name: string,
   { set, seed }: LearningWorld,

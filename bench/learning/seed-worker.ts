@@ -1,4 +1,4 @@
-// A thread that examines one seed and tells every result as it comes.
+// A thread that examines one seed and reports each result.
 import { parentPort, workerData } from 'node:worker_threads'
 import { examineSeed, type SeedJob } from './examine-seed.ts'
 

@@ -18,7 +18,7 @@ import { TaskExecutor } from '../../src/tasks/task-executor.ts'
 import { splitOf, type TaskSet } from '../../src/tasks/task-set.ts'
 import { evaluateGraph } from '../../src/training/evaluate-graph.ts'
 
-/** What running a graph on a question gave. */
+/** The result of a graph on a question. */
 export interface Outcome {
   readonly score: number
   readonly tokens: number
@@ -31,8 +31,8 @@ export interface WorldSizes {
 }
 
 /**
- * The demo's world of one seed, with the simulated model in this process. Its answers depend on nothing but the request, so every
- * pair of graph and question is run once, whichever method asks for it; what a method has to pay for is counted apart.
+ * The demo's world for one seed, with the simulated model in this process. Answers depend only on the request, so every pair of
+ * graph and question runs once, whichever method asks for it; what each method has to pay is counted separately.
  */
 export class LearningWorld {
   readonly seed: number
@@ -80,7 +80,7 @@ export class LearningWorld {
   }
 }
 
-/** The evaluations on training questions that one training may pay for. What it has paid for once is free from then on. */
+/** The evaluations that one training may pay for. Each is free after the first time. */
 export class Purse {
   readonly limit: number
   readonly #world: LearningWorld
@@ -97,7 +97,7 @@ export class Purse {
     return this.#paid.size
   }
 
-  /** Throws `PurseEmpty` when it would take more than there is. */
+  /** Throws `PurseEmpty` if too little is left. */
   readonly evaluate: ScoreGraph = async (graph, id) => {
     const key = `${graphKey(graph)} ${id}`
     if (!this.#paid.has(key)) {

@@ -1,4 +1,4 @@
-// The ledger on PostgreSQL when it holds many rows: one process, as many at once as a trainer or a worker has under way.
+// The PostgreSQL ledger with many rows: one process, with the concurrency of a trainer or worker.
 import { randomUUID } from 'node:crypto'
 import { deriveRandom } from '../../src/numerics/random.ts'
 import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
@@ -12,14 +12,14 @@ const lanes = 256
 
 export interface SharedLedgerFigures {
   readonly rows: number
-  /** Rows per second on top of them: each an evaluation with its trace, and a reply. */
+  /** Further rows per second: each an evaluation with its trace, and a reply. */
   readonly insertsPerSecond: number
   /** Lookups of an evaluation followed by a new one with its trace, per second, among `rows`. */
   readonly getPutPerSecond: number
   readonly bytesPerRow: number
 }
 
-/** Fills a ledger in the database at an address to `rows`, then looks up and keeps `pairs` more. */
+/** Fills a ledger to `rows`, then looks up and stores `pairs` more. */
 export async function measureSharedLedger(
   address: string,
   rows: number,
@@ -39,7 +39,7 @@ export async function measureSharedLedger(
     const [size] = await database.query<{ bytes: number }>(
       "SELECT sum(pg_total_relation_size(oid))::bigint AS bytes FROM pg_class WHERE relnamespace = 'magic'::regnamespace AND relkind = 'r'",
     )
-    // Taken at random: what was used last must not flatter the cache.
+    // At random, so that recently used rows do not flatter the cache.
     const random = deriveRandom(rows, 'shared ledger')
     const insertsPerSecond = await rate(rows, rows + pairs, async (number) => {
       const digest = evaluationDigest(sampleKey(number))
@@ -64,7 +64,7 @@ export async function measureSharedLedger(
 
 const said = 'Half of the eggs are sold, so the others are eaten. '.repeat(4)
 
-/** Evaluations with their traces, many in a statement, as a copy of a ledger brings them. */
+/** Evaluations with traces, many per statement, as when copying a ledger. */
 async function grow(ledger: PostgresLedger, rows: number): Promise<void> {
   const batch = 2000
   let next = 0

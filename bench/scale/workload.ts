@@ -17,13 +17,13 @@ import { trainingQuestions } from '../training/questions.ts'
 export const callsPerWorker = 8
 export const scaleSet: TaskSet = trainingQuestions(24)
 
-/** Everything that runs a graph on the bench's questions, with a simulated model that takes its time. */
+/** What is needed to run a graph on the bench's questions, with a slow simulated model. */
 export function partsWith(set: TaskSet, latencyMs: number, limit: CallLimit): ExecutorParts {
   const model = new LatencyModel({ tasks: knownTasks(set), seed: 1, latencyMs })
   return { set, model, tools: openToolbox(null), settings: defaultSettings, limit }
 }
 
-/** Graphs as an untrained policy builds them, on every question: what a training by values asks for at once. */
+/** Graphs of an untrained policy on every question, as value learning requests them at once. */
 export async function drawPairs(set: TaskSet, graphs: number): Promise<(readonly [AgentGraph, string])[]> {
   const learner = await untrainedLearner(set.library, trainingSettings.parse({}), lexicalEncoder)
   const { queries } = await embedQuestions(set, lexicalEncoder)

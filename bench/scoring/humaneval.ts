@@ -18,7 +18,7 @@ interface Row {
 
 const cores = 2
 
-/** HumanEval's own solutions, judged in our sandboxes and by a fresh, unguarded interpreter each; two at a time. */
+/** HumanEval's own solutions, in our sandboxes and in a fresh, unguarded interpreter each; two at a time. */
 export async function measureHumaneval(
   file: string,
   python: string,
@@ -72,7 +72,7 @@ export async function measureHumaneval(
   }
 }
 
-/** Two at a time; gives the milliseconds for all. */
+/** Runs two at a time; returns the milliseconds for all. */
 async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<number> {
   const start = performance.now()
   const queue = items.values()

@@ -41,7 +41,7 @@ export function measureTatqaScorer(goldens: string, python: string, rounds: numb
   }
   for (let warm = 0; warm < 5; warm += 1) scoreAll()
   for (let round = 0; round < rounds; round += 1) {
-    // The fastest of three passes on either side, in turns.
+    // The fastest of three passes on each side, alternating.
     const own = Math.min(timed(scoreAll), timed(scoreAll), timed(scoreAll))
     const peer = 1000 * Number(run('--time', '3'))
     ours.add(own)
@@ -58,7 +58,7 @@ export function measureTatqaScorer(goldens: string, python: string, rounds: numb
   }
 }
 
-/** Undefined for a prediction that no scorer sorts: numbers among strings, or a scale that is no text. */
+/** Undefined for a prediction that no scorer can sort: numbers among strings, or a scale that is not text. */
 function readRow(line: string): Row | undefined {
   const { gold, pred } = parseWithSources(line) as {
     gold: Gold
@@ -72,14 +72,14 @@ function readRow(line: string): Row | undefined {
   return { gold, values, scale: pred.scale }
 }
 
-/** From the gold answer as the file has it, as Python does. */
+/** From the raw gold answer, as Python does. */
 function score({ gold, values, scale }: Row): TatqaMeasures {
   const { answer_type: answerType } = gold
   const answers = tatqaAnswers(answerType, gold.answer)!
   return measureTatqa({ values, scale }, { kind: 'tatqa', answerType, answers, scale: gold.scale })
 }
 
-/** That both sides do the same work is shown by their scores. */
+/** Checks, by their scores, that both sides do the same work. */
 function compare(rows: readonly Row[], printed: string): void {
   const theirs = printed.trim().split('\n')
   if (theirs.length !== rows.length) throw new Error('The Python scorer skipped cases.')

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatModel, ChatReply, ChatRequest, ModelIdentity } from '../../src/models/chat-model.ts'
 import { SimulatedModel, type SimulatorSettings } from '../../src/simulator/model/simulator.ts'
 
-/** Waits so many milliseconds, or keeps account of them. */
+/** Waits for this many milliseconds, or just adds them up. */
 export type Wait = (ms: number) => unknown
 
 /**
- * The simulated model, whose calls take the time that it decides on. A reply's duration is that time and not what a clock
- * showed: a clock would count as the model's what we let a reply lie before we looked at it.
+ * The simulated model, whose calls take the time it chooses. A reply's duration is that time, not a clock's: a clock would blame
+ * the model for the time a reply waits for us.
  */
 export class LatencyModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'simulated', model: 'bench', options: {} }
@@ -20,7 +20,7 @@ export class LatencyModel implements ChatModel {
     this.#wait = wait
   }
 
-  /** All that were made. */
+  /** Number of calls made. */
   get calls(): number {
     return this.#calls
   }

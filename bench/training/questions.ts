@@ -7,8 +7,8 @@ import { referenceScorer } from '../../src/tasks/scoring/reference-scorer.ts'
 import type { TaskSet } from '../../src/tasks/task-set.ts'
 
 /**
- * As many training questions as a run has updates, so that none comes twice but as a probe. All fourteen roles, since fewer
- * would make equal requests likelier, and no tools: time goes to calls alone.
+ * As many training questions as a run has updates, so that none comes up twice except as a probe. All fourteen roles, because fewer
+ * would make identical requests likelier, and no tools, so that only calls take time.
  */
 export function trainingQuestions(count: number): TaskSet<NumberTextReference> {
   const examples = Array.from({ length: count }, (_, index) => example(index))

@@ -16,7 +16,7 @@ import { splitOf, type TaskSet, taskVersion } from '../../src/tasks/task-set.ts'
 import { evaluateGraph } from '../../src/training/evaluate-graph.ts'
 import { LatencyModel } from './latency-model.ts'
 
-/** One update as Procedure A1 reads. */
+/** One update, as Procedure A1 is written. */
 export interface SequentialUpdate {
   readonly calls: number
   readonly wallMs: number
@@ -24,13 +24,12 @@ export interface SequentialUpdate {
 }
 
 /**
- * Trains as Procedure A1 reads: one evaluation after the other, in each one call after the other, with a ledger of graphs in a
- * file as its only memory. No checkpoints, no events: what it would have to write besides is not held against it.
+ * Trains as Procedure A1 is written: one evaluation after another, one call after another, with a ledger of graphs in a file as its
+ * only memory. It writes neither checkpoints nor events, which is in its favour.
  *
- * The model's waits are added up instead of waited for. Nothing else happens while a call is out, so an update takes what the
- * clock shows plus that sum, exactly; only the timer's own delay is missing, and that again is in its favour. The
- * trajectories are sampled before the first evaluation instead of one by one; the policy sees no evaluation, so they are the
- * same, and so is the sum.
+ * Call times are added up instead of waited for. Nothing else happens during a call, so an update takes exactly the measured time
+ * plus that sum; only timer delays are missing, which is again in its favour. All trajectories are sampled before the first
+ * evaluation instead of one by one; the policy sees no evaluation, so they are the same, and so is the sum.
  */
 export async function trainSequentially(
   set: TaskSet,
@@ -64,7 +63,7 @@ export async function trainSequentially(
   return { updates, weights: learner.policy.parameters.read() }
 }
 
-/** Runs a graph unless the ledger has it. Every request is made, also where an identical one was made before. */
+/** Runs a graph unless the ledger has it. Makes every request, even if an identical one was made before. */
 function graphLedgerEvaluate(set: TaskSet, model: LatencyModel, ledger: SqliteLedger): ScoreGraph {
   const executor = new TaskExecutor({
     set,

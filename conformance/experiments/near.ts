@@ -7,7 +7,7 @@ export interface Refusal {
   readonly refused: unknown
 }
 
-/** Where values part: numbers may differ by a tolerance, absolute and relative; all else is exact. */
+/** Where values differ. Numbers have a tolerance, absolute and relative; everything else is exact. */
 export function nearDifferences(expected: unknown, got: unknown, tolerance: number, path = ''): string[] {
   if (isRefusal(got)) return refusalDifferences(expected, got.refused)
   if (typeof expected === 'object' && expected !== null && 'error' in expected && path === '')
@@ -29,7 +29,7 @@ export function nearDifferences(expected: unknown, got: unknown, tolerance: numb
 }
 
 function refusalDifferences(expected: unknown, refused: unknown): string[] {
-  // What is not a problem of the input is a mistake of ours, whatever was expected.
+  // An error that is not about the input is our bug, whatever was expected.
   if (!(refused instanceof Problem || refused instanceof RangeError)) return [String(refused)]
   if (!isRecord(expected) || !('error' in expected)) return [`it was refused: ${refused.message}`]
   if (expected['error'] === true) return []

@@ -34,7 +34,7 @@ export function candidatesOf({ dims, library, restriction, draws }: Golden): Com
   }
   let used = 0
   const uniform = () => {
-    if (used >= draws.length) throw new Error('more draws were used than there are')
+    if (used >= draws.length) throw new Error('used more draws than there are')
     used += 1
     return draws[used - 1]
   }
@@ -47,7 +47,7 @@ export function candidatesOf({ dims, library, restriction, draws }: Golden): Com
   }
 }
 
-/** The graphs of a case by their keys; the keys must be ours too. */
+/** The graphs of a case by key; the keys must match ours. */
 function placesOf(graphs: Golden): (key: string) => number {
   const places = new Map<string, number>(graphs.map(({ key }: Golden, place: number) => [key, place]))
   return (key) => places.get(key) ?? -1

@@ -19,7 +19,7 @@ const goldenUpdate = z.object({
   restriction: goldenRestriction,
   units: goldenUnits,
   dropout_keep: z.array(goldenDropout),
-  // Strict: a value that nothing here compares must not pass unseen.
+  // Strict, so that no value goes uncompared.
   expected: z
     .strictObject({
       positions: z.array(z.strictObject({ role: z.number(), granularity: z.number(), edges: z.number() })),
@@ -37,7 +37,7 @@ const file = z.object({
   sequences: z.array(z.object({ name: z.string(), updates: z.array(z.unknown()) })),
 })
 
-/** The supervised updates of Search-then-SFT, put to each implementation of the policy. */
+/** Checks the supervised updates of Search-then-SFT with each implementation of the policy. */
 export async function* imitationCases(
   content: object,
   name: string,

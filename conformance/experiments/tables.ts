@@ -12,13 +12,13 @@ import { d3Statistics } from '../../src/experiments/tables/d3-statistics.ts'
 import { q2Table } from '../../src/experiments/tables/q2-table.ts'
 import { q1Sample } from '../../src/tasks/studies/memberships.ts'
 
-/** In the words of the golden files. */
+/** Terms of the golden files. */
 export type Computed = Readonly<Record<string, unknown>>
 
 // biome-ignore lint/suspicious/noExplicitAny: golden input.
 type Golden = any
 
-/** `scoreText` as `score_text`, all the way down. */
+/** `scoreText` as `score_text`, recursively. */
 function inTheirWords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inTheirWords)
   if (typeof value === 'bigint') return value.toString()

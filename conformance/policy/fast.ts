@@ -15,7 +15,7 @@ export const fast: PolicyImplementation = {
     const { policy, reference } = start()
     let learners: { training: PolicyLearner; watched: PolicyLearner } | undefined
     const learnersWith = ({ loss, adam }: UpdateSettings) => {
-      // An update computes its gradients on the way and keeps none; a second policy shows them.
+      // An update keeps no gradients, so a second policy computes them.
       learners ??= {
         training: new PolicyLearner(policy, { adam, weights: loss, reference }),
         watched: new PolicyLearner(start().policy, { adam, weights: loss, reference }),

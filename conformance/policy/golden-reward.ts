@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rewardSettings } from '../../src/settings/rewards.ts'
 
-/** Reward settings as golden files spell them, turned into ours. */
+/** Converts reward settings from golden files into ours. */
 export const goldenReward = z
   .object({
     alpha: z.number(),

@@ -1,11 +1,11 @@
-// The parts that the golden files of the policy share, read into our own types.
+// What the policy's golden files have in common, converted to our types.
 import { z } from 'zod'
 import type { Action } from '../../src/graph/legality.ts'
 
 export const numbers = z.array(z.number())
 export const count = z.int().min(0)
 const realization = z.enum(['atomic', 'group'])
-/** A role is named by its index in the library; as text it is its id. */
+/** Golden files name a role by its index; its id is that index as text. */
 const role = z.int().transform(String)
 
 export const goldenUnits = z.array(z.object({ role, realization, predecessors: numbers }))
@@ -17,7 +17,7 @@ export const goldenAction = z.discriminatedUnion('type', [
 
 export const goldenRestriction = z.enum(['mixed', 'all-atomic', 'all-group'])
 
-/** One text of zeros and ones per unit, or null in evaluation mode. */
+/** One string of zeros and ones per unit, or null in evaluation mode. */
 export const goldenDropout = z
   .array(
     z

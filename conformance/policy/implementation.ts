@@ -6,7 +6,7 @@ import type { AdamSettings } from '../../src/numerics/adam.ts'
 import type { PlainParameters, PolicyDimensions } from '../../src/policy/parameter-shapes.ts'
 import type { RoleVectors } from '../../src/policy/semantics.ts'
 
-/** What the states and updates of a golden file are about. Numbers are exact as written. */
+/** The setup of a golden file's states and updates. Numbers are exact as written. */
 export interface PolicySetup {
   readonly dimensions: PolicyDimensions
   readonly dropoutRate: number
@@ -17,7 +17,7 @@ export interface PolicySetup {
   readonly reference: PlainParameters
 }
 
-/** One decision to be computed, not sampled. */
+/** One decision to compute, not to sample. */
 export interface Decision {
   readonly query: Float64Array
   readonly graph: AgentGraph
@@ -27,7 +27,7 @@ export interface Decision {
   readonly dropoutKeep: readonly Uint8Array[] | null
 }
 
-/** Untempered logits lie flat, as in the masks; what stands where the mask is 0 has no meaning. */
+/** Untempered logits, flat like the masks; values where the mask is 0 are meaningless. */
 export interface Evaluation {
   readonly context: ArrayLike<number>
   readonly nodeStates: readonly ArrayLike<number>[]
@@ -53,17 +53,17 @@ export interface Updated extends UpdateReport {
   readonly weightsAfter: ReadonlyMap<string, ArrayLike<number>>
 }
 
-/** A policy and its reference, loaded. Updates follow each other: weights and moments carry over. */
+/** A loaded policy and its reference. Weights and moments carry over from update to update. */
 export interface OpenPolicy {
   evaluate(decision: Decision): Evaluation
   update(group: RecordedGroup, settings: UpdateSettings): Updated
 }
 
-/** One way to compute the policy. Every golden state and update is put to each of them. */
+/** One implementation of the policy. Every golden state and update is checked with each. */
 export interface PolicyImplementation {
   readonly name: string
-  /** Chooses the tolerances. */
+  /** Selects the tolerances. */
   readonly precision: 'float32' | 'float64'
-  /** Starts anew from the setup's weights, with fresh moments. */
+  /** Starts over from the setup's weights, with fresh moments. */
   open(setup: PolicySetup): OpenPolicy | Promise<OpenPolicy>
 }

@@ -22,7 +22,7 @@ const units = z.array(
 const steps = z.array(z.object({ units: units.min(1), parent_scores: numbers, child_scores: numbers }))
 const goldenTrajectory = z.object({ steps, terminal_score: z.number(), forced_stop: z.boolean() })
 
-// Expected objects are strict: a value that nothing here compares must not pass unseen.
+// Expected objects are strict, so that no value goes uncompared.
 const expectedStep = z.strictObject({
   delta_u: z.number(),
   c: z.number(),
@@ -75,7 +75,7 @@ export function* learningCases(file: unknown, name: string): Generator<CaseResul
   }
 }
 
-/** Differences make a failure, and so does an exception: a case that cannot be read or computed has not passed. */
+/** Differences are a failure, and so is an exception: a case that cannot be read or computed has not passed. */
 function outcome(name: string, check: () => string[]): CaseResult {
   try {
     const differences = check()
@@ -103,7 +103,7 @@ function checkLearning(golden: unknown): string[] {
   const differences = [...compare(got, expected, '')]
   for (const [k, { steps }] of trajectories.entries()) {
     for (const [t, step] of steps.entries()) {
-      // Only a step's last unit became an action; the graph that followed must be the one that was written down.
+      // Only a step's last unit is its action; the resulting graph must be the recorded one.
       const graph = AgentGraph.of(step.units)
       if (!isDeepStrictEqual(credited[k]!.transitions[t]!.graph.units, graph.units)) {
         differences.push(`trajectories[${k}].steps[${t}].units do not extend the step before`)
@@ -161,14 +161,14 @@ function checkExpansion(golden: unknown): string[] {
 
 const exact = new Set(['nodes', 'edges', 'depth', 'exit_depths', 'sink_units', 'd'])
 
-/** |got − expected| ≤ abs + rel·|expected|, with the tolerances that the goldens come with. */
+/** |got − expected| ≤ abs + rel·|expected|, with the golden files' tolerances. */
 function agrees(field: string, got: number, expected: number): boolean {
   if (exact.has(field)) return got === expected
   if (field === 'advantages') return Math.abs(got - expected) <= 1e-6
   return Math.abs(got - expected) <= 1e-8 + 1e-8 * Math.abs(expected)
 }
 
-/** Walks along what is expected. `field` is the innermost name; lists keep the name of what they list. */
+/** Walks through the expected value. `field` is the innermost name; list items keep the list's name. */
 function* compare(got: unknown, expected: unknown, path: string, field = ''): Generator<string> {
   if (Array.isArray(expected)) {
     if (!Array.isArray(got) || got.length !== expected.length) {

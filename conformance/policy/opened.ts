@@ -17,7 +17,7 @@ export async function openAll(
   )
 }
 
-/** What each implementation gets wrong, under its name. One that throws does not keep the others from being asked. */
+/** What each implementation gets wrong, by name. If one throws, the others are still checked. */
 export function askEach(
   opened: Opened,
   check: (policy: OpenPolicy, allowed: Tolerances) => readonly string[],

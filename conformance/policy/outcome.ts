@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { CaseResult } from '../case.ts'
 
-/** A thousand wrong gradients are one finding; the first few say where to look. */
+/** A thousand wrong gradients are one finding; the first few show where to look. */
 const shown = 4
 
-/** Differences make a failure, and so does an exception: a case that cannot be read or computed has not passed. */
+/** Differences are a failure, and so is an exception: a case that cannot be read or computed has not passed. */
 export function outcome(name: string, check: () => readonly string[]): CaseResult {
   try {
     const differences = check()

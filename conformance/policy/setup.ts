@@ -16,7 +16,7 @@ const compatible = z.array(z.array(z.boolean()))
 const vector = numbers.transform((entries) => Float64Array.from(entries))
 const weights = z.record(z.string(), z.object({ shape: z.array(count), data: vector }))
 
-/** Everything in the file itself. */
+/** Everything is in the file itself. */
 const inlineSetup = z.object({
   ...common,
   library: z.object({
@@ -27,14 +27,14 @@ const inlineSetup = z.object({
   weights: z.object({ policy: weights, reference: weights }),
 })
 
-/** Weights and vectors in safetensors files beside it. */
+/** Weights and vectors are in safetensors files beside it. */
 const storedSetup = z.object({
   ...common,
   library: z.object({ roles: z.array(z.object({ atomic: z.boolean(), group: z.boolean() })), compatible }),
   files: z.object({ policy: z.string(), reference: z.string(), embeddings: z.string() }),
 })
 
-/** The setup of a golden file, and the query embeddings that its cases name by index. */
+/** A golden file's setup, and the query embeddings that its cases refer to by index. */
 export interface GoldenSetup extends PolicySetup {
   readonly queries: readonly Float64Array[]
 }

@@ -21,7 +21,7 @@ const goldenState = z.object({
   temperature: z.number(),
   units: goldenUnits,
   dropout_keep: goldenDropout,
-  // Strict: a value that nothing here compares must not pass unseen.
+  // Strict, so that no value goes uncompared.
   expected: z.strictObject({
     exit_depths: numbers,
     context: goldenVector,
@@ -45,10 +45,10 @@ const stateFile = z.object({
   invalid_graphs: z.array(z.unknown()).default([]),
 })
 
-/** The logits of a file that is about saturation are in the hundreds; those of any other stay far below. */
+/** Logits in the hundreds mean a file about saturation; all others stay far below. */
 const saturatedFrom = 100
 
-/** Every state and every graph to be refused of a file shaped like `tiny.json`, put to each implementation. */
+/** Checks every state and every illegal graph of a file like `tiny.json` with each implementation. */
 export async function* stateCases(
   content: object,
   file: string,
@@ -112,7 +112,7 @@ function checkState(
   return comparison.differences
 }
 
-/** A graph to be refused comes without a situation: the first query will do, in evaluation mode. */
+/** An illegal graph comes without a query, so it uses the first one, in evaluation mode. */
 function evaluate(
   policy: OpenPolicy,
   setup: GoldenSetup,
@@ -129,7 +129,7 @@ function evaluate(
   })
 }
 
-/** Minus infinity is a refusal, and so is an error about a graph or an action; any other error is a fault of ours. */
+/** Minus infinity is a rejection, and so is an error about a graph or an action; any other error is our bug. */
 function isRefused(attempt: () => number): boolean {
   try {
     return attempt() === Number.NEGATIVE_INFINITY

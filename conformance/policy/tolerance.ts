@@ -1,6 +1,6 @@
 import type { PolicyImplementation } from './implementation.ts'
 
-/** A value passes when |got − expected| ≤ absolute + relative · |expected|. */
+/** A value passes if |got − expected| ≤ absolute + relative · |expected|. */
 export interface Tolerance {
   readonly relative: number
   readonly absolute: number
@@ -12,7 +12,7 @@ export interface Tolerances {
   /** States whose logits are in the hundreds. */
   readonly saturated: Tolerance
   readonly gradients: Tolerance
-  /** Weights after a step, which is small beside them. */
+  /** Weights after a step, which is small compared with them. */
   readonly weights: Tolerance
 }
 
@@ -33,10 +33,10 @@ export const tolerances: Readonly<Record<PolicyImplementation['precision'], Tole
 
 /** Always computed in double precision. */
 export const returnsTolerance: Tolerance = { relative: 1e-8, absolute: 1e-8 }
-/** Returns that are equal on paper may differ in the last bit, and an advantage divides that by epsilon. */
+/** Mathematically equal returns may differ in the last bit, and an advantage divides that by epsilon. */
 export const advantagesTolerance: Tolerance = { relative: 0, absolute: 1e-6 }
 
-/** Where got and expected part, gathered over a whole case. */
+/** Collects the differences of a whole case. */
 export class Comparison {
   readonly differences: string[] = []
 

@@ -58,9 +58,9 @@ const goldenStep = z.object({
   child_scores: numbers.optional(),
 })
 
-// Strict: a value that nothing here compares must not pass unseen.
+// Strict, so that no value goes uncompared.
 const tensorData = z.record(z.string(), numbers)
-/** Weights and gradients whole, or of large tensors samples. */
+/** Whole weights and gradients, or samples of large tensors. */
 export const expectedWeights = {
   gradients: tensorData.optional(),
   weights_after: tensorData.optional(),
@@ -106,7 +106,7 @@ const updateFile = z.object({
   update: z.unknown().optional(),
 })
 
-/** Every update of a file shaped like `update.json` or `update_full.json`, put to each implementation. */
+/** Checks every update of a file like `update.json` or `update_full.json` with each implementation. */
 export async function* updateCases(
   content: object,
   file: string,
@@ -133,7 +133,7 @@ export async function* updateCases(
 
 type GoldenUpdate = z.output<typeof goldenUpdate>
 
-/** Returns and advantages, checked, and with them what an update learns from. */
+/** Checks returns and advantages, and returns what an update learns from. */
 function credit(
   { query: queryIndex, restriction, temperature, trajectories }: Omit<GoldenUpdate, 'expected'>,
   expected: GoldenUpdate['expected'],
@@ -210,7 +210,7 @@ export function compareWeights(
   }
 }
 
-/** Every tensor of both sides, so that none goes unnoticed. */
+/** Compares every tensor of both sides, so that none goes unnoticed. */
 function compareTensors(
   comparison: Comparison,
   what: string,
