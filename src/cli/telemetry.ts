@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import type { Agent } from 'node:http'
+import { connect, type Socket } from 'node:net'
 
 // OpenTelemetry's SDK is an optional peer. Spans are sent if it is installed and one of these variables names a collector.
 const endpointVariables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+
+const timeoutVariables = ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT']
 
 const packages = ['@opentelemetry/sdk-trace-node', '@opentelemetry/exporter-trace-otlp-http']
 
 /** How long to wait for the collector to accept a connection. */
 const connectMs = 1000
+/** How long the end of a command waits for a collector that has never answered, and for one that has. */
+const patienceMs = { silent: 1000, known: 5000 }
 
 /** Sends spans to the collector named in the environment, if any. Call the result to flush and stop. */
 export async function startTelemetry(environment = process.env): Promise<() => Promise<void>> {
@@ -16,16 +21,33 @@ export async function startTelemetry(environment = process.env): Promise<() => P
   try {
     const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node')
     const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
-    const exporter = new OTLPTraceExporter()
-    // Checked while the command works, so that a missing collector costs no time at the end.
+    const exporter = new OTLPTraceExporter({
+      httpAgentOptions: quietAgent,
+      // OpenTelemetry's own variables come first.
+      timeoutMillis: timeoutVariables.some((name) => environment[name]) ? undefined : patienceMs.known,
+    })
+    const givenUp = Promise.withResolvers<string>()
+    let hasAnswered = false
+    // Both run while the command works, so that a collector that is gone or silent costs little time at the end.
     const problem = unreachable(endpoint)
+    void problem.then((why) => {
+      if (why === undefined) exporter.export([], ({ code }) => (hasAnswered ||= code === 0))
+    })
     const provider = new NodeTracerProvider({
       spanProcessors: [
         new BatchSpanProcessor({
-          export: (spans, tell) =>
-            void problem.then((why) =>
-              why === undefined ? exporter.export(spans, tell) : tell({ code: 1, error: new Error(why) }),
-            ),
+          export: async (spans, tell) => {
+            const sent = Promise.withResolvers<string | undefined>()
+            void problem.then((why) => {
+              if (why !== undefined) return sent.resolve(why)
+              exporter.export(spans, ({ code, error }) => {
+                hasAnswered ||= code === 0
+                sent.resolve(code === 0 ? undefined : (error?.message ?? 'the collector refused them'))
+              })
+            })
+            const why = await Promise.race([sent.promise, givenUp.promise])
+            tell(why === undefined ? { code: 0 } : { code: 1, error: new Error(why) })
+          },
           shutdown: () => exporter.shutdown(),
         }),
       ],
@@ -33,11 +55,14 @@ export async function startTelemetry(environment = process.env): Promise<() => P
     provider.register()
     return async () => {
       const why = await problem
-      // An unreachable collector must not fail the command.
-      const failed = await provider.shutdown().then(
-        () => why,
+      const patience = hasAnswered ? patienceMs.known : patienceMs.silent
+      const timer = setTimeout(() => givenUp.resolve(`${endpoint} does not answer`), patience)
+      // A collector that fails must not fail the command.
+      const failed = await Promise.race([provider.shutdown(), givenUp.promise]).then(
+        (silent) => silent ?? why,
         (error: Error) => error.message,
       )
+      clearTimeout(timer)
       if (failed !== undefined) process.stderr.write(`OpenTelemetry spans were not sent: ${failed}\n`)
     }
   } catch (error) {
@@ -45,6 +70,18 @@ export async function startTelemetry(environment = process.env): Promise<() => P
     process.stderr.write(`To send OpenTelemetry spans: npm install ${wantedPackages().join(' ')}\n`)
     return async () => {}
   }
+}
+
+/** An agent whose connections do not keep the process alive: an export that hangs must not delay the end of a command. */
+async function quietAgent(protocol: string): Promise<Agent> {
+  const { Agent: AgentOf } = await (protocol === 'https:' ? import('node:https') : import('node:http'))
+  const agent = new AgentOf({ keepAlive: false })
+  const open = agent.createConnection.bind(agent)
+  agent.createConnection = (options, whenOpen) => {
+    const socket = open(options, whenOpen) as Socket | undefined
+    return socket?.unref()
+  }
+  return agent
 }
 
 /** The packages in versions that work with ours; the newest may not. */

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -72,6 +72,27 @@ test('a collector that is gone neither fails the command nor keeps its answer ba
   expect(code).toBe(0)
   expect(stdout).not.toBe('')
   expect(stderr).toMatch(/OpenTelemetry spans were not sent: .*ECONNREFUSED/)
+})
+
+test('a collector that takes connections and never answers is not waited for', async () => {
+  const silent = createTcpServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  try {
+    const task = join(folder, 'silent.json')
+    writeFileSync(task, JSON.stringify({ question: 'What is 6 times 7?' }))
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      // Whoever waits for its answer waits for hours.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '9999999',
+    }
+    const words = ['run', '--task', task, '--contract', 'number']
+    const { code, stdout, stderr } = await magicProcess({ env }, ...words)
+    expect(code).toBe(0)
+    expect(stdout).not.toBe('')
+    expect(stderr).toMatch(/spans were not sent: .* does not answer/)
+  } finally {
+    silent.close()
+  }
 })
 
 test('the packages to install are those that this version works with', () => {

@@ -46,8 +46,7 @@ function wordsOf(command: Command): CommandWords {
 
 const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly CommandWords[]) => string>> = {
   bash,
-  // Zsh can read completion scripts for bash.
-  zsh: (commands) => `autoload -U +X compinit bashcompinit && compinit && bashcompinit\n${bash(commands)}`,
+  zsh,
   fish,
 }
 
@@ -69,6 +68,40 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _magic magic
+`
+}
+
+function zsh(commands: readonly CommandWords[]): string {
+  // A colon ends the name in zsh's lists of names with descriptions.
+  const listed = (name: string, description: string) =>
+    `'${`${name.replaceAll(':', '\\:')}:${description}`.replaceAll("'", "'\\''")}'`
+  const cases = commands.map(({ name, options, subcommands, takesRun }) =>
+    [
+      `    (${name})`,
+      `      options=(${options.map(({ flag, description }) => listed(flag, description)).join(' ')})`,
+      ...(subcommands.length > 0 ? [`      names=(${subcommands.join(' ')})`] : []),
+      ...(takesRun ? [`      names=("\${MAGIC_RUNS_DIR:-runs}"/*(N:t))`] : []),
+      '      ;;',
+    ].join('\n'),
+  )
+  return `#compdef magic
+_magic() {
+  local -a commands options names
+  if (( CURRENT == 2 )); then
+    commands=(${commands.map(({ name, description }) => listed(name, description)).join(' ')})
+    _describe command commands
+    return
+  fi
+  case "\${words[2]}" in
+${cases.join('\n')}
+  esac
+  (( \${#names} )) && compadd -a names
+  _describe -o option options
+  _files
+}
+# A shell that completes already is left as it is set up.
+(( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit }
+compdef _magic magic
 `
 }
 

@@ -13,7 +13,8 @@ body { margin: 0 auto; max-width: 1180px; padding: 40px 24px 80px; background: v
   font: 14px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
 h1, h2, h3 { letter-spacing: -0.01em; line-height: 1.25; }
 h2 { margin-top: 48px; padding-top: 24px; border-top: 1px solid var(--border); }
-table { border-collapse: collapse; margin: 12px 0 20px; }
+table { border-collapse: collapse; }
+.table { overflow-x: auto; margin: 12px 0 20px; }
 th, td { padding: 6px 20px 6px 0; text-align: left; border-bottom: 1px solid var(--border); }
 th { color: var(--soft); font-weight: 400; }
 .plots { display: flex; flex-wrap: wrap; gap: 20px; }
@@ -49,5 +50,6 @@ function htmlOf(block: ReportBlock): string {
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`
   const head = block.columns.some(Boolean) ? `<thead>${row(block.columns, 'th')}</thead>` : ''
-  return `<table>${head}<tbody>${block.rows.map((cells) => row(cells, 'td')).join('')}</tbody></table>`
+  const body = block.rows.map((cells) => row(cells, 'td')).join('')
+  return `<div class="table"><table>${head}<tbody>${body}</tbody></table></div>`
 }
