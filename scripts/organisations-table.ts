@@ -50,6 +50,7 @@ const rows: Row[] = await Promise.all(
   systems.map(async (system) => ({
     ...system,
     cells: sets.map((tasks) => store.cellsOf(system, tasks, seeds)),
+    trainingTokens: sets.map((tasks) => store.trainingTokensOf(system, tasks, seeds)),
     missingEdges: await Promise.all(sets.map((tasks) => store.leftOut(system, tasks))),
   })),
 )

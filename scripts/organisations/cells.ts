@@ -42,6 +42,16 @@ export class CellStore {
     return cells
   }
 
+  /** What its training has spent, by seed; none for systems that do not learn. */
+  trainingTokensOf({ runs, trains }: System, tasks: TaskSetName, seeds: readonly number[]): number[] {
+    return seeds.flatMap((seed) => {
+      const events = join(this.#place(tasks, seed, fileName(runs)), 'runs', trains ?? '–', 'events.jsonl')
+      if (!existsSync(events)) return []
+      const { spent } = JSON.parse(readFileSync(events, 'utf8').trimEnd().split('\n').at(-1)!)
+      return [spent.input + spent.output]
+    })
+  }
+
   async leftOut(system: System, tasks: TaskSetName): Promise<number | undefined> {
     return system.leftOut?.({ set: await this.#opened(tasks), source: {} })
   }

@@ -25,6 +25,8 @@ export interface System {
   readonly fidelity: string
   /** Systems of one name share their runs, so one process works on them at a time. */
   readonly runs: string
+  /** The name of the run that it trains, if it learns. */
+  readonly trains?: string
   /** Edges that the library's types forbid and it leaves out, if it has a fixed topology. */
   leftOut?(opened: OpenedSet): Promise<number>
   /** Answers that it votes on, if it is self-consistency. */
@@ -42,6 +44,7 @@ function systemOf(definition: OrganisationDefinition, options: Record<string, nu
   }
   return {
     ...{ name, category, fidelity, runs: name, answers: options['answers'] },
+    ...(definition.learner !== undefined && { trains: definition.name }),
     ...(category === 'topology' && {
       leftOut: async (opened: OpenedSet) => Number((await open(opened, 0)).about['leftOut']),
     }),
@@ -82,6 +85,7 @@ const searched: System = {
 const magic: System = {
   ...ours,
   name: 'MAGIC (by values)',
+  trains: 'magic',
   async evaluate(lab, opened, seed) {
     const run = await trainOurs(lab, opened, seed)
     const organisation = (await loadPolicy(run, { encoder: lexicalEncoder })).organisation({ name: 'MAGIC' })

@@ -9,6 +9,8 @@ type Cells = ReadonlyMap<number, Cell>
 export interface Row extends System {
   /** By task set: the seeds that are done. */
   readonly cells: readonly Cells[]
+  /** By task set and seed: tokens of its training, if it learns. */
+  readonly trainingTokens: readonly (readonly number[])[]
   /** By task set: edges that a fixed topology leaves out. */
   readonly missingEdges: readonly (number | undefined)[]
 }
@@ -34,18 +36,18 @@ export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartia
   const head = [
     ...['system', 'category', 'fidelity'],
     ...sets.flatMap((tasks) => [
-      ...[`${tasks} accuracy`, 'seeds', 'to direct [95 %]', 'tokens/q', 'calls/q'],
+      ...[`${tasks} accuracy`, 'seeds', 'to direct [95 %]', 'tokens/q', 'calls/q', 'training tokens'],
       'self-consistency within its tokens: accuracy (k), difference to it [95 %]',
     ]),
   ]
-  const lines = shown.map(({ name, category, fidelity, cells, missingEdges }) => [
+  const lines = shown.map(({ name, category, fidelity, cells, missingEdges, trainingTokens }) => [
     ...[
       missingEdges[0] === undefined ? name : `${name}, ${missingEdges.join(' and ')} edges left out`,
       category,
       fidelity,
     ],
     ...cells.flatMap((own, set) => {
-      if (own.size === 0) return ['–', '0', '–', '–', '–', '–']
+      if (own.size === 0) return ['–', '0', '–', '–', '–', '–', '–']
       const each = [...own.values()]
       return [
         scoreText(each),
@@ -53,6 +55,9 @@ export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartia
         differenceText(own, directRow?.cells[set]) ?? '–',
         Math.round(meanTokens(own)).toLocaleString('en'),
         meanOf(each, ({ calls }) => calls).toFixed(1),
+        trainingTokens[set]!.length === 0
+          ? '–'
+          : `${(meanOf(trainingTokens[set]!, (tokens) => tokens) / 1e6).toFixed(1)} M`,
         matchedText(
           own,
           settings.map(({ answers, cells: known }) => ({ answers: answers!, cells: known[set]! })),
