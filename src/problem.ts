@@ -41,6 +41,11 @@ export class Problem extends Error {
   }
 }
 
+/** Whether a budget's cap ended the work, in this process or in another. */
+export function isCapReached(error: unknown): boolean {
+  return error instanceof Problem && error.exitCode === exitCode.capReached
+}
+
 /** What a caller gave, checked and with its defaults. A `Problem` names every field that is wrong. */
 export function validated<Schema extends z.ZodType>(
   schema: Schema,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { type Disturbance, interferenceOf } from '../execution/disturbance.ts'
 import { executeDrive } from '../execution/execute-drive.ts'
 import { executeGraph } from '../execution/execute-graph.ts'
-import type { Execution, ExecutionOptions, Interference } from '../execution/execution.ts'
+import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import { boundedText, boundedValue } from '../execution/length-budget.ts'
 import type { Trace } from '../execution/trace/trace.ts'
 import type { AgentGraph } from '../graph/agent-graph.ts'
@@ -10,7 +11,8 @@ import type { Task } from '../library/task.ts'
 import { addCosts } from '../models/prices.ts'
 import { addUsage } from '../models/usage.ts'
 import { isDriver, type Organisation } from '../organisations/organisation.ts'
-import { exitCode, Problem, validated } from '../problem.ts'
+import { exitCode, isCapReached, Problem, validated } from '../problem.ts'
+import type { Spent } from '../store/budget.ts'
 import type { TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, type TaskSet, taskVersion } from '../tasks/task-set.ts'
 import { evaluateRun, type TransportRule } from '../training/evaluate-graph.ts'
@@ -42,17 +44,22 @@ export interface OrganisationEvaluation {
   readonly inFlight?: number
   /** What to do if the model cannot be reached. Default: stop. The paper counts the question as wrong. */
   readonly transportFailures?: TransportRule
-  /** Runs the graphs in other processes and returns their traces. */
+  /** Runs the graphs in other processes, which know `transportFailures` and `disturbance`, and returns their traces. */
   readonly elsewhere?: ElsewhereAfresh
-  /** Disturbs the execution of a task on purpose (see `interventions.ts`). */
-  readonly interference?: (task: Task) => Interference
+  /** Disturbs every execution on purpose (see `interventions.ts`). */
+  readonly disturbance?: Disturbance
 }
 
 export interface ElsewhereAfresh extends Elsewhere {
   findTrace(execution: string): Promise<Trace | undefined>
   /** The total of concurrent model calls that they may make. */
   capacity(): Promise<number>
+  /** Deletes what was kept for a repetition, once the evaluation is complete. */
+  remove(): Promise<void>
 }
+
+/** The reason for ending questions under way at a cap, which is no failure. */
+const atCap = Symbol('cap')
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
 
@@ -78,8 +85,8 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
   const waiting = tasks.filter(({ id }) => !records.has(id)).values()
   const failure = new AbortController()
   const signal = AbortSignal.any([failure.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const { transportFailures, interference, elsewhere } = options
-  const means = { signal, transportFailures, interference, elsewhere }
+  const { transportFailures, disturbance, elsewhere } = options
+  const means = { signal, transportFailures, disturbance, elsewhere }
   let told: Promise<void> = Promise.resolve()
 
   const work = async (): Promise<void> => {
@@ -96,12 +103,12 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
       await told
     }
   }
-  const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () =>
-    work().catch((error: unknown) => failure.abort(error)),
-  )
+  // Where other processes make the calls, a cap ends questions under way. What they answered is not lost to a later call.
+  const end = (error: unknown) => failure.abort(isCapReached(error) ? atCap : error)
+  const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () => work().catch(end))
   // All workers end before the first error is thrown, so that nothing keeps running.
   await Promise.all(workers)
-  if (failure.signal.aborted) throw failure.signal.reason
+  if (failure.signal.aborted && failure.signal.reason !== atCap) throw failure.signal.reason
   if (records.size === 0) throw new NothingEvaluatedError(organisation.name, tasks.length)
   const { name, description, fidelity } = organisation
   const reported = { organisation: name, description, fidelity, split, tasks: tasks.length }
@@ -120,9 +127,9 @@ async function recordOf(
   {
     signal,
     elsewhere,
-    interference,
+    disturbance,
     transportFailures,
-  }: Pick<OrganisationEvaluation, 'transportFailures' | 'interference' | 'elsewhere'> & {
+  }: Pick<OrganisationEvaluation, 'transportFailures' | 'disturbance' | 'elsewhere'> & {
     readonly signal: AbortSignal
   },
 ): Promise<{ record: QuestionRecord; trace: Trace } | undefined> {
@@ -139,7 +146,8 @@ async function recordOf(
     return { evaluation: made.evaluation, trace: (await findTrace(made.evaluation.execution))! }
   }
   try {
-    const means = { signal, transportFailures, interference: interference?.(task), onExecution }
+    const interference = disturbance && interferenceOf(disturbance, task)
+    const means = { signal, transportFailures, interference, onExecution }
     const made =
       elsewhere === undefined
         ? await evaluateRun(executor, await runOf(organisation, task), task, reference, means)
@@ -196,6 +204,9 @@ export function askedOf({ scorer }: Pick<TaskSet, 'scorer'>, task: Task, referen
 
 /** Thrown instead of reporting the mean of no scores. */
 export class NothingEvaluatedError extends Problem {
+  /** What was spent all the same, where somebody counted it. */
+  spent?: Spent
+
   constructor(organisation: string, total: number) {
     super(
       total === 0

@@ -12,12 +12,14 @@ import { RunFolder } from '../store/run-folder.ts'
 import { RunLock } from '../store/run-lock.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
+import type { EvaluationRules } from '../training/evaluate-graph.ts'
 import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import {
   type ElsewhereAfresh,
   evaluateOrganisation,
+  NothingEvaluatedError,
   type OrganisationEvaluation,
 } from './evaluate-organisation.ts'
 import type { OrganisationReport, QuestionRecord, ReportedEvaluation } from './organisation-report.ts'
@@ -27,7 +29,7 @@ export interface EvaluateOptions
   extends EngineOptions,
     Pick<
       OrganisationEvaluation,
-      'organisation' | 'tasks' | 'onRecord' | 'transportFailures' | 'interference'
+      'organisation' | 'tasks' | 'onRecord' | 'transportFailures' | 'disturbance'
     > {
   /** Distinguishes organisations of the same name, such as by checkpoint or seed. Stored with the records. */
   readonly about?: Readonly<Record<string, string | number>>
@@ -38,13 +40,19 @@ export interface EvaluateOptions
   /** The run that stores the records, so that an interrupted evaluation can continue. Without it nothing is stored. */
   readonly folder?: string | RunFolder
   /** Runs the graphs in other processes, with a ledger for this evaluation alone. */
-  readonly elsewhere?: (evaluation: {
-    readonly parts: ExecutorParts
-    readonly caps: BudgetSettings
-    readonly split: string
-  }) => Promise<ElsewhereAfresh>
+  readonly elsewhere?: (evaluation: SubmittedEvaluation) => Promise<ElsewhereAfresh>
   /** Called first, with the records of an interrupted evaluation and the total number of questions. */
   readonly onStart?: (earlier: readonly QuestionRecord[], total: number) => void
+}
+
+/** What other processes need to know of an evaluation. */
+export interface SubmittedEvaluation {
+  readonly parts: ExecutorParts
+  readonly caps: BudgetSettings
+  readonly split: string
+  readonly rules: EvaluationRules
+  /** The folder of the records, if stored. A repeated evaluation may find there what it has paid for. */
+  readonly folder?: string
 }
 
 export interface EvaluatedOrganisation extends OrganisationReport {
@@ -82,44 +90,46 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
   const caps = validated(budgetSettings, options.budget ?? {}, 'budget')
   checkPrice(parts, caps)
   await using closing = new AsyncDisposableStack()
-  const elsewhere = await options.elsewhere?.({ parts, caps, split })
-  closing.defer(async () => elsewhere?.close())
-  const price = runPriceOf(parts)
-  const budget = new Budget(caps, price, undefined, elsewhere?.spent)
-  const executor = new TaskExecutor({ ...parts, meter: budget })
-  const header = headerOf(executor, options)
+  const header = headerOf(new TaskExecutor(parts), options)
   const store = folder && (await openStore(folder, header))
-  try {
-    options.onStart?.([...(store?.done.values() ?? [])], header.tasks)
-    const report = await evaluateOrganisation({
-      executor,
-      split,
-      organisation,
-      budget,
-      tasks,
-      signal,
-      transportFailures: options.transportFailures,
-      elsewhere,
-      inFlight: elsewhere && 4 * Math.max(parts.limit.limit, await elsewhere.capacity()),
-      interference: options.interference,
-      done: store?.done,
-      onTrace: (trace) => store?.traces.keepTrace(trace),
-      onRecord: (record, progress) => {
-        store?.records.append(record)
-        return onRecord?.(record, progress)
-      },
-    })
+  closing.defer(() => store?.close())
+  const { transportFailures, disturbance } = options
+  const rules = { transportFailures, disturbance }
+  const elsewhere = await options.elsewhere?.({ parts, caps, split, rules, folder: store?.folder })
+  closing.defer(async () => elsewhere?.close())
+  const budget = new Budget(caps, runPriceOf(parts), undefined, elsewhere?.spent)
+  const executor = new TaskExecutor({ ...parts, meter: budget })
+  options.onStart?.([...(store?.done.values() ?? [])], header.tasks)
+  const report = await evaluateOrganisation({
+    executor,
+    split,
+    organisation,
+    budget,
+    tasks,
+    signal,
+    ...rules,
+    elsewhere,
+    inFlight: elsewhere && 4 * Math.max(parts.limit.limit, await elsewhere.capacity()),
+    done: store?.done,
+    onTrace: (trace) => store?.traces.keepTrace(trace),
+    onRecord: (record, progress) => {
+      store?.records.append(record)
+      return onRecord?.(record, progress)
+    },
+  }).catch(async (error: unknown) => {
     await elsewhere?.refresh()
-    const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
-    const { spent } = budget
-    if (store === undefined) return { ...whole, spent }
-    const { records: _, ...summary } = whole
+    if (error instanceof NothingEvaluatedError) error.spent = budget.spent
+    throw error
+  })
+  await elsewhere?.refresh()
+  const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
+  const { records: _, ...summary } = whole
+  if (store !== undefined) {
     writeWhole(join(store.folder, 'report.json'), `${JSON.stringify(summary, null, 2)}\n`)
     sealEvaluation(store.folder)
-    return { ...whole, spent, folder: store.folder }
-  } finally {
-    await store?.close()
   }
+  if (report.complete) await elsewhere?.remove()
+  return { ...whole, spent: budget.spent, ...(store && { folder: store.folder }) }
 }
 
 export interface StoredEvaluation {

@@ -61,12 +61,12 @@ test('a role that is dropped takes its edges along', () => {
 
 const evaluated = async (interventions: Interventions, seed = 1) => {
   const named = disturbed(await openOrganisation(llmDebate, means), interventions, seed)
-  const { organisation, interference, about } = named
+  const { organisation, disturbance, about } = named
   const report = await evaluateOrganisation({
     executor: tinyExecutor(),
     split: 'test',
     organisation,
-    interference,
+    disturbance,
   })
   return { report, about, answers: report.records.map(({ answer }) => answer) }
 }

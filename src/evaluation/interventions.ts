@@ -1,12 +1,8 @@
 // Disturbs an organisation on purpose, to measure how much its answers depend on it. Everything is determined by seed
 // and question.
-import type { Interference } from '../execution/execution.ts'
-import type { Packet } from '../execution/packet.ts'
+import type { Disturbance } from '../execution/disturbance.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
-import type { JsonValue } from '../library/json-value.ts'
-import type { Task } from '../library/task.ts'
 import { deriveRandom, type Random } from '../numerics/random.ts'
-import { shuffled } from '../numerics/shuffled.ts'
 import type { NamedOrganisation } from '../organisations/open-organisation.ts'
 import { isDriver, type Organisation } from '../organisations/organisation.ts'
 import { Problem } from '../problem.ts'
@@ -27,7 +23,7 @@ export function disturbed(
   { organisation, about }: NamedOrganisation,
   interventions: Interventions,
   seed: number,
-): NamedOrganisation & { readonly interference?: (task: Task) => Interference } {
+): NamedOrganisation & { readonly disturbance?: Disturbance } {
   const { rewire, dropRole, corruptMessage, failWorker } = interventions
   const words = [
     rewire === true && 'rewired',
@@ -45,7 +41,12 @@ export function disturbed(
   return {
     organisation: { ...rebuilt(organisation, interventions, seed), name },
     about: { ...about, ...told, interventionSeed: seed },
-    interference: (task) => interferenceOf(task, interventions, seed),
+    disturbance: {
+      seed,
+      ...(dropRole !== undefined && { dropRole }),
+      ...(corruptMessage !== undefined && { corruptMessage }),
+      ...(failWorker !== undefined && { failWorker }),
+    },
   }
 }
 
@@ -104,42 +105,4 @@ export function rewired(graph: AgentGraph, random: Random): AgentGraph {
     return { ...unit, predecessors }
   })
   return AgentGraph.of(units, graph.finalizer)
-}
-
-function interferenceOf(
-  task: Task,
-  { dropRole, corruptMessage = 0, failWorker = 0 }: Interventions,
-  seed: number,
-): Interference {
-  return {
-    fails: ({ node, role }) =>
-      role === dropRole || deriveRandom(seed, 'fail-worker', task.id, node).uniform() < failWorker,
-    handedOn(packet) {
-      const random = deriveRandom(seed, 'corrupt-message', task.id, packet.node)
-      return packet.part === 'control' || random.uniform() >= corruptMessage
-        ? packet
-        : garbled(packet, task, random)
-    },
-  }
-}
-
-/** Shuffles the words of the analysis, and replaces the answer by another one if possible, else by none. */
-function garbled(packet: Packet, task: Task, random: Random): Packet {
-  if (packet.status !== 'ok' && packet.status !== 'null_answer') return packet
-  const words = packet.analysis?.split(/\s+/) ?? []
-  const answer = otherAnswer(packet.answer, task, random)
-  const analysis = shuffled(words, random).join(' ')
-  return { ...packet, analysis, answer, status: answer === null ? 'null_answer' : 'ok' }
-}
-
-function otherAnswer(answer: JsonValue, { options = [], program }: Task, random: Random): JsonValue {
-  if (typeof answer !== 'string' || program !== undefined) return null
-  const others = options.filter(({ label }) => label.toUpperCase() !== answer.trim().toUpperCase())
-  if (others.length > 0) return others[Math.floor(random.uniform() * others.length)]!.label
-  if (/^true$/i.test(answer.trim())) return 'false'
-  if (/^false$/i.test(answer.trim())) return 'true'
-  const value = Number(answer)
-  return answer.trim() !== '' && Number.isFinite(value)
-    ? String(value + 1 + Math.floor(9 * random.uniform()))
-    : null
 }

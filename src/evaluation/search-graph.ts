@@ -15,18 +15,18 @@ import { deriveRandom } from '../numerics/random.ts'
 import type { NamedOrganisation } from '../organisations/open-organisation.ts'
 import { constructGraphs } from '../policy/construction.ts'
 import { ConstructionPolicy } from '../policy/policy.ts'
-import { validated } from '../problem.ts'
+import { isCapReached, validated } from '../problem.ts'
 import { budgetSettings } from '../settings/budget.ts'
 import type { TrainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
 import { RunError, type RunFolder } from '../store/run-folder.ts'
-import { openRunLedger } from '../store/run-ledger.ts'
+import { ledgerPlace, openRunLedger } from '../store/run-ledger.ts'
 import { carryOverSpending } from '../training/carry-over-spending.ts'
 import { claimFolder } from '../training/open-run.ts'
 import { openParts } from '../training/prepare-run.ts'
 import { checkPrice } from '../training/self-check.ts'
-import type { EngineOptions } from '../training/train-options.ts'
+import type { EngineOptions, OpenElsewhere } from '../training/train-options.ts'
 import { openEvaluator } from '../training/training-evaluator.ts'
 import { fixedOrganisation } from './baseline-organisations.ts'
 import { runOverview } from './run-overview.ts'
@@ -36,6 +36,8 @@ export interface SearchOptions extends EngineOptions, Pick<LoadOptions, 'encoder
   readonly folder: RunFolder
   /** Determines the graphs and the order of the questions. Default: the run's seed. */
   readonly seed?: number
+  /** Lets other processes run the graphs. */
+  readonly elsewhere?: OpenElsewhere
   /** Called first, with the total number of evaluations. */
   readonly onStart?: (total: number) => void
   readonly onProgress?: (done: number) => void
@@ -110,11 +112,18 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   // Done now, since later it could not be told apart from the search's own spending.
   await carryOverSpending(folder, ledger)
   const identity = [seed, paid, questions.dataVersion, parts.model.identity]
-  const journal = openJournal(folder, price, identity)
+  const name = hash('sha256', JSON.stringify(identity)).slice(0, 16)
+  const journal = openJournal(folder, price, name)
   closing.defer(() => journal.close())
-  const [budget, overall] = [new Budget(caps, price), new Budget({}, price, journal)]
+  const elsewhere = await options.elsewhere?.({
+    ...{ parts, ledger, source: record.source, place: ledgerPlace(folder), caps, search: name },
+  })
+  closing.defer(() => elsewhere?.close())
+  const budget = new Budget(caps, price, undefined, elsewhere?.spent)
+  const overall = new Budget({}, price, journal, elsewhere?.spentInAll)
   const evaluator = openEvaluator({
     parts: { ...parts, meter: both(budget, overall) },
+    make: elsewhere?.make,
     ledger,
     requestReuse: record.training.requestReuse,
     signal,
@@ -137,13 +146,15 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
         onProgress?.(done)
       }
     }
-    await Promise.all(Array.from({ length: 4 * parts.limit.limit }, work))
+    const width = elsewhere === undefined ? 4 * parts.limit.limit : pairs.length
+    await Promise.all(Array.from({ length: width }, work))
     if (isStopped) throw new SearchStopped()
     return scores
   }
   try {
     signal?.throwIfAborted()
     const { candidate, score, tokens } = await successiveHalving(graphs, order, rounds, evaluate)
+    await elsewhere?.refresh()
     const count = order.length
     const search: GraphSearch = {
       seed,
@@ -158,7 +169,8 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
     return { ended: 'done', used: budget.spent, search }
   } catch (error) {
     await evaluator.ended()
-    if (error instanceof SearchStopped) return { ended: 'cap', used: budget.spent }
+    await elsewhere?.refresh()
+    if (error instanceof SearchStopped || isCapReached(error)) return { ended: 'cap', used: budget.spent }
     if (signal?.aborted === true && error === signal.reason)
       return { ended: 'interrupted', used: budget.spent }
     throw error
@@ -207,13 +219,8 @@ function inRandomOrder(ids: readonly string[], seed: number): string[] {
 }
 
 /** Every search has its own journal of calls: they do not count against the training's caps. */
-function openJournal(
-  folder: RunFolder,
-  price: RunPrice | undefined,
-  identity: readonly unknown[],
-): CallJournal {
+function openJournal(folder: RunFolder, price: RunPrice | undefined, name: string): CallJournal {
   mkdirSync(folder.searchesFolder, { recursive: true })
-  const name = hash('sha256', JSON.stringify(identity)).slice(0, 16)
   return new CallJournal(join(folder.searchesFolder, `${name}.calls.jsonl`), price)
 }
 

@@ -1,3 +1,4 @@
+import { type Disturbance, interferenceOf } from '../execution/disturbance.ts'
 import { executeGraph } from '../execution/execute-graph.ts'
 import type { Execution, ExecutionOptions } from '../execution/execution.ts'
 import type { Memory } from '../execution/once.ts'
@@ -16,6 +17,12 @@ import type { MadeEvaluation, MakeEvaluation } from './make-evaluation.ts'
 
 /** How an execution counts if it has no answer because the model could not be reached: not at all (`stop`), or as zero. */
 export type TransportRule = 'stop' | 'zero'
+
+/** What applies to all evaluations of an organisation besides tasks, model and settings, as plain data. */
+export interface EvaluationRules {
+  readonly transportFailures?: TransportRule
+  readonly disturbance?: Disturbance
+}
 
 /** Most executions per evaluation. Replies a run has stored are not requested again. */
 const rounds = 3
@@ -75,6 +82,7 @@ export function evaluationsHere(
   parts: ExecutorParts,
   memory: LedgerMemory,
   ledger: Pick<Ledger, 'keepTrace'>,
+  { transportFailures, disturbance }: EvaluationRules = {},
 ): MakeEvaluation {
   // A resumed run must see the same tool observations, and no program should run twice.
   const executor = new TaskExecutor({
@@ -82,7 +90,6 @@ export function evaluationsHere(
     tools: rememberTools(parts.tools, memory.observations),
     replies: memory.replies,
   })
-  const freshExecutor = new TaskExecutor(parts)
   return async ({ key, graph, task, reference, requestReuse, isFresh = false }, signal) => {
     const scope = requestReuse ? '' : `${evaluationDigest(key)}.`
     const paths = new CallPaths()
@@ -100,9 +107,14 @@ export function evaluationsHere(
       // It gave no result, but still cost something.
       if (!isSettled(trace)) await ledger.keepTrace(trace)
     }
-    const given = { signal, onEvent: paths.listener(scope), onExecution }
+    const interference = disturbance && interferenceOf(disturbance, task)
+    const given = { signal, onEvent: paths.listener(scope), onExecution, transportFailures, interference }
+    const own = eachOnce(replies)
     const made = isFresh
-      ? await evaluateGraph(freshExecutor, graph, task, reference, { ...given, replies: eachOnce(replies) })
+      ? await evaluateGraph(new TaskExecutor({ ...parts, replies: own }), graph, task, reference, {
+          ...given,
+          replies: own,
+        })
       : await evaluateGraph(executor, graph, task, reference, { ...given, replies })
     return { ...made, executions, calls: paths.record }
   }

@@ -84,13 +84,17 @@ export type OpenElsewhere = (run: {
   readonly parts: ExecutorParts
   readonly ledger: Ledger
   readonly source?: JsonObject
+  /** Set for a search with the run's ledger: it has an account of its own under this name, and its caps count from now. */
+  readonly search?: string
 }) => Promise<Elsewhere>
 
 /** Makes a run's evaluations in other processes. */
 export interface Elsewhere {
   readonly make: MakeEvaluation
-  /** What other processes have spent on the run, over all resumes, as of the last refresh. */
+  /** What other processes have spent, as of the last refresh: on a run over all resumes, else by this call. */
   readonly spent: () => Sums
+  /** The same over all resumes. */
+  readonly spentInAll: () => Sums
   refresh(): Promise<void>
   close(): Promise<void>
 }

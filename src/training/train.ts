@@ -6,7 +6,7 @@ import { embedQuestions } from '../learning/training-questions.ts'
 import { type ScoreGraph, type TrainedUpdate, updatePolicy } from '../learning/update.ts'
 import { roundsIn, withTraits } from '../learning/values/value-questions.ts'
 import { updateByValues } from '../learning/values/value-update.ts'
-import { exitCode, Problem } from '../problem.ts'
+import { isCapReached } from '../problem.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunError, RunFolder } from '../store/run-folder.ts'
@@ -96,7 +96,7 @@ async function trainRun(
   } catch (error) {
     await elsewhere?.refresh()
     // A cap stops workers in the middle of an update; their finished evaluations are kept.
-    if (!isCap(error) || budget.reached() === undefined) explain(error, session.givenUp, done)
+    if (!isCapReached(error) || budget.reached() === undefined) explain(error, session.givenUp, done)
   } finally {
     await evaluator.ended()
     await elsewhere?.refresh()
@@ -142,10 +142,6 @@ async function openUpdates(
     if (made !== undefined) rounds.push(made.looks)
     return made?.trained
   }
-}
-
-function isCap(error: unknown): boolean {
-  return error instanceof Problem && error.exitCode === exitCode.capReached
 }
 
 /** Updates of a learning organisation. Its earlier looks come from the run's files. */

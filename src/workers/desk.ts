@@ -12,17 +12,17 @@ import { LeaseLost, PostgresLedger } from '../store/ledger/postgres.ts'
 import type { Database } from '../store/postgres/database.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, taskVersion } from '../tasks/task-set.ts'
-import { evaluationsHere } from '../training/evaluate-graph.ts'
+import { type EvaluationRules, evaluationsHere } from '../training/evaluate-graph.ts'
 import type { MakeEvaluation } from '../training/make-evaluation.ts'
 import type { Claims } from './claims.ts'
-import type { Lease } from './lease.ts'
 import {
-  accountOf,
   type EvaluationJob,
+  limiterOf,
   resultName,
   type ToldEvaluation,
   type ToldProblem,
-} from './remote-evaluations.ts'
+} from './evaluation-job.ts'
+import type { Lease } from './lease.ts'
 
 interface Place {
   readonly ledger: PostgresLedger
@@ -30,41 +30,47 @@ interface Place {
   readonly make: MakeEvaluation
 }
 
-/** Where a worker makes the evaluations of one assignment, by the same code as a trainer alone. */
+/** Makes the evaluations of one assignment in a worker, by the same code as a trainer that runs alone. */
 export function openDesk({
   database,
   parts,
+  rules,
   claims,
   lease,
 }: {
   readonly database: Database
   readonly parts: ExecutorParts
+  readonly rules: EvaluationRules | undefined
   readonly claims: Claims
   readonly lease: Lease
 }) {
   const executor = new TaskExecutor(parts)
   const places = new Map<string, Promise<Place>>()
-  const openPlace = async (namespace: string): Promise<Place> => {
+  const openPlace = async (namespace: string, account: string): Promise<Place> => {
     const ledger = await PostgresLedger.open(database, { name: namespace, lease: lease.id })
     const memory = memoryIn(ledger, undefined, claims.on(namespace, parts.limit))
-    const store = await PostgresAllowanceStore.open(database, accountOf(namespace, parts.model.identity))
+    const store = await PostgresAllowanceStore.open(database, {
+      account,
+      limiter: limiterOf(parts.model.identity),
+    })
     const { attemptSeconds } = parts.settings
     const allowance = new CallAllowance(store, {
       price: runPriceOf(parts),
       leaseMs: attemptSeconds * 1000 + 60_000,
     })
-    const make = evaluationsHere({ ...parts, allowance: underLease(allowance, lease) }, memory, ledger)
+    const make = evaluationsHere({ ...parts, allowance: underLease(allowance, lease) }, memory, ledger, rules)
     return { ledger, allowance, make }
   }
-  const placeOf = (namespace: string) => {
-    const place = places.get(namespace) ?? openPlace(namespace)
-    places.set(namespace, place)
-    // What could not be opened is tried again with the next job.
-    place.catch(() => places.delete(namespace))
+  const placeOf = ({ ledger, account }: EvaluationJob) => {
+    const name = `${ledger} ${account}`
+    const place = places.get(name) ?? openPlace(ledger, account)
+    places.set(name, place)
+    // If it fails, the next job tries again.
+    place.catch(() => places.delete(name))
     return place
   }
 
-  /** Only under the lease. The first result of a submission stays. */
+  /** Reports a result to the trainer, if the lease still holds. The first result of a submission stays. */
   const tell = async (
     { ledger, key, submission }: EvaluationJob,
     { made, problem }: { readonly made?: ToldEvaluation; readonly problem?: ToldProblem },
@@ -82,26 +88,26 @@ export function openDesk({
 
   return {
     async work(job: EvaluationJob, signal: AbortSignal): Promise<void> {
-      const { ledger, allowance, make } = await placeOf(job.ledger)
+      const { ledger, allowance, make } = await placeOf(job)
       const known = await ledger.find(job.key)
-      // Whoever made it did not come to tell.
+      // A worker that is gone made it and could not report it.
       if (known !== undefined)
         return tell(job, { made: { executions: [spentOn(known)], calls: { made: {}, executions: [] } } })
       const { tasks, references } = splitOf(parts.set, job.split)
       const task = tasks.find(({ id }) => id === job.task)!
       const reference = references.get(job.task)
-      const graph = AgentGraph.of(job.graph.units)
+      const graph = AgentGraph.from(job.graph)
       const key: EvaluationKey = {
         ...{ graph: graphKey(graph), task: job.task, dataVersion: taskVersion(parts.set, task, reference) },
         executor: executor.fingerprint(task),
       }
       if (evaluationDigest(key) !== evaluationDigest(job.key))
-        throw new Problem(`The evaluation of task '${job.task}' would be another one on this worker.`)
+        throw new Problem(`This worker would evaluate task '${job.task}' differently from the run.`)
       const { requestReuse, isFresh } = job
       const made = await make({ key, graph, task, reference, requestReuse, isFresh }, signal)
       await ledger.keep(key, made.evaluation, made.trace!)
       const { executions, calls } = made
-      // What is told of is paid for: the trainer counts it from then on.
+      // The trainer counts spending when it reads the result, so it must be written down before.
       await allowance.settled()
       await tell(job, { made: { executions, calls } })
     },

@@ -28,7 +28,7 @@ interface ServingOptions {
   readonly open: OpenAssignment
   readonly say: (text: string) => void
   /** From now on, jobs of this assignment are taken. */
-  onOpened(digest: string, opened: OpenedAssignment): void
+  onOpened(digest: string, opened: OpenedAssignment, assignment: Assignment): void
   /** Nobody wants it any more: no further jobs are taken. Resolves once those under way are done. */
   onUnwanted(digest: string): Promise<void>
 }
@@ -77,8 +77,9 @@ export class ServedAssignments {
   }
 
   async #take(digest: string): Promise<void> {
-    const { say, onOpened } = this.#options
-    const found = await this.#open(digest)
+    const { database, say, onOpened } = this.#options
+    const assignment = await getAssignment(database, digest)
+    const found = await this.#open(assignment)
     if ('refusal' in found) {
       this.#refused.add(digest)
       say(`Refuses assignment ${digest.slice(0, 8)}: ${found.refusal}.`)
@@ -86,13 +87,12 @@ export class ServedAssignments {
     }
     this.#opened.set(digest, found)
     await this.#record(digest)
-    onOpened(digest, found)
+    onOpened(digest, found, assignment)
     say(`Works on ${found.parts.set.name} with ${found.parts.model.identity.model}.`)
   }
 
-  async #open(digest: string): Promise<OpenedAssignment | { readonly refusal: string }> {
+  async #open(assignment: Assignment): Promise<OpenedAssignment | { readonly refusal: string }> {
     const { database, limit, open } = this.#options
-    const assignment = await getAssignment(database, digest)
     // Another version may not even be able to read the rest.
     if (assignment.parts.version !== version)
       return { refusal: `it is version ${version}, the run is of ${assignment.parts.version}` }

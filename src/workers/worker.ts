@@ -3,13 +3,14 @@ import { exitCode, Problem } from '../problem.ts'
 import { LedgerError } from '../store/ledger/ledger-error.ts'
 import { LeaseLost } from '../store/ledger/postgres.ts'
 import type { Database } from '../store/postgres/database.ts'
+import type { EvaluationRules } from '../training/evaluate-graph.ts'
 import { version } from '../training/prepare-run.ts'
 import { Bulletin } from './bulletin.ts'
 import { Claims } from './claims.ts'
 import { openDesk } from './desk.ts'
+import { type EvaluationJob, type ToldProblem, taskName } from './evaluation-job.ts'
 import { firstOf, JobQueue } from './job-queue.ts'
 import { defaultLeaseSeconds, Lease } from './lease.ts'
-import { type EvaluationJob, type ToldProblem, taskName } from './remote-evaluations.ts'
 import { type OpenAssignment, type OpenedAssignment, ServedAssignments } from './served-assignments.ts'
 import { migrateWork } from './tables.ts'
 
@@ -61,8 +62,8 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
 
   const count = { running: 0, done: 0 }
   const tell = () => lease.tell({ ...count, draining: drain.aborted })
-  const jobsOf = ({ parts }: OpenedAssignment) => {
-    const desk = openDesk({ database, parts, claims, lease })
+  const jobsOf = ({ parts }: OpenedAssignment, rules: EvaluationRules | undefined) => {
+    const desk = openDesk({ database, parts, rules, claims, lease })
     return async (payload: unknown) => {
       lease.lost.throwIfAborted()
       count.running += 1
@@ -81,7 +82,7 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
   }
   const served = new ServedAssignments({
     ...{ database, name, open, say, limit: new CallLimit(calls) },
-    onOpened: (digest, opened) => queue.take(taskName(digest), jobsOf(opened)),
+    onOpened: (digest, opened, { rules }) => queue.take(taskName(digest), jobsOf(opened, rules)),
     onUnwanted: (digest) => queue.leave(taskName(digest)),
   })
   ending.defer(() => served.close())

@@ -21,7 +21,7 @@ export async function trainByWorkers(
     const assignment = assignmentOf(parts, undefined)
     const remote = await RemoteEvaluations.open({ database, ledger, namespace: place!.name, assignment })
     return {
-      ...{ make: remote.make, spent: remote.spent, refresh: remote.refresh },
+      ...{ make: remote.make, spent: remote.spent, spentInAll: remote.spentInAll, refresh: remote.refresh },
       async close() {
         await remote.close()
         await database.close()

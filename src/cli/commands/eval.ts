@@ -12,6 +12,7 @@ import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evalu
 import { matchedRows, votedAnswers } from '../../experiments/measures/matched-tokens.ts'
 import { addCosts } from '../../models/prices.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
+import { isDriver } from '../../organisations/organisation.ts'
 import { exitCode } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 import type { Spent } from '../../store/budget.ts'
@@ -52,7 +53,7 @@ import {
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
-import { afreshByWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
+import { afreshByWorkers, byWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
 import { printAside, printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
@@ -142,7 +143,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const { seed, update } = options
   // Fails now, before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
-  if (options.workers) assertForWorkers(options)
+  if (options.workers) sharedAddress()
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const folder = findTasks(name, options)
@@ -167,18 +168,27 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   for (const { name } of given) if (isGraphFile(name)) fromFiles.set(name, await openGraphFile(name, library))
   const interventions = givenInterventions(options, library)
   const evaluated: EvaluatedOrganisation[] = []
-  let searchedFor: Spent | undefined
+  /** By a search, and by an evaluation that ended before its first record. */
+  const spentBeside: Spent[] = []
   const start = performance.now()
-  const used = () => usedBy(evaluated, searchedFor, start)
+  const used = () => usedBy([...evaluated.map(({ spent }) => spent), ...spentBeside], start)
   const engine = { set, model, execution, sandbox, tools, concurrency, folder, signal }
+  // With --workers, key and sandbox are needed here only for an organisation that cannot be run by workers.
+  let own: Job | undefined
+  const ownJob = async () => {
+    if (!options.workers) return job
+    own ??= closing.adopt(await reopenJob(run, { ...options, workers: false }, say), (one) => one.close())
+    return own
+  }
   const find = async () => {
     const label = `searching for a graph on training questions${isSimulated ? ' (simulated)' : ''}`
     const found = await searchGraph({
       ...{ ...engine, encoder, seed, budget: left(budget, used()) },
+      ...(options.workers && { elsewhere: byWorkers(say) }),
       onStart: (total) => progress.start(total, label),
       onProgress: (done) => progress.update({ done }),
     })
-    searchedFor = found.used
+    spentBeside.push(found.used)
     progress.end(found.ended === 'done' ? searchText(found.search, isSimulated) : undefined)
     return found.ended === 'done'
       ? { ...searchedOrganisation(found.search), search: found.search }
@@ -194,14 +204,20 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
         : await open(name, wanted)
     if (named === undefined) break
     const { search } = named
-    const { organisation, about, interference } = disturbed(named, interventions, seed ?? run.training.seed)
+    const { organisation, about, disturbance } = disturbed(named, interventions, seed ?? run.training.seed)
+    const isRemote = options.workers === true && !isDriver(organisation)
+    if (options.workers && !isRemote)
+      say(
+        `${organisation.name} decides step by step whom to ask, so it runs in this process and not on workers.`,
+      )
+    const means = isRemote ? job : await ownJob()
     const records: QuestionRecord[] = []
     const report = await evaluate({
-      ...{ ...engine, organisation, about, search },
+      ...{ ...engine, model: means.model, sandbox: means.sandbox, organisation, about, search },
       ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
       transportFailures: options.transportFailures,
-      elsewhere: options.workers ? afreshByWorkers(job.source, say) : undefined,
-      interference,
+      elsewhere: isRemote ? afreshByWorkers(job.source, say) : undefined,
+      disturbance,
       onStart: (earlier, total) => {
         records.push(...earlier)
         const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', continued' : ''}`
@@ -214,8 +230,9 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     }).catch((error: unknown) => {
       // A cap or Ctrl-C before the first record is not a failure.
       const isCapped = Object.values(budget).some((cap) => cap !== undefined)
-      if (error instanceof NothingEvaluatedError && (signal.aborted || isCapped)) return undefined
-      throw error
+      if (!(error instanceof NothingEvaluatedError) || !(signal.aborted || isCapped)) throw error
+      if (error.spent !== undefined) spentBeside.push(error.spent)
+      return undefined
     })
     progress.end(
       report &&
@@ -231,17 +248,6 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
   process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
-}
-
-/** Rejects options that need a process that calls the model itself. */
-function assertForWorkers({ transportFailures, organisation = [] }: EvalOptions): void {
-  sharedAddress()
-  if (transportFailures === 'zero')
-    throw new UsageError(
-      'With --workers, an evaluation always stops if the model is unreachable. Leave out --transport-failures.',
-    )
-  if (organisation.some(({ name }) => name === 'searched'))
-    throw new UsageError("'searched' runs its search in this process. Evaluate it without --workers.")
 }
 
 /** Self-consistency with two more answers, until it uses more tokens than the most expensive organisation. */
@@ -343,7 +349,7 @@ function report(
   printAside(() => [
     !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
     ended === 'cap' &&
-      `Stopped at a cap${where}, after ${spent}; running questions were finished.${rest} Repeat the command to continue; raise the cap if needed.`,
+      `Stopped at a cap${where}, after ${spent}; ${options.workers ? 'answers received are kept' : 'running questions were finished'}.${rest} Repeat the command to continue; raise the cap if needed.`,
     ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to continue.`,
     passed === false &&
       `Below the threshold: ${first!.organisation} scored ${percent(first!.score.mean)}, required is ${percent(threshold!)}.`,
@@ -369,12 +375,7 @@ function runningFields(records: readonly QuestionRecord[], isSimulated: boolean)
 }
 
 /** What this command used: all organisations, judges and the search. Earlier commands do not count. */
-function usedBy(
-  evaluated: readonly EvaluatedOrganisation[],
-  search: Spent | undefined,
-  start: number,
-): Required<BudgetSettings> {
-  const spent = [...evaluated.map((one) => one.spent), ...(search === undefined ? [] : [search])]
+function usedBy(spent: readonly Spent[], start: number): Required<BudgetSettings> {
   return {
     cost: sum(spent, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
     tokens: sum(spent, ({ input, output }) => input + output),

@@ -54,6 +54,18 @@ export interface Sums extends TokenUsage {
   readonly reserved: { readonly calls: number; readonly tokens: number; readonly money: number }
 }
 
+/** What was used between two looks at an account. */
+export function sumsSince(before: Sums, now: Sums): Sums {
+  const less = <Fields extends Readonly<Record<string, unknown>>>(one: Fields, other: Fields): Fields => {
+    const numbers = Object.keys(one).filter((name) => typeof one[name] === 'number')
+    return {
+      ...one,
+      ...Object.fromEntries(numbers.map((name) => [name, Number(one[name]) - Number(other[name])])),
+    }
+  }
+  return { ...less({ ...now }, { ...before }), unknown: less({ ...now.unknown }, { ...before.unknown }) }
+}
+
 /**
  * Where a budget and a provider's limits are kept for all who share them: an account, of a run, and a limiter, of a model. A
  * call is admitted while what is spent is below every cap, so a cap is passed by no more than the calls in flight; and evenly
