@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -70,6 +71,31 @@ test(
   async () => {
     const { stdout } = await run(project, 'npx', '--no-install', 'magic', 'demo', '--quick')
     expect(stdout).toContain('The trained policy')
+  },
+  10 * minutes,
+)
+
+test(
+  'npx magic view shows the run: the pages are in the package',
+  async () => {
+    const magic = join(project, 'node_modules/magic-agents/bin/magic.js')
+    const server = spawn(process.execPath, [magic, 'view', '--runs-dir', 'runs', '--port', '0', '--json'], {
+      cwd: project,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      const [line] = await once(server.stdout, 'data')
+      const { url } = JSON.parse(String(line))
+      const index = await (await fetch(url)).text()
+      const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(index)!
+      expect((await fetch(`${url}${script}`)).headers.get('content-type')).toMatch(/^text\/javascript/)
+      const runs = (await (await fetch(`${url}/api/runs`)).json()) as { name: string; status: string }[]
+      expect(runs).toMatchObject([{ name: 'quick-demo-0', status: 'finished' }])
+    } finally {
+      const ended = once(server, 'exit')
+      server.kill('SIGINT')
+      await ended
+    }
   },
   10 * minutes,
 )

@@ -24,5 +24,7 @@ export function shortTime(ms: number): string {
 /** An agent with the number of its unit, counted from 1: `2 fact_recaller`. The finalizer belongs to no unit. */
 export function agentName({ node, executor }: { readonly node: string; readonly executor: string }): string {
   const unit = /^u(\d+)/.exec(node)?.[1]
-  return unit === undefined ? executor : `${Number(unit) + 1} ${executor}`
+  if (unit !== undefined) return `${Number(unit) + 1} ${executor}`
+  // A system that drives its agents by code ends with what the code returns.
+  return executor === 'drive' ? 'answer' : executor
 }

@@ -169,7 +169,7 @@ function differenceTable(rows: readonly ComparedEvaluation[], base: number): Sho
       if (against === undefined) return [label, 'no question in common']
       const { difference: mean, low, high, detectable, wins, losses, ties, tokenRatio } = against
       const ratio = tokenRatio === undefined ? '–' : `${tokenRatio.toFixed(tokenRatio < 9.995 ? 2 : 1)}×`
-      const shown = `±${(detectable * 100).toFixed(1)}`
+      const shown = (detectable * 100).toFixed(1)
       return [
         ...[label, differenceWithInterval({ mean, low, high }), shown],
         ...[`${wins}`, `${losses}`, `${ties}`, ratio],

@@ -136,9 +136,11 @@ function assignment(text: string, earlier: Settings = {}): Settings {
   if (split < 1) throw new InvalidArgumentError('Write setting=value, such as rewards.beta=0.05.')
   const key = text.slice(0, split)
   const setting = settable.get(key)
+  // The list is long, so the suggestion is repeated below it.
+  const nearest = didYouMean(key, [...settable.keys()])
   if (setting === undefined)
     throw new InvalidArgumentError(
-      `There is no setting '${key}'.${didYouMean(key, [...settable.keys()])} Settings, with default and allowed values:\n${valueLines()}`,
+      `There is no setting '${key}'.${nearest} Settings, with default and allowed values:\n${valueLines()}${nearest && `\n${nearest.trim()}`}`,
     )
   const nested = key
     .split('.')

@@ -45,8 +45,13 @@ ${blocks.map(htmlOf).join('\n')}
 function htmlOf(block: ReportBlock): string {
   if ('heading' in block) return `<h${block.level}>${escaped(block.heading)}</h${block.level}>`
   if ('text' in block) return `<p>${escaped(block.text)}</p>`
-  if ('plots' in block)
-    return `<div class="plots">${block.plots.map(({ caption, plot }) => `<figure>${svgText(plot)}<figcaption>${escaped(caption)}</figcaption></figure>`).join('')}</div>`
+  if ('plots' in block) {
+    const figures = block.plots.map(({ caption, plot, hasTitle }) => {
+      const below = hasTitle ? '' : `<figcaption>${escaped(caption)}</figcaption>`
+      return `<figure>${svgText(plot)}${below}</figure>`
+    })
+    return `<div class="plots">${figures.join('')}</div>`
+  }
   const row = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`
   const head = block.columns.some(Boolean) ? `<thead>${row(block.columns, 'th')}</thead>` : ''

@@ -19,7 +19,13 @@ export type ReportBlock =
   | { readonly text: string }
   | { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
   /** Small plots, side by side. */
-  | { readonly plots: readonly { readonly caption: string; readonly plot: SvgElement }[] }
+  | {
+      readonly plots: readonly {
+        readonly caption: string
+        readonly plot: SvgElement
+        readonly hasTitle?: true
+      }[]
+    }
 
 /** What the dashboard shows of the runs, in reading order. */
 export async function reportBlocks(
@@ -96,6 +102,7 @@ function curveBlocks(curves: RunCurves): ReportBlock[] {
     format: (value: number) => string = fixed,
   ) => ({
     caption,
+    hasTitle: true as const,
     plot: linePlot({ title: caption, x: curves.update, lines: [{ name: caption, values }], format }),
   })
   return [
@@ -206,7 +213,7 @@ function differenceBlocks(rows: Comparison['rows'], base: string): ReportBlock[]
       rows: differences.map(({ label, difference: mean, low, high, detectable, wins, losses, ties }) => [
         label,
         differenceWithInterval({ mean, low, high }),
-        `± ${(detectable * 100).toFixed(1)}`,
+        (detectable * 100).toFixed(1),
         ...[wins, losses, ties].map(String),
       ]),
     },

@@ -124,7 +124,7 @@ function overshootText({ cap, spent: { cost } }: TrainingResult): string {
       : name === 'minutes'
         ? duration(overshoot * 60_000)
         : `${tokens(overshoot)} ${overshoot === 1 ? name.slice(0, -1) : name}`
-  return `${amount} above it, because updates are always finished`
+  return `${amount} above it, because work in progress is finished first`
 }
 
 function nextSteps({ status, folder, cap }: TrainingResult): DescribedCommand[] {

@@ -108,7 +108,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
                 <tr>
                   <th>Organisation</th>
                   <th className="number">Difference, points</th>
-                  <th className="number">Detectable</th>
+                  <th className="number">Detectable, points</th>
                   <th className="number">Won</th>
                   <th className="number">Lost</th>
                   <th className="number">Tied</th>
@@ -120,7 +120,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
                   <tr key={label}>
                     <th scope="row">{label}</th>
                     <td className="number">{differenceWithInterval({ mean, low, high })}</td>
-                    <td className="number">{`± ${(detectable * 100).toFixed(1)}`}</td>
+                    <td className="number">{(detectable * 100).toFixed(1)}</td>
                     <td className="number">{rest.wins}</td>
                     <td className="number">{rest.losses}</td>
                     <td className="number">{rest.ties}</td>
@@ -132,7 +132,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
               </tbody>
             </table>
           </div>
-          <p className="note">
+          <p className="note after">
             Detectable: the smallest difference that so many questions show in four evaluations of five. A
             smaller one needs more questions.
           </p>
@@ -275,13 +275,17 @@ function Disagreements({ data }: { readonly data: Comparison }): ReactNode {
       <p className="row inset">
         {choice('First organisation', a, setA)} and {choice('Second organisation', b, setB)}
       </p>
-      <DataTable
-        label="Disagreements"
-        rows={rows}
-        columns={columns}
-        idOf={({ task }) => task}
-        sortField="order"
-      />
+      {rows.length === 0 ? (
+        <p className="inset soft">They have the same score on every question that both answered.</p>
+      ) : (
+        <DataTable
+          label="Disagreements"
+          rows={rows}
+          columns={columns}
+          idOf={({ task }) => task}
+          sortField="order"
+        />
+      )}
     </Card>
   )
 }

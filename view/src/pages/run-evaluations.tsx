@@ -45,6 +45,15 @@ export function pointsOf(rows: readonly EvaluationRow[]) {
   return rows.map(({ label, tokens: used, score }) => ({ label, tokens: used.total, score }))
 }
 
+/** How closely a system of the literature was followed. */
+const fidelityColumn: Column<EvaluationRow> = {
+  id: 'fidelity',
+  header: 'Fidelity',
+  width: '122px',
+  value: ({ fidelity }) => fidelity,
+  cell: ({ fidelity }) => <span className="soft">{fidelity}</span>,
+}
+
 export function EvaluationTable({
   rows,
   metric,
@@ -57,20 +66,20 @@ export function EvaluationTable({
       {
         id: 'organisation',
         header: 'Organisation',
-        width: 'minmax(210px, 2fr)',
+        width: 'minmax(210px, 1fr)',
         value: ({ label }) => label,
-        cell: ({ label, description, fidelity, simulated }) => (
-          <span className="named" title={description}>
+        cell: ({ label, description, simulated }) => (
+          <span className="named" title={`${label}: ${description}`}>
             <span className="cut">{label}</span>
-            {fidelity !== undefined && <span className="note">{fidelity}</span>}
             <Simulated when={simulated} />
           </span>
         ),
       },
+      ...(rows.some(({ fidelity }) => fidelity !== undefined) ? [fidelityColumn] : []),
       {
         id: 'score',
         header: `${metric} [95 %]`,
-        width: 'minmax(262px, 1.5fr)',
+        width: '256px',
         isNumber: true,
         value: ({ score }) => score.mean,
         cell: ({ score }) => (
@@ -82,7 +91,7 @@ export function EvaluationTable({
       {
         id: 'n',
         header: 'Questions',
-        width: '96px',
+        width: '92px',
         isNumber: true,
         value: ({ n }) => n,
         cell: ({ n, total, complete }) => (complete ? n : `${n} of ${total}`),
@@ -90,7 +99,7 @@ export function EvaluationTable({
       {
         id: 'tokens',
         header: 'Tokens / question',
-        width: '136px',
+        width: '92px',
         isNumber: true,
         value: (row) => row.tokens.total,
         cell: (row) => tokens(row.tokens.total),
@@ -98,7 +107,7 @@ export function EvaluationTable({
       {
         id: 'calls',
         header: 'Calls / question',
-        width: '126px',
+        width: '92px',
         isNumber: true,
         value: ({ calls }) => calls,
         cell: ({ calls }) => calls.toFixed(1),
@@ -106,7 +115,7 @@ export function EvaluationTable({
       {
         id: 'units',
         header: 'Units',
-        width: '172px',
+        width: '158px',
         isNumber: true,
         value: ({ units }) => units.mean,
         cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,
@@ -114,7 +123,7 @@ export function EvaluationTable({
       {
         id: 'failed',
         header: 'Failed',
-        width: '76px',
+        width: '68px',
         isNumber: true,
         value: ({ failures }) => failures.unanswered,
         cell: ({ failures }) => failures.unanswered,
@@ -122,13 +131,13 @@ export function EvaluationTable({
       {
         id: 'cost',
         header: 'Cost',
-        width: '80px',
+        width: '76px',
         isNumber: true,
         value: ({ cost }) => (cost === 'unpriced' ? undefined : cost.amount),
         cell: ({ cost, simulated }) => costShown(cost, simulated),
       },
     ],
-    [metric],
+    [metric, rows],
   )
   return <DataTable label="Evaluations" rows={rows} columns={columns} idOf={({ label }) => label} />
 }

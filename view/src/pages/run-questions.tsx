@@ -14,10 +14,13 @@ export function RunQuestions({ name }: { readonly name: string }): ReactNode {
   const { data, error } = useQuery(api.questions(name))
   const [wanted, setWanted] = useQueryField('q')
   const [kind, setKind] = useQueryField('kind')
-  const columns = useMemo(() => columnsFor(name, data?.organisations ?? []), [name, data?.organisations])
   const kinds = useMemo(
     () => [...new Set((data?.rows ?? []).flatMap((row) => row.kind ?? []))].sort(),
     [data],
+  )
+  const columns = useMemo(
+    () => columnsFor(name, data?.organisations ?? [], kinds.length > 0),
+    [name, data?.organisations, kinds],
   )
   const rows = useMemo(
     () => (data?.rows ?? []).filter((row) => fits(row, wanted, kind)),
@@ -67,7 +70,14 @@ function fits(row: Row, wanted: string, kind: string): boolean {
   return (kind === '' || row.kind === kind) && text.includes(wanted.toLowerCase())
 }
 
-function columnsFor(name: string, organisations: readonly string[]): Column<Row>[] {
+function columnsFor(name: string, organisations: readonly string[], hasKinds: boolean): Column<Row>[] {
+  const kind: Column<Row> = {
+    id: 'kind',
+    header: 'Kind',
+    width: '150px',
+    value: (row) => row.kind,
+    cell: (row) => <span className="soft">{row.kind}</span>,
+  }
   return [
     {
       id: 'task',
@@ -80,13 +90,7 @@ function columnsFor(name: string, organisations: readonly string[]): Column<Row>
         </Link>
       ),
     },
-    {
-      id: 'kind',
-      header: 'Kind',
-      width: '150px',
-      value: (row) => row.kind,
-      cell: (row) => <span className="soft">{row.kind}</span>,
-    },
+    ...(hasKinds ? [kind] : []),
     ...organisations.map(
       (label, position): Column<Row> => ({
         id: `score-${position}`,

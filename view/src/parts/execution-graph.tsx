@@ -30,7 +30,8 @@ interface ExecutionGraphShown {
   readonly onEdge: (from: string, to: string) => void
 }
 
-const fit = { maxZoom: 1, padding: 0.08 }
+// The controls stand at the left.
+const fit = { maxZoom: 1, padding: { left: '52px', right: '20px', y: '20px' } } as const
 const edgeTypes = { routed: RoutedEdge }
 // Known sizes and handles let edges be drawn at once, without waiting for the browser to measure the nodes.
 const handles = [
