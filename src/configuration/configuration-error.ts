@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { didYouMean } from '../tasks/own/nearest-name.ts'
 
-/** A configuration that cannot be used; says which file, which fields, and what to do. */
+/** A configuration cannot be used. Says which file, which fields, and what to do. */
 export class ConfigurationError extends Problem {
   readonly file: string
   readonly problems: readonly string[]
@@ -17,7 +17,7 @@ export class ConfigurationError extends Problem {
   }
 }
 
-/** A sentence for each thing that is wrong, with its field. */
+/** One sentence per problem, with its field. */
 export function problemsIn(
   issues: readonly z.core.$ZodIssue[],
   schema: z.ZodType,
@@ -27,7 +27,7 @@ export function problemsIn(
     const at = [...outer, ...issue.path]
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key, schema))
     if (issue.code === 'invalid_union') {
-      // In a choice between a word and an object, only the problems of the kind that was given are worth telling.
+      // For a union of a word and an object, only report problems of the kind that was given.
       const isObject = typeof issue.input === 'object' && issue.input !== null
       return problemsIn(issue.errors.at(isObject ? -1 : 0)!, schema, at)
     }

@@ -8,7 +8,7 @@ import { ConfigurationError } from './configuration-error.ts'
 const endings = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'] as const
 const names = endings.map((ending) => `magic.config.${ending}`)
 
-/** The configuration file that is named, or the one that a folder has. */
+/** The named configuration file, or the one in a folder. */
 export function findConfiguration(given: string): string {
   const place = resolve(given)
   const status = statSync(place, { throwIfNoEntry: false })
@@ -26,13 +26,13 @@ export function findConfiguration(given: string): string {
   return regularFile(found)
 }
 
-/** Refuses a pipe: opening one waits until something writes to it. */
+/** Rejects pipes, because opening one waits for a writer. */
 function regularFile(path: string): string {
   if (statSync(path).isFile()) return path
   throw new ConfigurationError(path, 'it is neither a regular file nor a folder. Give the path of one.')
 }
 
-/** What the file says, not checked yet. A program is run as it stands: Node strips its types. */
+/** The file's content, not validated yet. A program is run directly: Node strips its types. */
 export async function importConfiguration(file: string): Promise<unknown> {
   // All JSON is YAML.
   if (/\.(json|ya?ml)$/i.test(file)) return parseYaml(file)
@@ -54,12 +54,12 @@ export async function importConfiguration(file: string): Promise<unknown> {
   }
 }
 
-/** Waits for what a person's code gave; the problem is told if that never ends. */
+/** Awaits a result of user code; `problem` is reported if it never settles. */
 export function settled<T>(file: string, given: T | PromiseLike<T>, problem: string): Promise<Awaited<T>> {
   return awaitGiven(given, new ConfigurationError(file, problem).message) as Promise<Awaited<T>>
 }
 
-/** Sets the variables of `.env` in a folder that are not set yet. Returns the file's path if there was one, never a value. */
+/** Sets variables from a folder's `.env` that are not set yet. Returns the file's path if there was one, never a value. */
 export function loadEnvironment(folder: string): string | undefined {
   const file = join(resolve(folder), '.env')
   if (!existsSync(file)) return undefined
@@ -101,7 +101,7 @@ function importProblem(error: unknown, file: string): string {
   return `it fails when it is run: ${message}${lineIn(stack, file)}.`
 }
 
-/** Where in the file it went wrong, if the stack tells. */
+/** The line in the file where it failed, if the stack shows it. */
 function lineIn(stack: string, file: string): string {
   const [, after] = stack.split(`${file}:`, 2)
   const line = after?.match(/^\d+/)?.[0]

@@ -55,7 +55,7 @@ const tool = z.custom<Tool>(
   'must be a tool: { name, description, payload, run }, with a zod schema as its payload',
 )
 
-/** What `tasks` may name besides files. */
+/** Names allowed for `tasks` besides files. */
 const builtInTasks: readonly string[] = ['synthetic', ...benchmarkNames]
 
 const tasks = z.custom<string | { readonly train: string; readonly test: string } | DefinedTasks>(
@@ -75,7 +75,7 @@ const tasks = z.custom<string | { readonly train: string; readonly test: string 
 
 const simulatedOrSettings = "must be 'simulated' or settings, such as { preset: 'deepseek' }"
 
-/** What `magic.config.ts` may say; docs/tasks.md explains it. */
+/** The schema of `magic.config.ts`, explained in docs/tasks.md. */
 export const configurationSchema = z
   .strictObject({
     name: z
@@ -93,7 +93,7 @@ export const configurationSchema = z
     tools: z.array(tool),
     model: z.union([
       z.literal('simulated', simulatedOrSettings),
-      // Prices by provider/model; they override the published ones.
+      // Prices by provider/model, overriding the published ones.
       modelSettings.extend({ prices: priceTableSchema.optional() }),
     ]),
     encoder: z.union([z.enum(['auto', 'minilm', 'lexical']), z.strictObject({ folder: path })]),
@@ -106,7 +106,7 @@ export const configurationSchema = z
   })
   .partial()
 
-/** The configuration as a person writes it. */
+/** The configuration as written by the user. */
 export type MagicConfiguration = z.input<typeof configurationSchema>
 
 export function isBuiltInTaskSet(tasks: unknown): boolean {

@@ -6,21 +6,21 @@ import { ConfigurationError, problemsIn } from './configuration-error.ts'
 import { findConfiguration, importConfiguration, loadEnvironment, settled } from './configuration-file.ts'
 import { configurationSchema, isBuiltInTaskSet, type MagicConfiguration } from './configuration-schema.ts'
 
-/** A configuration that was read and checked. Paths are absolute. Defaults are not filled in: they would hide a preset's values. */
+/** A validated configuration. Paths are absolute. Defaults are not filled in, since they would hide a preset's values. */
 export interface Configuration extends Omit<MagicConfiguration, 'library'> {
   readonly library?: Library
   /** The file it was read from. */
   readonly file: string
 }
 
-/** Gives the configuration back, with its type checked by the editor. */
+/** Returns the configuration unchanged; lets the editor check its type. */
 export function defineConfig(configuration: MagicConfiguration): MagicConfiguration {
   return configuration
 }
 
 /**
- * Reads `magic.config.*` of a folder, or a file that is named, after the variables of `.env` beside it. Throws a
- * `ConfigurationError` for what a person can mend.
+ * Reads `magic.config.*` from a folder, or a named file, after loading `.env` next to it. Throws a
+ * `ConfigurationError` for problems the user can fix.
  */
 export async function loadConfiguration(given = '.'): Promise<Configuration> {
   const file = findConfiguration(given)
@@ -29,8 +29,8 @@ export async function loadConfiguration(given = '.'): Promise<Configuration> {
 }
 
 /**
- * The task set of a configuration that brings its own questions; undefined where it names a built-in set, or none. What is
- * given besides overrides the configuration.
+ * The task set of a configuration with its own questions; undefined if it names a built-in set or none. `given`
+ * options override the configuration.
  */
 export async function ownTasksOf(
   configuration: Configuration,
@@ -41,14 +41,14 @@ export async function ownTasksOf(
   const { answer = configuration.answer, scorer = configuration.scorer, seed } = besides
   const options = { name, answer, seed, tolerance, contract, scorer, library, profile }
   if (typeof tasks === 'string' || !('load' in tasks)) return ownTaskSet({ ...options, files: tasks })
-  return settled(file, tasks.load(options), 'tasks: its `load` gave a promise that never settles.')
+  return settled(file, tasks.load(options), 'tasks: its `load` returned a promise that never settles.')
 }
 
-/** Checks a configuration and makes its paths absolute, from the folder of the file. */
+/** Checks a configuration and makes its paths absolute, relative to the file's folder. */
 export function resolveConfiguration(given: unknown, file: string): Configuration {
   const { success, error } = configurationSchema.safeParse(given, { reportInput: true })
   if (!success) throw new ConfigurationError(file, problemsIn(error.issues, configurationSchema))
-  // The values as given: what the schemas fill in would hide a preset's settings.
+  // The values as given: schema defaults would hide a preset's settings.
   const { tasks, library, model, encoder, runsDir, ...rest } = given as MagicConfiguration
   const absolute = (path: string) => resolve(dirname(resolve(file)), path)
   const toolNames = rest.tools?.map(({ name }) => name) ?? []
@@ -75,7 +75,7 @@ function absoluteTasks(tasks: NonNullable<MagicConfiguration['tasks']>, absolute
   return Object.fromEntries(files) as typeof tasks
 }
 
-/** Fields that only question files of one's own take, and what built-in tasks have instead. */
+/** Fields that only apply to the user's own question files, and what built-in tasks have instead. */
 const fieldsOfOwnTasks = {
   answer: 'answers and scoring',
   tolerance: 'answers and scoring',

@@ -10,9 +10,9 @@ import { loadOnnxRuntime } from './onnx-runtime.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
 export interface EncoderOptions extends HubOptions {
-  /** `auto`: MiniLM if it is available, else the lexical encoder. The other two never fall back. */
+  /** `auto`: MiniLM if available, else the lexical encoder. The other two never fall back. */
   readonly encoder?: 'auto' | 'minilm' | 'lexical'
-  /** A folder with MiniLM's files; there is no fallback from it. */
+  /** A folder with MiniLM's files; there is no fallback. */
   readonly modelFolder?: string
   /** Called with problems that only make encoding slower. */
   readonly onProblem?: (problem: string) => void
@@ -20,7 +20,7 @@ export interface EncoderOptions extends HubOptions {
 
 export interface ChosenEncoder {
   readonly encoder: FrozenTextEncoder
-  /** One line for people: which encoder, and why. */
+  /** One line for display: which encoder, and why. */
   readonly message: string
 }
 
@@ -52,7 +52,7 @@ async function openMinilm(options: EncoderOptions): Promise<ChosenEncoder> {
   }
 }
 
-/** A missing package, network, disk space or permission. Anything else is our own fault and must not be hidden. */
+/** A missing package, network, disk space or permission. Anything else is our own bug and must not be hidden. */
 function isLackOfThisMachine(error: unknown): error is Error {
   const kinds = [MissingPackageError, HubUnavailableError, FileLockError]
   return kinds.some((kind) => error instanceof kind) || (error instanceof Error && 'syscall' in error)

@@ -1,16 +1,16 @@
 import { unitVector, unitVectorOfSum } from './unit-vector.ts'
 
-/** An encoder that can read only so much at once. `Chunk` is whatever it reads: a text, token ids. */
+/** An encoder with limited input length. `Chunk` is what it reads: a text, token ids. */
 interface ChunkEncoder<Chunk> {
-  /** Cuts a text at the encoder's limit, in order. At least one chunk, also for the empty text. */
+  /** Splits a text at the encoder's limit, in order. At least one chunk, even for the empty text. */
   readonly split: (text: string) => readonly Chunk[]
   /** One vector per chunk, in order, of any norm. */
   readonly encodeChunks: (chunks: readonly Chunk[]) => Promise<readonly ArrayLike<number>[]>
 }
 
 /**
- * The paper's rule for long fields: each chunk's vector is normalised, these are averaged, and the mean is
- * normalised again. The chunks of all texts are encoded in one call, so that an encoder can fill its batches.
+ * The paper's rule for long fields: normalise each chunk's vector, average them, and normalise the mean. The chunks
+ * of all texts are encoded in one call, so that an encoder can fill its batches.
  */
 export async function encodeChunked<Chunk>(
   texts: readonly string[],
@@ -25,7 +25,7 @@ export async function encodeChunked<Chunk>(
   )
 }
 
-/** Pieces of at most `length` items. At least one piece, even of an empty list. */
+/** Pieces of at most `length` items. At least one piece, even for an empty list. */
 export function pieces<Item>(items: readonly Item[], length: number): Item[][] {
   const count = Math.max(1, Math.ceil(items.length / length))
   return Array.from({ length: count }, (_, index) => items.slice(index * length, (index + 1) * length))

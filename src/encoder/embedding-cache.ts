@@ -16,7 +16,7 @@ type Entry = readonly [key: string, vector: Float32Array]
 const entriesPerWrite = 128
 
 /**
- * The same encoder with a cache on disk: one append-only file per encoder. A cache that cannot be read or written only
+ * Adds a disk cache to an encoder: one append-only file per encoder. A cache that cannot be read or written only
  * makes encoding slower; `onProblem` is called once.
  */
 export function cachedEncoder(
@@ -43,7 +43,7 @@ export function cachedEncoder(
     if (!isWritable || entries.length === 0) return
     try {
       await mkdir(folder, { recursive: true })
-      // Whole entries per write: entries of other processes cannot end up in between.
+      // Whole entries per write, so that entries of other processes cannot end up in between.
       for (let start = 0; start < entries.length; start += entriesPerWrite)
         await appendFile(
           path,
@@ -76,19 +76,19 @@ export function cachedEncoder(
   }
 }
 
-/** A hash of the UTF-16 code units: in UTF-8, different texts with broken surrogate pairs would become equal. */
+/** A hash of the UTF-16 code units, because different texts with broken surrogate pairs would be equal in UTF-8. */
 function keyOf(text: string): string {
   return hash('sha256', Buffer.from(text, 'utf16le'), 'hex')
 }
 
-/** Key, vector in base64 and CRC-32. It begins with a line end too: the line before may be half written. */
+/** Key, vector in base64 and CRC-32. It starts with a line end, because the previous line may be incomplete. */
 function lineOf([key, vector]: Entry): string {
   const { buffer, byteOffset, byteLength } = vector
   const body = `${key} ${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`
   return `\n${body} ${crc32(body)}\n`
 }
 
-/** The entry of a line; none if the line is damaged. */
+/** The entry of a line; empty if the line is damaged. */
 function entryOf(line: string, dims: number): Entry[] {
   const [key, vector, check] = line.split(' ') as [string, string, string]
   if (check !== String(crc32(`${key} ${vector}`))) return []

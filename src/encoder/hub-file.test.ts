@@ -137,7 +137,7 @@ test('several processes at once fetch a file once', async () => {
 describe('what is wrong is never used', () => {
   test('other contents than those pinned', async () => {
     const other = { ...file, sha256: '1'.repeat(64) }
-    expect(await failureOf(hubFile(other, options))).toMatch(/has the SHA-256 .* expected is 1111/)
+    expect(await failureOf(hubFile(other, options))).toMatch(/has SHA-256 .* instead of 1111/)
     expect(readdirSync(blob())).toEqual([])
     expect(existsSync(inRepository('snapshots'))).toBe(false)
   })

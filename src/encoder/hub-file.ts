@@ -25,8 +25,8 @@ export class HubUnavailableError extends Problem {
 }
 
 /**
- * The path of a hub file in the cache that all Hugging Face tools share, downloaded if it is missing or damaged.
- * Whatever is returned has the right digest.
+ * The path of a hub file in the cache shared by all Hugging Face tools, downloaded if missing or damaged. The
+ * returned file always has the right digest.
  */
 export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<string> {
   const { repository, commit, path, sha256 } = file
@@ -42,7 +42,7 @@ export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<
     target: blob,
     digest: { sha256 },
     token: hubToken(environment),
-    // A file of our own: Python's tools lock in another way.
+    // Our own lock file: Python's tools lock differently.
     lock: join(folder, '..', '.locks', basename(folder), `${sha256}.magic.lock`),
   }
   await download(request, options).catch((error: unknown) => {
@@ -53,12 +53,12 @@ export async function hubFile(file: HubFile, options: HubOptions = {}): Promise<
   return snapshot
 }
 
-/** Names the blob in the snapshot in one step, so that other processes never see it half done. */
+/** Links the blob into the snapshot atomically, so that other processes never see it half done. */
 async function link(blob: string, snapshot: string): Promise<void> {
   await mkdir(dirname(snapshot), { recursive: true })
   const unfinished = `${snapshot}.${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
-    // Where only administrators may create links, the file is kept twice, as Python does.
+    // If only administrators may create links, the file is stored twice, as Python does.
     await symlink(relative(dirname(snapshot), blob), unfinished).catch(() => copyFile(blob, unfinished))
     await rename(unfinished, snapshot)
   } catch (error) {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { encodeChunked, pieces } from './chunked-encoding.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
-// A change to any of these, or to any line below, changes the vectors, and trained weights no longer fit: raise the
-// version. A test pins the vectors of some texts.
+// Any change here or below changes the vectors, and trained weights no longer fit: raise the version. A test pins the
+// vectors of some texts.
 const settings = {
   version: 1,
   dims: 384,
@@ -15,9 +15,9 @@ const settings = {
 } as const
 
 /**
- * The built-in encoder, for when MiniLM is not available: words, pairs of neighbouring words and character
- * n-grams, hashed into 384 dimensions with a sign. It sees spelling, not meaning: texts are close when they
- * share words or stems. Needs no download and gives the same bits on every machine.
+ * The built-in encoder, used if MiniLM is not available: words, pairs of adjacent words and character n-grams, hashed
+ * into 384 dimensions with a sign. It sees spelling, not meaning: texts are close if they share words or stems. Needs
+ * no download and gives the same bits on every machine.
  */
 export const lexicalEncoder: FrozenTextEncoder = {
   name: 'lexical',
@@ -32,14 +32,14 @@ export const lexicalEncoder: FrozenTextEncoder = {
     }),
 }
 
-/** Letters and digits form words; every other visible sign is one of its own, for formulas and code. */
+/** Letters and digits form words; every other visible character is a word of its own, for formulas and code. */
 function wordsOf(text: string): string[] {
-  // Overlong runs are cut, so that a page of base64 costs no more than a page of prose.
+  // Long runs are split, so that a page of base64 costs no more than a page of prose.
   const word = new RegExp(`[\\p{L}\\p{M}\\p{N}]{1,${settings.longestWord}}|[^\\s\\p{L}\\p{M}\\p{N}]`, 'gu')
   return folded(text).match(word) ?? []
 }
 
-/** NFKC and case folding. JavaScript has no fold; upper and then lower case gives it, but for the final sigma. */
+/** NFKC and case folding. JavaScript has no case folding; upper then lower case is the same, except for the final sigma. */
 function folded(text: string): string {
   const composed = text.toWellFormed().normalize('NFKC')
   return composed.toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC')
@@ -52,7 +52,7 @@ function encodeWords(words: readonly string[]): Float64Array {
     const weight = importance(word) * damped(count)
     add(vector, `word ${word}`, weights.word * weight)
     const grams = gramsOf(word)
-    // Divided by the root of their number, all grams of a word together weigh as much as the word.
+    // Divided by the root of their number, so that all grams of a word together weigh as much as the word.
     for (const gram of grams) add(vector, `gram ${gram}`, (weights.gram * weight) / Math.sqrt(grams.length))
   }
   const pairs = words.slice(1).map((word, index) => `${words[index]!} ${word}`)
@@ -64,16 +64,16 @@ function encodeWords(words: readonly string[]): Float64Array {
   return vector
 }
 
-/** Sub-linear: the tenth mention says less than the first. A root, because logarithms differ between machines. */
+/** Sub-linear, because the tenth mention says less than the first. A root, because logarithms differ between machines. */
 const damped = Math.sqrt
 
-/** Short words are mostly function words in the languages that have them; no list of stop words is needed. */
+/** Short words are mostly function words, so no list of stop words is needed. */
 function importance(word: string): number {
   if (!/[\p{L}\p{N}]/u.test(word)) return settings.weights.sign
   return Math.min(1, [...word].length / settings.fullWeightFrom)
 }
 
-/** All n-grams of the word between its boundary marks, but not the whole: that is the word itself. */
+/** All n-grams of the word with its boundary marks, except the whole word. */
 function gramsOf(word: string): string[] {
   if (!/[\p{L}\p{N}]/u.test(word)) return []
   const letters = [...`<${word}>`]
@@ -92,13 +92,13 @@ function counted(items: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** The lowest bit of the hash is the sign: features that share a place cancel out on average instead of adding up. */
+/** The lowest bit of the hash is the sign, so that colliding features cancel out on average instead of adding up. */
 function add(vector: Float64Array, feature: string, weight: number): void {
   const hash = hashOf(feature)
   vector[(hash >>> 1) % vector.length]! += hash & 1 ? weight : -weight
 }
 
-/** FNV-1a over the UTF-16 bytes, finished by the mixing steps of MurmurHash3; 32 bits. */
+/** FNV-1a over the UTF-16 bytes, then the mixing steps of MurmurHash3; 32 bits. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) {

@@ -1,13 +1,13 @@
 import type { FrozenTextEncoder } from './text-encoder.ts'
 
-/** The texts of a role and of the realizations that it has. */
+/** The texts of a role and its realizations. */
 interface RoleTexts {
   readonly role: string
   readonly atomic?: string | null
   readonly group?: string | null
 }
 
-/** The frozen semantic vectors of one role; null for a realization that it does not have. */
+/** The frozen semantic vectors of one role; null for a realization it lacks. */
 export interface RoleEmbedding {
   readonly role: Float32Array
   readonly atomic: Float32Array | null

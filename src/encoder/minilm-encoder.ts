@@ -10,7 +10,7 @@ import type { FrozenTextEncoder } from './text-encoder.ts'
 
 const settings = { version: 1, name: 'all-MiniLM-L6-v2', dims: 384 } as const
 
-/** Bounds the memory of a batch: attention takes 12 heads × length² × 4 bytes per chunk and layer. */
+/** Limits the memory of a batch: attention takes 12 heads × length² × 4 bytes per chunk and layer. */
 const tokensPerBatch = 4096
 
 export interface MinilmEncoder extends FrozenTextEncoder {
@@ -18,11 +18,10 @@ export interface MinilmEncoder extends FrozenTextEncoder {
 }
 
 /**
- * The paper's encoder: tokens of the last layer averaged over a chunk. The files are read and checked here; the
- * network itself is opened with the first text, so that a run whose texts are all cached never pays for it.
- *
- * The fingerprint names the network and the tokenizer, not the runtime: the two runtimes differ in the last
- * bits, and a policy that was trained with one must work with the other.
+ * The paper's encoder: tokens of the last layer averaged over a chunk. Files are read and checked here; the network
+ * itself is opened with the first text, so that a run whose texts are all cached never loads it. The fingerprint
+ * covers network and tokenizer, not the runtime: the two runtimes differ in the last bits, and a policy trained with
+ * one must work with the other.
  */
 export async function openMinilmEncoder(paths: MinilmPaths): Promise<MinilmEncoder> {
   const runtime = await loadOnnxRuntime()
@@ -60,14 +59,14 @@ const inputValue: Record<string, (id: number) => bigint> = {
 async function openNetwork(runtime: OnnxRuntime, path: string): Promise<Network> {
   const unusable = (problem: string, options?: ErrorOptions) =>
     new Problem(`${path} cannot serve as the network of ${settings.name}: ${problem}`, options)
-  // Read a second time, after the digest: keeping 90 MB would be a waste where all texts are cached.
+  // Read again after the digest, because keeping 90 MB would be a waste if all texts are cached.
   const session = await openOnnxModel(runtime, await readFile(path)).catch((error: unknown) => {
     throw unusable(error instanceof Error ? error.message : String(error), { cause: error })
   })
   const { inputNames, outputNames } = session
   const unknown = inputNames.filter((name) => !(name in inputValue))
   if (unknown.length > 0) throw unusable(`it asks for ${unknown.join(', ')}`)
-  // Exports name the last layer differently.
+  // Exports use different names for the last layer.
   const output = ['last_hidden_state', 'token_embeddings'].find((name) => outputNames.includes(name))
   if (output === undefined) throw unusable(`its outputs are ${outputNames.join(', ')}, not last_hidden_state`)
   return async (chunks) => {
@@ -94,8 +93,8 @@ function meanOfTokens(tokens: Float32Array, first: number, count: number): Float
 }
 
 /**
- * A batch holds chunks of one length. Padding would cost time, and the last bits of a vector would depend on
- * which other chunks are in its batch.
+ * All chunks of a batch have the same length. Padding would cost time, and the last bits of a vector would depend on
+ * the other chunks in its batch.
  */
 async function encodeBatches(
   network: Network,

@@ -10,11 +10,11 @@ import { pieces } from './chunked-encoding.ts'
 const tokensPerChunk = 256
 
 export interface MinilmTokenizer {
-  /** Equal for files that give equal ids, however they are formatted. */
+  /** Equal for files that give equal ids, regardless of formatting. */
   readonly fingerprint: string
   /** The whole text, whatever its length: `[CLS]`, its tokens, `[SEP]`. */
   readonly ids: (text: string) => number[]
-  /** The same cut into pieces of at most 256 ids, each with its own `[CLS]` and `[SEP]`. */
+  /** The same, split into pieces of at most 256 ids, each with its own `[CLS]` and `[SEP]`. */
   readonly chunks: (text: string) => number[][]
 }
 
@@ -62,13 +62,13 @@ function readParts(path: string, text: string) {
   }
 }
 
-// Ideographs outside the basic plane, as the reference counts them.
+// Ideographs outside the basic plane, as in the reference.
 const farIdeograph =
   /[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu
 
 /**
- * The JavaScript tokenizer differs from the reference in Rust in two places: it takes these ideographs for
- * letters of a word instead of words, and it lowers a capital sigma by its place in the word.
+ * The JavaScript tokenizer differs from the Rust reference in two ways: it treats these ideographs as letters of a
+ * word instead of words, and it lowercases a capital sigma depending on its position in the word.
  */
 function likeReference(text: string): string {
   return text.replaceAll('Σ', 'σ').replace(farIdeograph, ' $& ')

@@ -1,4 +1,4 @@
-// What the policy reads of a task, in training and in use. Prompts show tasks with code of their own
+// What the policy reads of a task, in training and in use. Prompts render tasks with separate code
 // (execution/text.ts), so that a change there cannot change what a trained policy sees.
 import { hash } from 'node:crypto'
 import type { Library } from '../library/library.ts'
@@ -9,17 +9,17 @@ import { Problem } from '../problem.ts'
 import type { FrozenTextEncoder } from './text-encoder.ts'
 import { unitVectorOfSum } from './unit-vector.ts'
 
-/** Raise it with every change to the texts below: trained weights fit one version only. */
+/** Raise this with every change to the texts below: trained weights only fit one version. */
 const textVersion: number = 1
 
-/** What the policy is told about the data set of a task. */
+/** What the policy knows about a task's data set. */
 export interface QuerySetting {
   readonly name: string
   readonly library: Pick<Library, 'roles'>
   readonly profile: Pick<DatasetProfile, 'tools'>
 }
 
-/** q: question with options, public context, and data set with roles and tools, encoded and mixed. */
+/** The query embedding q: question with options, public context, and data set with roles and tools, encoded and mixed. */
 export function queryEmbedding(
   task: Task,
   setting: QuerySetting,
@@ -29,14 +29,14 @@ export function queryEmbedding(
 }
 
 /**
- * Identifies the policy's input: the encoder and the texts it is given. Runs and checkpoints keep it. For the first
- * version of the texts it is the encoder's own fingerprint, as runs recorded it before texts had a version.
+ * Identifies the policy's input: the encoder and its texts. Stored in runs and checkpoints. For version 1 of the
+ * texts it is the encoder's own fingerprint, as recorded before texts had a version.
  */
 export function inputFingerprint({ fingerprint }: FrozenTextEncoder, version = textVersion): string {
   return version === 1 ? fingerprint : hash('sha256', JSON.stringify([fingerprint, version]), 'hex')
 }
 
-/** All that the policy reads of a task, as text. */
+/** Everything the policy reads of a task, as text. */
 export function queryTexts(task: Task, { name, library, profile }: QuerySetting): TaskFields {
   const { question, options, context = [], tables = [] } = task
   const tools = [...profile.tools].sort(compareTools)
@@ -50,7 +50,7 @@ export function queryTexts(task: Task, { name, library, profile }: QuerySetting)
   }
 }
 
-/** A title and a line per row. */
+/** A title and one line per row. */
 function tableText({ name, caption, header, rows }: Table): string {
   const title = caption === undefined || caption === '' ? name : `${name}: ${caption}`
   const lines = header === undefined ? rows : [header, ...rows]
@@ -66,7 +66,7 @@ function oneLine(text: string): string {
   return text.replace(/[\r\n\u0085\u2028\u2029]+/g, ' ')
 }
 
-/** What the policy reads of a task. Answer-format instructions are not part of it: they go to the executors only. */
+/** What the policy reads of a task. Answer-format instructions are not included: only executors get them. */
 export interface TaskFields {
   readonly question: string
   readonly options?: readonly string[]

@@ -2,7 +2,7 @@ import type { FrozenTextEncoder } from './text-encoder.ts'
 
 const remembered = 256
 
-/** The same encoder with the vectors of the last texts in memory: a part of every question is the same text. */
+/** Keeps the vectors of recent texts in memory, since a part of every question is the same text. */
 export function rememberRecent(encoder: FrozenTextEncoder): FrozenTextEncoder {
   const { name, fingerprint, dims } = encoder
   const known = new Map<string, Promise<Float32Array>>()
@@ -11,13 +11,13 @@ export function rememberRecent(encoder: FrozenTextEncoder): FrozenTextEncoder {
     const vectors = missing.length === 0 ? undefined : encoder.encode(missing)
     for (const [place, text] of missing.entries()) {
       const vector = vectors!.then((all) => all[place]!)
-      // Whoever asked for it hears of a failure; the next one tries again.
+      // The current caller gets the failure; the next one tries again.
       vector.catch(() => known.delete(text))
       known.set(text, vector)
     }
     const asked = texts.map((text) => {
       const vector = known.get(text)!
-      // Last in the map is the one used last.
+      // The most recently used is last in the map.
       known.delete(text)
       known.set(text, vector)
       return vector

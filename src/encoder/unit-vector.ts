@@ -1,6 +1,6 @@
 /**
- * The vector scaled to length 1. A zero vector has no direction; the first axis stands in for it, so that a
- * text without any feature is still well defined and never becomes NaN.
+ * The vector scaled to length 1. A zero vector becomes the first axis, so that a text without any feature is well
+ * defined and never NaN.
  */
 export function unitVector(vector: ArrayLike<number>): Float32Array {
   let largest = 0
@@ -9,13 +9,13 @@ export function unitVector(vector: ArrayLike<number>): Float32Array {
       throw new RangeError(`Entry ${index} of a semantic vector is ${vector[index]}; the encoder is broken.`)
     largest = Math.max(largest, Math.abs(vector[index]!))
   }
-  // Plain loops: `Float32Array.from` with a callback makes a number object per entry, for every question that is asked.
+  // Plain loops, because `Float32Array.from` with a callback allocates a number object per entry.
   const unit = new Float32Array(vector.length)
   if (largest === 0) {
     unit[0] = 1
     return unit
   }
-  // Scaled by the largest entry first: squares of very small or large entries would leave the range of doubles.
+  // Scaled by the largest entry first, because squares of very small or large entries would overflow or underflow.
   let sum = 0
   for (let index = 0; index < vector.length; index += 1) sum += (vector[index]! / largest) ** 2
   const length = Math.sqrt(sum)

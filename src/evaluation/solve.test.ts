@@ -89,7 +89,7 @@ test("a tool of one's own must be given, and is named", async () => {
   const policy = await loadPolicy(at('own-tool'))
   const asked = solve({ policy, task: task!, model: tinyModel })
   await expect(asked).rejects.toThrow(
-    "The run own-tool was trained with your own weather; a tool's code is not in its folder. Give it to `solve` in code (`tools: [weather]`)",
+    "The run own-tool was trained with your own weather; a run's folder does not contain the code of tools. Pass it to `solve` in code (`tools: [weather]`)",
   )
   const { status } = await solve({ policy, task: task!, model: tinyModel, tools: [weather as Tool] })
   expect(status).toBe('answered')
@@ -113,7 +113,7 @@ test.each(['export', 'export.tgz'])('%s takes the place of the run, and is small
   expect((await solve({ policy: exported, task: question, model: listening().model })).answer).toEqual({
     city: 'Oslo',
   })
-  await expect(exportRun(at('own-contract'), { to })).rejects.toThrow('is there already')
+  await expect(exportRun(at('own-contract'), { to })).rejects.toThrow('already exists')
 })
 
 test('an archive that is no export is refused, and writes nothing outside', async () => {

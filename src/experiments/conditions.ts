@@ -1,4 +1,4 @@
-// Experiments that train policies and evaluate organisations: what is compared, and what came of it.
+// Experiments that train policies and evaluate organisations: what is compared, and the results.
 import type { FrozenTextEncoder } from '../encoder/text-encoder.ts'
 import type { OrganisationReport } from '../evaluation/organisation-report.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
@@ -9,16 +9,16 @@ import type { TaskSet } from '../tasks/task-set.ts'
 import { checkInitialWeights } from './initial-weights.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
 
-/** One row of a comparison on one task set: something that is trained for it, or an organisation as it is. */
+/** One row of a comparison on one task set: something trained for it, or an organisation as is. */
 export type Condition = TrainedCondition | OpenedCondition
 
 interface ConditionAbout {
   readonly id: string
-  /** What a system of the literature was written from. */
+  /** For systems from the literature: what the implementation is based on. */
   readonly fidelity?: Fidelity
 }
 
-/** A policy, or another system that learns. */
+/** A policy or another learning system. */
 export interface TrainedCondition extends ConditionAbout {
   readonly training: GivenTrainingSettings
   readonly learner?: LearnerSource
@@ -52,7 +52,7 @@ export interface ConditionComparison {
   readonly conditions: readonly Condition[]
 }
 
-/** Trains and evaluates every condition on every task set with every seed, what is finished excepted. */
+/** Trains and evaluates every condition on every task set with every seed, skipping what is finished. */
 export async function conduct(lab: Laboratory, comparison: ConditionComparison): Promise<ConditionResult[]> {
   const { tasks, study, seeds, training, conditions } = comparison
   const results: ConditionResult[] = []
@@ -101,12 +101,12 @@ export async function conductOne(
   return { ...about, condition: id, fidelity, report, runs }
 }
 
-/** Of the run or the records of a condition. */
+/** The name of a condition's run or records. */
 export function runNameOf(set: TaskSet, seed: number, { id }: Condition): string {
   return `${set.name}-${seed}-${id.toLowerCase()}`
 }
 
-/** What a policy is trained with means nothing to other systems that learn. */
+/** Training settings only apply to policies, not to other learning systems. */
 export function isPolicy(condition: Condition): condition is TrainedCondition {
   return 'training' in condition && condition.learner === undefined
 }

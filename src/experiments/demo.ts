@@ -18,16 +18,16 @@ import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import { train } from '../training/train.ts'
 import type { TrainingEvent, TrainingResult, TrainOptions } from '../training/train-options.ts'
 
-/** How many synthetic questions the demo learns from, and how many it is examined on. */
+/** Number of synthetic questions for training and for testing. */
 export const demoSizes = { train: 200, test: 500 } as const
 
-/** Too few to learn from, enough to see that all of it runs. */
+/** Too few to learn from, but enough to see that everything runs. */
 export const quickSizes = { train: 4, test: 20 } as const
 
-/** A network for so few questions: the usual one would take most of the time. */
+/** A small network: with so few questions, the usual one would take most of the time. */
 export const quickTraining = { hidden: 32 } as const
 
-/** Without programs, so that it shows the same on a machine that has no sandbox to run them in. */
+/** Without programs, so that results are the same on machines without a sandbox. */
 export const demoFamilies: readonly SyntheticFamily[] = [
   'arithmetic',
   'choice',
@@ -35,48 +35,48 @@ export const demoFamilies: readonly SyntheticFamily[] = [
   'table-arithmetic',
 ]
 
-/** Only tools that run in this process, so that the numbers are the same whatever is installed. */
+/** Only tools that run in this process, so that the numbers do not depend on what is installed. */
 const sandbox = null
 
-/** A free model on this machine takes all that comes; answers that come together are kept by one write to the disk. */
+/** The free local model takes any load, and answers that arrive together are stored with one disk write. */
 const concurrency = 128
 
 export interface DemoOptions
   extends Required<Pick<TrainOptions, 'set' | 'model' | 'folder' | 'source' | 'signal'>> {
   readonly seed: number
-  /** What differs from the usual settings. */
+  /** Overrides of the usual settings. */
   readonly training?: TrainOptions['settings']
   readonly onTraining: (event: TrainingEvent) => void
-  /** Evaluations of the search for a fixed graph. */
+  /** Progress of the search for a fixed graph, in evaluations. */
   readonly onSearch: (done: number, total: number) => void
   readonly onQuestion: (organisation: string, done: number, total: number) => void
 }
 
 export interface DemoResult {
   readonly training: TrainingResult
-  /** Absent where the training was interrupted. */
+  /** Absent if the training was interrupted. */
   readonly comparison?: DemoComparison
 }
 
 export interface DemoComparison {
   readonly reports: readonly EvaluatedOrganisation[]
-  /** Against the untrained policy. */
+  /** Compared with the untrained policy. */
   readonly rows: readonly ComparedOrganisation[]
-  /** Of the trained policy against the searched graph. */
+  /** The trained policy compared with the searched graph. */
   readonly worth: Worth
   /** A held-out question as the trained policy answered it. */
   readonly example: Awaited<ReturnType<typeof exampleOf>>
 }
 
 /**
- * The whole job on the synthetic questions: trains a policy, then examines it on questions that it never saw, beside the
- * untrained policy, fixed organisations, the best fixed graph that a search of the same size finds, and itself with its graphs
- * shuffled between the questions.
+ * The whole workflow on the synthetic questions: trains a policy, then evaluates it on unseen questions, together
+ * with the untrained policy, fixed organisations, the best fixed graph found by a search of the same size, and the
+ * trained policy with its graphs shuffled between questions.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
   const engine = { set, model, sandbox, concurrency, signal }
-  // The texts of a hundred thousand simulated messages are of no use to anybody.
+  // Nobody needs the texts of a hundred thousand simulated messages.
   const execution = { traceContent: false }
   const training = await train({
     ...engine,
@@ -128,7 +128,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   return { training, comparison: { reports, rows, worth, example } }
 }
 
-/** The first question with a right answer from more than one unit: one that shows an organisation at work. */
+/** The first question answered correctly by more than one unit, to show an organisation at work. */
 async function exampleOf(report: EvaluatedOrganisation, set: TaskSet, organisation: Organiser) {
   const shown =
     report.records.find(({ score, graph }) => score === 1 && graph.units.length > 1) ?? report.records[0]!

@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
 import type { TaskSet } from '../tasks/task-set.ts'
 
-/** Of a policy's weights. */
+/** SHA-256 of a policy's weights. */
 export function weightsDigest(parameters: ParameterValues): string {
   const digest = createHash('sha256')
   for (const [name, { data }] of parameters)
@@ -14,7 +14,10 @@ export function weightsDigest(parameters: ParameterValues): string {
   return digest.digest('hex')
 }
 
-/** All variants of a study begin from the same weights, or the comparison says nothing. Gives their digest. */
+/**
+ * Checks that all variants of a study start from the same weights, or the comparison would be meaningless. Returns
+ * their digest.
+ */
 export async function checkInitialWeights(
   set: TaskSet,
   encoder: FrozenTextEncoder,
@@ -27,7 +30,7 @@ export async function checkInitialWeights(
   }
   if (digests.size > 1)
     throw new Problem(
-      `The variants on ${set.name} do not begin from the same weights. Give all of them the same seed and width.`,
+      `The variants on ${set.name} do not start from the same weights. Use the same seed and width for all of them.`,
     )
   return [...digests][0]
 }

@@ -21,7 +21,7 @@ import type { TransportRule } from '../training/evaluate-graph.ts'
 import { train } from '../training/train.ts'
 import type { EngineOptions, TrainingEvent, TrainOptions } from '../training/train-options.ts'
 
-/** A task set, and how a run finds it again. */
+/** A task set, and how to find it again. */
 export interface OpenedSet {
   readonly set: TaskSet
   readonly source: JsonObject
@@ -30,20 +30,20 @@ export interface OpenedSet {
 export interface LaboratoryOptions {
   /** The experiment's folder. */
   readonly folder: string
-  /** Another experiment's folder, whose runs are used where they are the same. */
+  /** Another experiment's folder, whose runs are reused if they are the same. */
   readonly earlier?: string
   readonly open: (tasks: string, study: Study) => Promise<OpenedSet>
-  /** The model that answers about a set's questions. Whoever gives it closes it. */
+  /** The model for a set's questions. The caller closes it. */
   readonly model: (set: TaskSet) => Promise<ChatModel>
   readonly encoder: FrozenTextEncoder
   readonly engine: Pick<EngineOptions, 'execution' | 'sandbox' | 'tools' | 'concurrency' | 'clock'>
   readonly transportFailures: TransportRule
-  /** For all runs and evaluations together. */
+  /** Applies to all runs and evaluations together. */
   readonly budget: BudgetSettings
   readonly signal?: AbortSignal
-  /** A ledger that Q3's routes begin from. */
+  /** A ledger that Q3's routes start from. */
   readonly ledger?: string
-  /** What each of Q3's routes may spend, in the model's currency or in tokens. */
+  /** The budget of each of Q3's routes, in the model's currency or in tokens. */
   readonly routeBudget?: number
   readonly onStep?: (label: string, total: number, done: number) => void
   readonly onTraining?: (event: TrainingEvent) => void
@@ -53,25 +53,25 @@ interface Used {
   readonly cost: Cost
   readonly tokens: number
   readonly calls: number
-  /** Of work; not known of an evaluation that an earlier process made. */
+  /** Working time; unknown for evaluations made by an earlier process. */
   readonly minutes: number
 }
 
-/** A step that was left before its end. All that was done is kept; repeating the command goes on. */
+/** A step was stopped early. Everything done is kept; repeating the command continues. */
 export class ExperimentStopped extends Problem {
   constructor(why: 'cap' | 'interrupted') {
     super(
       why === 'cap'
-        ? 'A cap was reached; what was under way has been finished. Repeat the command with a higher cap to go on.'
-        : 'Interrupted. Repeat the command to go on.',
+        ? 'A cap was reached, and work in progress was finished. Repeat the command with a higher cap to continue.'
+        : 'Interrupted. Repeat the command to continue.',
       { exitCode: why === 'cap' ? exitCode.capReached : exitCode.interrupted },
     )
   }
 }
 
 /**
- * Where an experiment's runs and evaluations are made, each once: what is finished is read, what is not is resumed. They are
- * made in the same order every time, so that a cap on all of them can be shared out.
+ * Makes an experiment's runs and evaluations, each once: finished ones are read, unfinished ones resumed. The order
+ * is always the same, so that a cap on all of them is shared out consistently.
  */
 export class Laboratory {
   readonly options: LaboratoryOptions
@@ -83,7 +83,7 @@ export class Laboratory {
     this.options = options
   }
 
-  /** What an experiment found out that its report must name: digests, above all. */
+  /** Facts that the experiment's report must include, such as digests. */
   get facts(): readonly (readonly [name: string, value: string])[] {
     return [...this.#facts]
   }
@@ -99,19 +99,19 @@ export class Laboratory {
     return opened
   }
 
-  /** By its name in the experiment, or in the one that it continues from, if that has it. */
+  /** A run by name: of the earlier experiment if it has it, else of this one. */
   run(name: string): RunFolder {
     const { folder, earlier } = this.options
     const before = earlier && join(earlier, 'runs', name)
     return new RunFolder(before && existsSync(before) ? before : join(folder, 'runs', name))
   }
 
-  /** How a report names a folder. */
+  /** A folder's path for reports. */
   place(path: string): string {
     return relative(this.options.folder, path)
   }
 
-  /** A finished training, or one that `until` has ended. */
+  /** Trains to the end, or until `until` aborts. */
   async train(
     name: string,
     { set, source }: OpenedSet,
@@ -151,7 +151,7 @@ export class Laboratory {
     throw new ExperimentStopped(result.status === 'interrupted' ? 'interrupted' : 'cap')
   }
 
-  /** What another experiment has trained is taken over only if it is what this one would have trained. */
+  /** Throws unless another experiment's run was trained exactly as this one would be. */
   #assertSameTraining(folder: RunFolder, set: TaskSet, settings: GivenTrainingSettings): void {
     const { training, tasks, name } = folder.readRecord()
     const wanted = JSON.parse(JSON.stringify(trainingSettings.parse(settings))) as JsonObject
@@ -160,11 +160,11 @@ export class Laboratory {
       changes.push('it learned from other questions')
     if (changes.length > 0)
       throw new Problem(
-        `The run ${name} of ${folder.path} was trained otherwise:\n${changes.map((line) => `  ${line}\n`).join('')}Ask for the same, or leave --from out.`,
+        `The run ${name} of ${folder.path} was trained differently:\n${changes.map((line) => `  ${line}\n`).join('')}Use the same settings, or leave out --from.`,
       )
   }
 
-  /** A complete evaluation on the held-out questions, with the folder of its records. */
+  /** Evaluates an organisation on all held-out questions. Returns the report and the folder of its records. */
   async evaluate(
     folder: RunFolder,
     { set }: OpenedSet,
@@ -181,7 +181,7 @@ export class Laboratory {
     )
     if (stored !== undefined && stored.header.data !== splitVersion(set, 'test'))
       throw new Problem(
-        `${stored.folder} is an evaluation on other questions. Ask for as many as it was made with, or leave --from out.`,
+        `${stored.folder} is an evaluation on other questions. Use the same number of questions, or leave out --from.`,
       )
     const label = `${set.name}: ${organisation.name}`
     const book = (report: OrganisationReport, minutes: number) =>
@@ -221,12 +221,12 @@ export class Laboratory {
     return { report, folder: report.folder! }
   }
 
-  /** Adds what a step has used to what counts against the caps. */
+  /** Counts a step's usage against the caps. */
   book(used: Used): void {
     this.#used.push(used)
   }
 
-  /** What is left of the caps. Records of an evaluation that was interrupted count only once it is complete. */
+  /** What is left of the caps. An interrupted evaluation counts only once it is complete. */
   left(): BudgetSettings {
     const { cost, tokens, calls, minutes } = this.options.budget
     const sum = (amount: (used: Used) => number) =>
@@ -246,7 +246,7 @@ export class Laboratory {
   }
 }
 
-/** Whether a run has made all its updates. */
+/** Whether a run has completed all its updates. */
 export function isTrained(folder: RunFolder): boolean {
   return folder.exists && (folder.checkpoints().at(-1) ?? -1) >= folder.readRecord().updates
 }

@@ -8,7 +8,7 @@ import {
 } from '../organisations/open-organisation.ts'
 import type { Condition } from './conditions.ts'
 
-/** One of the systems of the literature by its name, on our executor: trained first if it learns. */
+/** A system from the literature by name, on our executor; trained first if it learns. */
 export function listedCondition(name: string, id = name, options: GivenOptions = {}): Condition {
   const learned = learners.find((one) => one.name === name)
   if (learned !== undefined)
@@ -25,7 +25,7 @@ export function listedCondition(name: string, id = name, options: GivenOptions =
   }
 }
 
-/** What each of them was written from, and in what it differs. */
+/** What each implementation is based on, and how it differs. */
 export function listedNotes(names: readonly string[]): string[] {
   return [...organisations, ...learners]
     .filter(({ name }) => names.includes(name))

@@ -14,7 +14,7 @@ import { type Condition, runNameOf } from './conditions.ts'
 import { isTrained, type Laboratory, type OpenedSet } from './laboratory.ts'
 import type { ExperimentDefinition, StudyOptions } from './studies/definition.ts'
 
-/** What one step of an experiment will take, from lengths on the simulated model. */
+/** The estimated usage of one step of an experiment, based on the simulated model. */
 export interface PlannedStep extends TokenUsage {
   readonly label: string
   readonly updates: number
@@ -23,13 +23,13 @@ export interface PlannedStep extends TokenUsage {
   readonly hours: number
 }
 
-/** Questions that are looked at for what an organisation takes per question. */
+/** Questions sampled to estimate an organisation's usage. */
 const sampledQuestions = 20
 
-/** Seconds that a call is taken to last. */
+/** Assumed duration of a call. */
 const secondsPerCall = 3
 
-/** What is left of an experiment: steps, calls and tokens. Asks no model but the simulated one. */
+/** Estimates the remaining steps, calls and tokens of an experiment. Only uses the simulated model. */
 export async function planExperiment(
   definition: ExperimentDefinition,
   lab: Laboratory,
@@ -48,7 +48,7 @@ export async function planExperiment(
       const toTrain = runs.filter(({ run }) => !isTrained(run)).length
       const toEvaluate = runs.filter(({ run, seed }) => !isEvaluated(run, condition, seed)).length
       if ('training' in condition && condition.learner !== undefined) {
-        // What such a training asks depends on what it has learned.
+        // The calls of such a training depend on what it learns.
         const unknown = { calls: 0, input: 0, output: 0 }
         if (toTrain > 0)
           steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
@@ -69,7 +69,7 @@ export async function planExperiment(
     }
   }
   if (options.matchedBudget !== true) return steps
-  // Around the tokens of each organisation two numbers of votes are measured, and the direct answer.
+  // For each organisation, two numbers of votes around its tokens are measured, and the direct answer.
   const evaluated = steps.filter(({ executions }) => executions > 0)
   const matched = evaluated.map((one) =>
     step(lab, `${one.label.replace(': evaluation', '')}: matched budget`, one, one, 2 / seeds.length),
@@ -84,7 +84,7 @@ function isEvaluated(run: RunFolder, { id }: Condition, seed: number): boolean {
   )
 }
 
-/** So many trainings with these settings; none where nothing is trained. */
+/** `times` trainings with these settings; empty if nothing is trained. */
 export async function trainingSteps(
   lab: Laboratory,
   { set }: OpenedSet,
@@ -105,7 +105,7 @@ export async function trainingSteps(
   return [step(lab, `${label}: training`, usage, { updates }, times)]
 }
 
-/** So many evaluations on the held-out questions. */
+/** `times` evaluations on the held-out questions. */
 export async function evaluationSteps(
   lab: Laboratory,
   { set }: OpenedSet,
@@ -121,7 +121,7 @@ export async function evaluationSteps(
   return [step(lab, `${label}: evaluation`, usage, { executions: n }, share)]
 }
 
-/** Graphs as an untrained policy builds them: every legal choice about as likely as any other. */
+/** Graphs like those of an untrained policy: all legal choices about equally likely. */
 export function policyLike({ library }: TaskSet, settings: GivenTrainingSettings): Organisation {
   const { seed, restriction, maxUnits, maxDepth } = trainingSettings.parse(settings)
   const space = { roles: library.space, restriction, maxUnits, maxDepth }
@@ -132,7 +132,7 @@ export function policyLike({ library }: TaskSet, settings: GivenTrainingSettings
   }
 }
 
-/** One step, from what one of its parts takes. */
+/** A step that repeats the given usage `times` times. */
 export function step(
   lab: Laboratory,
   label: string,
@@ -148,7 +148,7 @@ export function step(
     executions: all(executions),
     calls: all(calls),
     input: all(input),
-    // Whether a provider will know an input again is not known: planned as if it never did.
+    // Cache hits cannot be predicted, so none are assumed.
     cachedInput: 0,
     output: all(output),
     hours: (calls * times * secondsPerCall) / concurrency / 3600,

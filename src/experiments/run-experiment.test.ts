@@ -269,7 +269,7 @@ test('what another experiment trained or evaluated otherwise is not taken over',
   expect(await planExperiment(experiments.q4, laboratory('q4-from', { earlier }), study)).toHaveLength(5)
   const otherwise = { ...study, training: { ...training, probes: 0 } }
   const trained = runExperiment('q4', laboratory('q4-other', { earlier }), otherwise)
-  await expect(trained).rejects.toThrow(/was trained otherwise:\n {2}probes was 1 and is 0/)
+  await expect(trained).rejects.toThrow(/was trained differently:\n {2}probes was 1 and is 0/)
   const tasks = splitOf(small, 'test').tasks.slice(0, 2)
   const set = { ...small, splits: { ...small.splits, test: { ...splitOf(small, 'test'), tasks } } }
   const fewer = laboratory('q4-fewer', { earlier, open: async () => ({ set, source: {} }) })

@@ -33,7 +33,7 @@ export const experiments = { q1, q2, q3, q4, d1, d2, d3, sweep, transfer } as co
 
 export type ExperimentName = keyof typeof experiments
 
-/** Does what an experiment has left to do, and writes its report. */
+/** Completes an experiment and writes its report. */
 export async function runExperiment(
   name: ExperimentName,
   lab: Laboratory,
@@ -62,7 +62,7 @@ export async function runExperiment(
   return { result, files: writeReport(lab.options.folder, result) }
 }
 
-/** Writes `experiment.json` and the memberships, or checks that they are those that the experiment was begun with. */
+/** Writes `experiment.json` and the memberships, or checks that they match those the experiment was begun with. */
 async function describe(
   name: ExperimentName,
   definition: ExperimentDefinition,
@@ -77,7 +77,7 @@ async function describe(
   const names = opened.map(({ set }) => set.name)
   const twice = names.find((one, index) => names.indexOf(one) !== index)
   if (twice !== undefined)
-    throw new Problem(`Two of the task sets are called ${twice}: name each once, or rename a file.`)
+    throw new Problem(`Two task sets are called ${twice}: name each once, or rename a file.`)
   const { identity } = await lab.options.model(opened[0]!.set)
   const price = priceOf(identity, executionSettings.parse(engine.execution ?? {}).prices)
   const model = `${identity.provider}/${identity.model}`
@@ -126,7 +126,7 @@ async function describe(
       }),
     ]),
     ...Object.entries({ ...options.training, ...(engine.execution as object | undefined) })
-      // What a model costs is no deviation.
+      // Prices are not a deviation.
       .filter(([setting]) => setting !== 'prices')
       .map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
     ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),
@@ -177,7 +177,7 @@ function writeOrCompare(path: string, record: JsonObject): void {
   const changes = changesBetween(begun, record)
   if (changes.length === 0) return
   throw new Problem(
-    `${path} is of an experiment with other settings:\n${changes.map((line) => `  ${line}\n`).join('')}Repeat the command as it was, or choose another folder with --out.`,
+    `${path} belongs to an experiment with other settings:\n${changes.map((line) => `  ${line}\n`).join('')}Repeat the original command, or choose another folder with --out.`,
   )
 }
 

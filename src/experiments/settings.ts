@@ -1,27 +1,27 @@
-// The settings of the paper's seven experiments. What is not said here is the core configuration: the defaults of
+// The settings of the paper's seven experiments. Anything else uses the core configuration: the defaults of
 // settings/training.ts and settings/execution.ts.
 import type { GivenTrainingSettings } from '../settings/training.ts'
 import type { BenchmarkName } from '../tasks/benchmarks/list.ts'
 import type { Study } from '../tasks/studies/study.ts'
 import type { Q2Variant } from './tables/q2-table.ts'
 
-/** What all experiments have in common. */
+/** Common to all experiments. */
 export interface ExperimentSettings {
   readonly title: string
-  /** Whose selection of a benchmark is used. */
+  /** The study whose selection of examples is used. */
   readonly study: Study
-  /** Task sets, unless others are named. */
+  /** Default task sets. */
   readonly tasks: readonly BenchmarkName[]
-  /** What the paper asked: preset and name for `--model` and `--model-name`. */
+  /** The model used in the paper. */
   readonly paperModel: string
   readonly seed: number
-  /** What differs from the core configuration. */
+  /** Overrides of the core configuration. */
   readonly training: GivenTrainingSettings
 }
 
 const deepseek = 'DeepSeek V4 Flash'
 const qwen = 'Qwen Flash'
-/** No model can be compared with these. */
+/** Special values for `paperModel`. */
 export const notNamed = 'not named'
 export const notInPaper = 'none: not in the paper'
 
@@ -41,7 +41,7 @@ export const q2Settings = {
   paperModel: qwen,
   seed: 23,
   training: {},
-  /** All from the same initial weights. Restrictions hold in training and at use. */
+  /** All start from the same weights. Restrictions apply to training and use. */
   variants: {
     'all-atomic': { restriction: 'all-atomic' },
     'all-group': { restriction: 'all-group' },
@@ -59,13 +59,13 @@ export const q3Settings = {
   seed: 23,
   // The paper reuses graph–question pairs only.
   training: { requestReuse: false },
-  /** A route cycles through the questions until its budget is spent; more often than this it never does. */
+  /** Upper limit: a route cycles through the questions until its budget is spent. */
   passes: 1000,
   /** In the currency of the model's price, CNY in the paper. */
   budget: 10,
-  /** Where the model has no price. */
+  /** Used if the model has no price. */
   tokenBudget: 5_000_000,
-  /** The budget is spent in so many equal stages. */
+  /** Number of equal stages of the budget. */
   stages: 5,
 } as const satisfies ExperimentSettings & Record<string, unknown>
 
@@ -76,7 +76,7 @@ export const q4Settings = {
   paperModel: deepseek,
   seed: 42,
   training: {},
-  /** Of the paper's figure, what needs no training. */
+  /** Organisations of the paper's figure that need no training. */
   organisations: ['chain-topology', 'complete-topology', 'random-topology', 'tree-topology', 'llm-debate'],
 } as const satisfies ExperimentSettings & Record<string, unknown>
 
@@ -106,7 +106,7 @@ export const d3Settings = {
   training: { trajectories: 8, temperatureUpdates: 30 },
 } as const satisfies ExperimentSettings
 
-/** Beyond the paper: what a policy learns when tokens or calls cost something. A call has about a thousand tokens here. */
+/** Beyond the paper: what a policy learns when tokens or calls are penalised. A call has about a thousand tokens. */
 export const sweepSettings = {
   title: 'Cost–quality sweep',
   study: 'q2',

@@ -4,33 +4,33 @@ import { pythonStrip } from '../python/text.ts'
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 import { checkSchema, jsonSchemaOf, type StandardSchema, typesOf } from './standard-schema.ts'
 
-/** What an answer must look like. Whether it is right is the scorer's matter: a contract accepts all that a scorer can read. */
+/** The form an answer must have. Whether it is right is up to the scorer: a contract accepts everything a scorer can read. */
 export interface AnswerContract {
   readonly name: string
   /** One sentence for prompts. */
   readonly requirement: string
-  /** An answer that fits, to be shown in prompts. */
+  /** A valid answer, shown in prompts. */
   readonly example: JsonValue
-  /** The JSON types an answer may have. Another type breaks the format, whatever the value. `null` (no answer) is always allowed. */
+  /** The allowed JSON types. Any other type is a format failure. `null` (no answer) is always allowed. */
   readonly types: readonly JsonType[]
   /** Judges an answer of one of these types. */
   check(answer: JsonValue): AnswerVerdict
-  /** Says all that distinguishes this contract from another; part of an executor's fingerprint. */
+  /** Distinguishes this contract from others; part of the executor fingerprint. */
   readonly description: JsonObject
 }
 
-/** `outside`: a value outside the contract, which may be repaired. `malformed`: the answer's own fields break the format. */
+/** `outside`: the value violates the contract, but may be repaired. `malformed`: the answer's own fields break the format. */
 type AnswerVerdict =
   | { readonly verdict: 'fits' }
   | { readonly verdict: 'outside'; readonly problem: string }
   | { readonly verdict: 'malformed'; readonly reason: AnswerFault }
 
-/** In the order in which they are checked. */
+/** In the order of checking. */
 export type AnswerFault = 'missing_field' | 'extra_field' | 'wrong_type' | 'bad_value'
 
 const fits: AnswerVerdict = { verdict: 'fits' }
 
-/** A string contract: `accepts` sees the answer without the white space around it. */
+/** A string contract; `accepts` gets the trimmed answer. */
 function stringContract(
   name: string,
   requirement: string,
@@ -88,7 +88,7 @@ const tatqaRequirement =
   'The answer is an object with "values", a list with one string per answer span (one number for arithmetic and ' +
   'counting, without unit suffixes), and "scale", one of "", "thousand", "million", "billion", "percent".'
 
-/** TAT-QA's nested object is strict: whatever breaks it is a format failure, and nothing is trimmed. */
+/** TAT-QA's nested object is strict: any violation is a format failure, and nothing is trimmed. */
 export const valuesAndScale: AnswerContract = {
   name: 'values-and-scale',
   requirement: tatqaRequirement,
@@ -111,7 +111,7 @@ function faultOfValuesAndScale(answer: JsonObject): AnswerFault | undefined {
   return undefined
 }
 
-/** The built-in contracts by the kind of answer that they ask for. */
+/** The built-in contracts by kind of answer. */
 export const contractKinds = {
   text: freeText,
   option: optionLabel,
@@ -124,9 +124,9 @@ export const contractKinds = {
 export type ContractKind = keyof typeof contractKinds
 
 /**
- * A user's own contract, from a schema of zod or any other library that speaks Standard Schema. The schema only judges:
- * the answer goes on as the model gave it, without the schema's defaults or transformations.
- * A schema that cannot describe itself as JSON Schema needs a `version`, to be changed with it.
+ * A user's own contract, from a schema of zod or any other library that supports Standard Schema. The schema only
+ * validates: the answer stays as the model gave it, without the schema's defaults or transformations. A schema
+ * without a JSON Schema form needs a `version`, to be changed along with it.
  */
 export function schemaContract(options: {
   name: string
@@ -157,7 +157,7 @@ interface SchemaDescription {
   readonly name: string
   readonly requirement: string
   readonly example: JsonValue
-  /** As JSON Schema, where the schema can say so. */
+  /** As JSON Schema, if available. */
   readonly schema: JsonObject | null
   readonly version: string | null
 }
@@ -178,8 +178,8 @@ function judgedBy(schema: StandardSchema, description: SchemaDescription): Answe
 }
 
 /**
- * A contract from its description. Nothing where code decides that a description does not hold: a schema without a JSON
- * Schema form, or a contract that is written by hand.
+ * Restores a contract from its description. Undefined if code is needed that the description does not contain: a
+ * schema without a JSON Schema form, or a hand-written contract.
  */
 export function describedContract(description: JsonObject): AnswerContract | undefined {
   const builtIn = Object.values(contractKinds).find((one) => isDeepStrictEqual(one.description, description))

@@ -7,18 +7,18 @@ import { defineRoleSpace, type RoleSpace } from './role-space.ts'
 import { semanticTexts } from './semantic-texts.ts'
 
 export interface LibraryOptions {
-  /** Names of your own tools that executors may use, besides the built-in ones. */
+  /** Names of your own tools that executors may use, in addition to the built-in ones. */
   readonly tools?: readonly string[]
 }
 
-/** Checks a definition and returns the library, or throws an `InvalidLibraryError` that lists all problems. */
+/** Checks a definition and returns the library. Throws an `InvalidLibraryError` that lists all problems. */
 export function defineLibrary(definition: LibraryDefinition, options: LibraryOptions = {}): Library {
   const { library, problems } = readLibrary(definition, options.tools)
   if (library === undefined) throw new InvalidLibraryError(problems)
   return buildLibrary(library.roles, library.prompts)
 }
 
-/** The named roles, in the library's order. What a role accepts is narrowed to what they still produce. */
+/** A library with only the named roles, in the library's order. What a role accepts is narrowed to what they produce. */
 export function selectRoles(library: Library, ids: readonly string[]): Library {
   const positions = new Set(ids.map((id) => library.space.indexOf(id)))
   if (positions.size === 0) {
@@ -32,7 +32,7 @@ export function selectRoles(library: Library, ids: readonly string[]): Library {
   return buildLibrary(roles, library.prompts)
 }
 
-/** Makes the library from roles and prompts that have been checked. */
+/** Builds the library from validated roles and prompts. */
 export function buildLibrary(roles: readonly Role[], prompts: OuterPrompts): Library {
   const frozen = frozenCopy(roles)
   return Object.freeze({
@@ -48,18 +48,18 @@ function roleSpace(roles: readonly Role[]): RoleSpace {
   const shapes = roles.map(({ id, atomic, group }) =>
     Object.freeze({ id, atomic: atomic !== undefined, group: group !== undefined }),
   )
-  // A lookup table, because this is asked for every role and unit at every decision.
+  // A lookup table, because this is needed for every role and unit at every decision.
   const fits = Uint8Array.from(roles.flatMap((from) => roles.map((to) => Number(outputFits(from, to)))))
   const compatible = (from: number, to: number): boolean => fits[from * roles.length + to] === 1
   return Object.freeze(defineRoleSpace(Object.freeze(shapes), compatible))
 }
 
-/** An edge is legal when the receiver takes anything, or something that the sender produces. */
+/** An edge is legal if the receiver accepts anything, or something the sender produces. */
 function outputFits(from: Role, to: Role): boolean {
   return to.accepts === undefined || to.accepts.some((type) => from.produces.includes(type))
 }
 
-/** Copies, so that a caller's own objects stay as they are. */
+/** Copied, so that the caller's objects are not frozen. */
 function frozenCopy<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   const copy = Array.isArray(value)

@@ -1,9 +1,9 @@
-/** What is being waited for that a user's code has promised, with what to say if it never comes. */
+/** Pending promises of user code, with the message for when they never settle. */
 const awaited = new Set<{ readonly problem: string }>()
 
 /**
- * Waits for what a user's code gives. A promise that never settles cannot be told from a slow one, until the process has
- * nothing else to do: then `unsettledPromises` knows what it was waiting for.
+ * Awaits a result of user code. A promise that never settles looks like a slow one until the process has nothing else
+ * to do; then `unsettledPromises` tells what it was waiting for.
  */
 export async function awaitGiven<Value>(given: Value | PromiseLike<Value>, problem: string): Promise<Value> {
   const entry = { problem }
@@ -15,7 +15,7 @@ export async function awaitGiven<Value>(given: Value | PromiseLike<Value>, probl
   }
 }
 
-/** A sentence for each thing that is still waited for, without repeating one. */
+/** One sentence per pending promise, without duplicates. */
 export function unsettledPromises(): string[] {
   return [...new Set([...awaited].map(({ problem }) => problem))]
 }

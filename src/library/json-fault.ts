@@ -1,34 +1,34 @@
-/** Something that `JSON.parse` takes without a word, though it cannot be meant. */
+/** Something that `JSON.parse` silently accepts, although it cannot be intended. */
 export interface JsonFault {
-  /** In the text, from one. */
+  /** Line in the text, from one. */
   readonly line: number
-  /** From the outermost value to the field that is at fault. */
+  /** From the outermost value to the faulty field. */
   readonly path: readonly (string | number)[]
   readonly kind: keyof typeof problems
-  /** With what to do about it, to be read after the field's name. */
+  /** The problem and its remedy, to follow the field's name. */
   readonly problem: string
 }
 
 const problems = {
-  /** `JSON.parse` keeps the last, so what the file says depends on who reads it. */
+  /** `JSON.parse` keeps the last one, so the meaning depends on the reader. */
   repeated: 'stands twice in the same object. Remove one of the two.',
-  /** No file can hold it as UTF-8: it would come back as another text. */
+  /** It cannot be stored as UTF-8: it would come back as another text. */
   'half a character':
     'holds half of a surrogate pair (\\uD800 to \\uDFFF, without the other half). Remove it, or write the whole character.',
 } as const
 
-/** An array or object that is still open, and where in it the reader is. */
+/** An open array or object, and the reader's position in it. */
 interface Level {
   readonly isObject: boolean
-  /** Nothing before the first key of an object. */
+  /** Undefined before the first key of an object. */
   place?: string | number
-  /** All keys of an object that has several: a hostile text may have a million objects with one. */
+  /** Only kept for objects with several keys: a hostile text may have a million objects with one. */
   keys?: Set<string | number>
 }
 
 /**
- * The first fault of a valid JSON text, or the first of one kind. Takes time in proportion to the text, and no stack in
- * proportion to its depth.
+ * The first fault of a valid JSON text, or the first of one kind. Takes linear time, and no stack space per level of
+ * depth.
  */
 export function findJsonFault(json: string, only?: JsonFault['kind']): JsonFault | undefined {
   const levels: Level[] = []
@@ -63,17 +63,17 @@ export function findJsonFault(json: string, only?: JsonFault['kind']): JsonFault
 }
 
 /**
- * Whether an object of this valid JSON text has the same key twice. `value` is what `JSON.parse` made of it. Counting is
- * usually enough: a text has at most as many keys as quotes before a colon, and if the value has as many, none is missing.
+ * Whether an object of this valid JSON text has the same key twice. `value` is the parsed text. Counting is usually
+ * enough: a text has at most as many keys as quotes before a colon, and if the value has as many, none is missing.
  */
 export function hasRepeatedKey(json: string, value: unknown): boolean {
   return countKeys(value) !== mostKeys(json) && findJsonFault(json, 'repeated') !== undefined
 }
 
-/** Nothing where a key has a backslash: V8 may mistake a key that is written with an escape for such a one. */
+/** Undefined if a key has a backslash: V8 may confuse it with a key written with an escape. */
 function countKeys(value: unknown): number | undefined {
   let count = 0
-  // A list instead of recursion: a hostile text may be a million levels deep.
+  // Iterative, because a hostile text may be a million levels deep.
   const left = [value]
   while (left.length > 0) {
     const part = left.pop()
@@ -92,7 +92,7 @@ function countKeys(value: unknown): number | undefined {
   return count
 }
 
-/** Also counts what only looks like a key, inside a string with an escaped quote. */
+/** An upper bound: also counts what only looks like a key, inside a string with an escaped quote. */
 function mostKeys(json: string): number {
   let count = 0
   for (let at = json.indexOf(':'); at !== -1; at = json.indexOf(':', at + 1)) {
@@ -103,7 +103,7 @@ function mostKeys(json: string): number {
   return count
 }
 
-/** A path as people write it: `tests[0].input`. */
+/** A path in the usual notation: `tests[0].input`. */
 export function fieldName(path: readonly (string | number)[]): string {
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part.toWellFormed()}`))
   return parts.join('').replace(/^\./, '')

@@ -1,4 +1,4 @@
-/** A value that JSON text can say. Objects that came from a model have no prototype. */
+/** A JSON value. Objects that came from a model have no prototype. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
 export interface JsonObject {
@@ -24,7 +24,7 @@ export function canonicalJson(value: unknown): string {
 
 const maxDepth = 20
 
-/** The value, or nothing where it is nested so deeply that walking through it could exhaust the stack. */
+/** The value, or undefined if it is nested so deeply that traversing it could exhaust the stack. */
 export function plain(value: unknown): JsonValue | undefined {
   let level = [value]
   for (let depth = 0; depth < maxDepth; depth += 1) {

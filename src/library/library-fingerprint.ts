@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Executor, OuterPrompts, Role } from './library.ts'
 
 /**
- * SHA-256 of the library in one fixed notation: positions instead of keys, so that neither the order of keys
- * nor the language it was written in matters. Roles and workers are in order (the policy's logits follow it);
- * tools and types are sets, which reading the definition has already put in order.
+ * SHA-256 of the library in a fixed notation: positions instead of keys, so that neither key order nor the source
+ * language matters. Roles and workers are in order (the policy's logits follow it); tools and types are sets, already
+ * sorted when the definition was read.
  */
 export function libraryFingerprint(roles: readonly Role[], prompts: OuterPrompts): string {
   const canonical = [

@@ -9,18 +9,18 @@ export interface LibraryProblem {
   readonly path: LibraryPath
   /** A sentence that names role and field, and the remedy: `role 'solver', atomic.prompt is empty. Write …` */
   readonly text: string
-  /** In the YAML file, when there is one. */
+  /** Line in the YAML file, if there is one. */
   readonly line?: number
 }
 
-// A garbage file can have a problem on every line; a longer list would not help.
+// A garbage file may have a problem on every line; a longer list would not help.
 const shownProblems = 100
 
 /** Lists all problems of a definition, not only the first. */
 export class InvalidLibraryError extends Problem {
   readonly problems: readonly LibraryProblem[]
 
-  /** `source`: the file it came from, if it did. */
+  /** `source`: the file it came from, if any. */
   constructor(problems: readonly LibraryProblem[], source?: string) {
     const lines = problems
       .slice(0, shownProblems)
@@ -33,7 +33,7 @@ export class InvalidLibraryError extends Problem {
   }
 }
 
-/** Names the role by its id where it has one: a position alone is hard to find in a long file. */
+/** Names the role by its id if it has one, because a position is hard to find in a long file. */
 export function describePath(path: LibraryPath, definition: unknown): string {
   const [top, index, ...rest] = path
   if (top === undefined) return 'the definition'
@@ -52,11 +52,11 @@ function fieldPath(path: LibraryPath): string {
   return parts.join('').replace(/^\./, '')
 }
 
-/** A value inside a message: short, and escaped, so that a file's content cannot pose as the message. */
+/** A value inside a message: short and escaped, so that a file's content cannot pose as part of the message. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') {
     const quoted = JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
-    // Beyond what JSON escapes, every character that a terminal does not print (C1 controls, text direction).
+    // Also escapes characters that terminals do not print (C1 controls, text direction).
     return quoted.replaceAll(/\p{C}/gu, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`)
   }
   if (value === null || value === undefined) return 'empty'

@@ -1,5 +1,5 @@
 // Rules that concern several fields or roles. They read the definition leniently, so that they also apply to one that
-// the schema refuses, and all problems are found at once. What cannot be read has an empty name and is passed over.
+// the schema rejects, and all problems are found at once. Unreadable names are empty and skipped.
 import { type LibraryPath, shown } from './library-problem.ts'
 
 type Note = (path: LibraryPath, message: string) => void

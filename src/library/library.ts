@@ -5,11 +5,11 @@ import type { ToolName } from './tool-name.ts'
 export interface Executor {
   /** Unique in the whole library. */
   readonly id: string
-  /** One sentence; the realization's semantic vector is made from it. */
+  /** One sentence, from which the realization's semantic vector is made. */
   readonly responsibility: string
   /** The system prompt. The execution layer adds protocol, answer requirement and tool instructions. */
   readonly prompt: string
-  /** What it may use. Nothing is inherited, neither from the role's other realization nor inside a group. */
+  /** Permitted tools. Nothing is inherited, neither from the role's other realization nor within a group. */
   readonly tools: readonly ToolName[]
 }
 
@@ -21,20 +21,20 @@ export interface Group {
 
 export interface Role {
   readonly id: string
-  /** What the role is for; its embedding is the role's semantic vector. */
+  /** The role's purpose; its embedding is the role's semantic vector. */
   readonly description: string
-  /** Output types that it takes from predecessors. Absent: anything. Empty: it never has predecessors. */
+  /** Output types accepted from predecessors. Absent: anything. Empty: no predecessors. */
   readonly accepts?: readonly string[]
   readonly produces: readonly string[]
   readonly atomic?: Executor
   readonly group?: Group
 }
 
-/** The prompts outside the graph that still decide how a library answers. */
+/** The prompts outside the graph that also affect answers. */
 export interface OuterPrompts {
   /** For the summarizer that turns the results of all sinks into the final answer. */
   readonly finalizer: string
-  /** For the empty graph: the model alone with question, options and answer requirement. */
+  /** For the empty graph: the model alone, with question, options and answer requirement. */
   readonly direct: string
 }
 
@@ -49,7 +49,7 @@ export interface RoleTexts {
 export interface Library {
   readonly roles: readonly Role[]
   readonly prompts: OuterPrompts
-  /** What construction sees of it. */
+  /** The part that construction sees. */
   readonly space: RoleSpace
   /** In the order of `roles`. */
   readonly texts: readonly RoleTexts[]
@@ -57,32 +57,32 @@ export interface Library {
   readonly fingerprint: string
 }
 
-/** An executor as it is written; `tools` defaults to none, and a prompt may be a list of paragraphs. */
+/** An executor as written by the user; `tools` defaults to none, and a prompt may be a list of paragraphs. */
 export type ExecutorDefinition = Omit<Executor, 'tools' | 'prompt'> & {
   readonly prompt: string | readonly string[]
   readonly tools?: readonly ToolName[]
 }
 
-/** A group as it is written. */
+/** A group as written by the user. */
 export interface GroupDefinition {
   readonly workers: readonly [ExecutorDefinition, ExecutorDefinition, ExecutorDefinition]
   readonly aggregator: ExecutorDefinition
 }
 
-/** A role as it is written; `produces` defaults to `['analysis']`. At least one realization is needed. */
+/** A role as written by the user; `produces` defaults to `['analysis']`. At least one realization is required. */
 export type RoleDefinition = Pick<Role, 'id' | 'description' | 'accepts'> & {
   readonly produces?: readonly string[]
   readonly atomic?: ExecutorDefinition
   readonly group?: GroupDefinition
 }
 
-/** A library as it is written, in TypeScript or YAML; prompts that are left out are the standard ones. */
+/** A library as written by the user, in TypeScript or YAML; missing prompts default to the standard ones. */
 export interface LibraryDefinition {
   readonly roles: readonly RoleDefinition[]
   readonly prompts?: Partial<OuterPrompts>
 }
 
-/** All executors of a role: the atomic one, the workers, the aggregator, as far as it has them. */
+/** All executors a role has: atomic, workers, aggregator. */
 export function executorsOf(role: Role): readonly Executor[] {
   const { atomic, group } = role
   return [...(atomic ? [atomic] : []), ...(group ? [...group.workers, group.aggregator] : [])]

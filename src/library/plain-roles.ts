@@ -1,7 +1,7 @@
 import type { Library, Role } from './library.ts'
 import { prompt } from './prompt.ts'
 
-/** A unit of it is the direct path: the library's direct prompt, no envelope, and nobody to listen to. */
+/** A unit of this role is the direct path: the library's direct prompt, no envelope, no predecessors. */
 export const directRole: Role = {
   id: 'direct',
   description: 'The model alone with the question.',
@@ -11,8 +11,8 @@ export const directRole: Role = {
 }
 
 /**
- * Roles that every library has besides its own, for organisations of equal agents. Construction never sees them: they are in no
- * role space, so they take anything from anyone.
+ * Roles available in every library, for organisations of equal agents. Construction never sees them: they are in no
+ * role space, so they accept anything from anyone.
  */
 const plainRoles: readonly Role[] = [
   directRole,
@@ -50,7 +50,7 @@ const plainRoles: readonly Role[] = [
 
 const byId = new Map(plainRoles.map((role) => [role.id, role]))
 
-/** A role of the library, or a plain one. A library's own role of the same name comes first. Throws for an unknown one. */
+/** A role of the library, or a plain role; the library's own takes precedence. Throws if unknown. */
 export function roleCalled(library: Library, id: string): Role {
   const plain = byId.get(id)
   if (plain !== undefined && library.roles.every((role) => role.id !== id)) return plain

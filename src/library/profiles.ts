@@ -1,15 +1,15 @@
 import type { Executor } from './library.ts'
 import { compareTools, type ToolName } from './tool-name.ts'
 
-/** Which part of a library a data set uses: its roles, and the tools that are switched on. */
+/** The part of a library that a data set uses: its roles and enabled tools. */
 export interface DatasetProfile {
   readonly id: string
-  /** Role ids; the library's order holds, not this one. */
+  /** Role ids; their order does not matter. */
   readonly roles: readonly string[]
   readonly tools: readonly ToolName[]
 }
 
-/** What an executor can really use: what it is permitted, the profile switches on and the machine has. */
+/** The tools an executor can use: permitted, enabled by the profile, and available on the machine. */
 export function availableTools(
   executor: Pick<Executor, 'tools'>,
   profile: Pick<DatasetProfile, 'tools'>,

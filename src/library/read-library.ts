@@ -6,7 +6,7 @@ import { checkAcrossRoles } from './library-rules.ts'
 import { standardPrompts } from './standard-prompts.ts'
 import { builtInTools, compareTools } from './tool-name.ts'
 
-/** Reads a definition of any origin: checks it against the schema and its rules, and fills in defaults. */
+/** Reads a definition from any source: checks it against the schema and its rules, and fills in defaults. */
 export function readLibrary(
   definition: unknown,
   ownTools: readonly string[] = [],
@@ -26,7 +26,7 @@ export function readLibrary(
   return { library: problems.length === 0 ? data : undefined, problems }
 }
 
-// Kept, because building a schema takes far longer than using it.
+// Cached, because building a schema takes far longer than using it.
 const builtInSchema = librarySchema(builtInTools)
 
 function librarySchema(tools: readonly string[]) {
@@ -72,7 +72,7 @@ function librarySchema(tools: readonly string[]) {
   })
 }
 
-/** A mapping with just these fields. */
+/** A mapping with exactly these fields. */
 function fields<Shape extends z.ZodRawShape>(kind: string, shape: Shape) {
   const names = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
@@ -94,7 +94,7 @@ function wrongType(input: unknown, wanted: string, remedy: string): string {
 // Prompts may have line breaks and tabs; other control characters could steer a terminal.
 const strayControl = /[^\P{Cc}\t\n]/u
 
-/** Text without outer white space and with plain line ends, so that a YAML block equals a TypeScript string. */
+/** Trimmed text with plain line ends, so that a YAML block equals a TypeScript string. */
 function text(remedy: string) {
   return z
     .string({
@@ -125,7 +125,7 @@ function identifier(remedy: string) {
   })
 }
 
-/** Names without repetition, in a fixed order. */
+/** Distinct names, in a fixed order. */
 function names(name: z.ZodType<string>, remedy: string, compare?: (a: string, b: string) => number) {
   const repeated = (given: readonly string[]) => given.find((one, index) => given.indexOf(one) !== index)
   return list(name, remedy)

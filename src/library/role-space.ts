@@ -1,24 +1,24 @@
 import { Problem } from '../problem.ts'
 
-/** How a role may be carried out: by one agent, or by a ready-made group of three workers and an aggregator. */
+/** How a role is carried out: by one agent, or by a predefined group of three workers and an aggregator. */
 export type Realization = 'atomic' | 'group'
 
 /** In the order of the policy's granularity head: row 0 atomic, row 1 group. */
 export const realizations: readonly Realization[] = ['atomic', 'group']
 
-/** What construction sees of a role: its name and the realizations that it has. */
+/** What construction sees of a role: its name and realizations. */
 export interface RoleShape {
   readonly id: string
   readonly atomic: boolean
   readonly group: boolean
 }
 
-/** What construction sees of a library. Prompts and tools are no part of it: the policy never reads them. */
+/** What construction sees of a library. Prompts and tools are not included: the policy never reads them. */
 export interface RoleSpace {
   readonly roles: readonly RoleShape[]
-  /** Whether the output of role `from` fits the input of role `to`, both by position. Directed. */
+  /** Whether the output of role `from` fits the input of role `to`, both by index. Not symmetric. */
   readonly compatible: (from: number, to: number) => boolean
-  /** The position of a role. Throws for a role that the library does not have. */
+  /** The index of a role. Throws if the library does not have it. */
   readonly indexOf: (role: string) => number
 }
 

@@ -1,14 +1,14 @@
-/** The score of one final answer, the value of the model's `answer` field. Nothing is searched for in its analysis. */
+/** The score of a final answer, which is the model's `answer` field. The analysis is never searched for an answer. */
 export interface Score {
   /** From zero to one: the reward. */
   readonly score: number
-  /** A mismatch is `ok` and zero; an answer that the contract does not allow is `invalid` and zero. */
+  /** A wrong answer is `ok` with score zero; one that violates the contract is `invalid` with score zero. */
   readonly parse: 'ok' | 'invalid'
   /** Further measures by name, such as TAT-QA's `em`. */
   readonly measures?: Readonly<Record<string, number>>
-  /** Why, where the answer is a program: how its tests ended (docs/sandbox.md, "What a status means"). */
+  /** For programs: how the tests ended (docs/sandbox.md, "What a status means"). */
   readonly status?: string
-  /** Where a language model has judged: its verdict, which is not asked for again. */
+  /** The verdict of a language model as judge, which is not requested again. */
   readonly judge?: { readonly score: number; readonly reason: string }
 }
 

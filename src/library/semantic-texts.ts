@@ -1,8 +1,9 @@
 import type { Executor, Role, RoleTexts } from './library.ts'
 
 /**
- * What the text encoder reads of a role. A realization's text stands alone, since a unit's features say nothing else about
- * its role: hence the role's name in it. Prompts are left out, because they mostly say how to answer.
+ * What the text encoder reads of a role. A realization's text must stand alone, since a unit's features say nothing
+ * else about its role: hence it includes the role's name. Prompts are left out, because they mostly say how to
+ * answer.
  */
 export function semanticTexts({ id, description, atomic, group }: Role): RoleTexts {
   const members = group ? [...group.workers, group.aggregator].map(duty).join(' ') : ''
@@ -17,7 +18,7 @@ function duty({ id, responsibility }: Executor): string {
   return `${words(id)}: ${responsibility}`
 }
 
-/** An identifier as the encoder's vocabulary knows it: `option_eliminator` is `option eliminator`. */
+/** An identifier in words the encoder knows: `option_eliminator` becomes `option eliminator`. */
 function words(id: string): string {
   return id.replaceAll(/[_-]+/g, ' ')
 }

@@ -1,7 +1,7 @@
 import type { OuterPrompts } from './library.ts'
 import { prompt } from './prompt.ts'
 
-/** Used by a library that does not bring its own. */
+/** For libraries without prompts of their own. */
 export const standardPrompts: OuterPrompts = {
   finalizer: prompt(
     `You give the final answer. You receive the question, the answer requirement and the results of the

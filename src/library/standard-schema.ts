@@ -1,6 +1,6 @@
 import type { JsonObject, JsonType, JsonValue } from './json-value.ts'
 
-/** What we use of Standard Schema (standardschema.dev), which zod, valibot and arktype speak. */
+/** The part of Standard Schema (standardschema.dev) that we use; zod, valibot and arktype support it. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1
@@ -17,7 +17,7 @@ interface StandardResult {
   }>
 }
 
-/** The first problem of a value, or none. Never throws, whatever the schema does. */
+/** The first problem of a value, or undefined. Never throws, whatever the schema does. */
 export function checkSchema(schema: StandardSchema, value: JsonValue): string | undefined {
   try {
     const result = schema['~standard'].validate(value)
@@ -34,7 +34,7 @@ export function checkSchema(schema: StandardSchema, value: JsonValue): string | 
   }
 }
 
-/** The schema as JSON Schema, where its library can tell and the schema is one that JSON Schema can express. */
+/** The schema as JSON Schema, if its library supports that and JSON Schema can express it. */
 export function jsonSchemaOf(schema: StandardSchema): JsonObject | undefined {
   try {
     const described = schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })
@@ -46,7 +46,7 @@ export function jsonSchemaOf(schema: StandardSchema): JsonObject | undefined {
 
 const allTypes: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
 
-/** The JSON types that a JSON Schema allows at its top, except `null`. Without a plain `type` it may be any. */
+/** The JSON types a JSON Schema allows at its top level, except `null`. Without a plain `type`, any. */
 export function typesOf(schema: JsonObject | undefined): readonly JsonType[] {
   const type = schema?.type
   const named = (Array.isArray(type) ? type : [type]).map((one) => (one === 'integer' ? 'number' : one))

@@ -1,6 +1,6 @@
 /**
- * The public part of a task: everything that policy, executors, tools and prompts may see. The gold answer and hidden
- * tests are a `Reference` (tasks/scoring/reference.ts), another type, and have no field here.
+ * The public part of a task: everything that policy, executors, tools and prompts may see. Gold answer and hidden
+ * tests are a `Reference` (tasks/scoring/reference.ts), a different type, and have no field here.
  */
 export interface Task {
   readonly id: string
@@ -9,7 +9,7 @@ export interface Task {
   /** Passages that belong to the question, in reading order. */
   readonly context?: readonly string[]
   readonly tables?: readonly Table[]
-  /** Where the answer is a program: how it is called. */
+  /** If the answer is a program: how it is called. */
   readonly program?: ProgramInterface
   readonly publicTests?: readonly ProgramTest[]
   readonly metadata: Readonly<Record<string, string>>
@@ -28,12 +28,12 @@ export interface Table {
   readonly rows: readonly (readonly string[])[]
 }
 
-/** A program reads standard input, or offers `entryPoint` as a function (or as a method of a class `Solution`). */
+/** A program reads standard input, or defines `entryPoint` as a function (or as a method of a class `Solution`). */
 export type ProgramInterface =
   | { readonly mode: 'stdin'; readonly starterCode: string }
   | { readonly mode: 'function'; readonly starterCode: string; readonly entryPoint: string }
 
-/** In a functional test `input` holds one JSON value per line, one line per argument, and `output` one JSON value. */
+/** In a functional test, `input` has one JSON value per line, one line per argument, and `output` is one JSON value. */
 export interface ProgramTest {
   readonly testtype: 'stdin' | 'functional'
   readonly input: string

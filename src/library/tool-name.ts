@@ -1,9 +1,9 @@
-/** The tools that come with the system, in the order in which prompts list them. */
+/** The built-in tools, in the order prompts list them. */
 export const builtInTools = ['calculator', 'python_exec', 'public_code', 'table_reader'] as const
 
 export type BuiltInTool = (typeof builtInTools)[number]
 
-/** A built-in tool, or one that a user registers under a name of their own. */
+/** A built-in tool, or one registered by the user. */
 export type ToolName = BuiltInTool | (string & Record<never, never>)
 
 /** Built-in tools first, in their order; then a user's own, by name. For `Array.prototype.sort`. */

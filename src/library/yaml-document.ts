@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { type LibraryPath, shown } from './library-problem.ts'
 
-/** Characters in a file, and again after aliases are expanded: some ten times the largest library we know. */
+/** Limit on a file's characters, and again after aliases are expanded: about ten times the largest library we know. */
 export const maxYamlCharacters = 1 << 20
 // A role's deepest field, roles[i].group.workers[j].tools[k], is at depth 7.
 const maxDepth = 10
@@ -11,13 +11,12 @@ const tooDeep = 'is nested more deeply than any library. Remove the inner levels
 const tooLarge = `has more than ${maxValues} values or ${maxYamlCharacters} characters once its aliases are expanded. Split or shorten it.`
 
 /**
- * Reads a file that may have come from anywhere: nothing but the plain YAML 1.2 values, no tags, no second
- * document, no key twice, bounded in size and depth after expansion of aliases. Time is linear in the file's
- * length.
+ * Reads a file from any source: only plain YAML 1.2 values, no tags, no second document, no duplicate keys, bounded
+ * in size and depth after alias expansion. Takes linear time.
  */
 export function readYaml(text: string) {
   const lines = new LineCounter()
-  // Our own check finds a key that comes twice: the parser's compares each key of a mapping with all others.
+  // We check for duplicate keys ourselves: the parser's check takes quadratic time.
   const { contents, errors } = parseDocument<Node>(text, {
     schema: 'core',
     uniqueKeys: false,
@@ -32,9 +31,9 @@ export function readYaml(text: string) {
   const value = errors.length === 0 ? reader.read(contents, [], 1) : undefined
   return {
     value,
-    /** What is no YAML, or none that is taken here. */
+    /** What is not valid YAML, or not accepted here. */
     faults: reader.faults,
-    /** The line of a field, or of the nearest one around it that exists. */
+    /** The line of a field, or of its nearest existing parent. */
     lineOf: (path: LibraryPath) => reader.lineOf(path),
   }
 }
@@ -48,7 +47,7 @@ class NodeReader {
   readonly faults: { line: number; message: string }[] = []
   readonly lineAt: (offset: number) => number
   readonly #lines = new Map<string, number>()
-  /** An anchor may be given anew further down: an alias stands for the last one before it. */
+  /** An anchor may be redefined later: an alias refers to the last one before it. */
   readonly #anchors = new Map<string, Node>()
   #aliases = 0
   #values = 0
@@ -68,7 +67,7 @@ class NodeReader {
     return ancestors.map((part) => this.#lines.get(keyOf(part))).find((line) => line !== undefined) ?? 1
   }
 
-  /** `around`: the line of what the node belongs to, for one that has none. */
+  /** `around`: the parent's line, for a node without one. */
   read(node: Node | null, path: LibraryPath, around: number): unknown {
     const line = this.#locate(node, path, around)
     if (this.#isExhausted(node, path, line)) return null
@@ -84,7 +83,7 @@ class NodeReader {
       this.#aliases -= 1
       return value
     }
-    // Anchors inside what an alias repeats were given before.
+    // Anchors inside an expanded alias were already registered.
     if (node?.anchor !== undefined && this.#aliases === 0) this.#anchors.set(node.anchor, node)
     if (node?.tag !== undefined)
       this.fault(line, `has the tag ${shown(node.tag)}. Tags are not supported: remove it.`)
@@ -108,18 +107,18 @@ class NodeReader {
       if (fields.has(field)) this.fault(line, `has the field ${shown(field)} twice. Remove one.`)
       fields.set(field, this.read(value as Node | null, [...path, field], line))
     }
-    // Own properties whatever their names: a field called __proto__ is one more unknown field.
+    // Own properties only: a field called __proto__ is just another unknown field.
     return Object.fromEntries(fields)
   }
 
-  /** A field's line is that of its name, which comes before its value. */
+  /** A field's line is that of its name. */
   #locate(node: Node | null, path: LibraryPath, around: number): number {
     const line = node?.range ? this.lineAt(node.range[0]) : around
     if (!this.#lines.has(keyOf(path))) this.#lines.set(keyOf(path), line)
     return line
   }
 
-  /** Counts a node. Past the bounds there is one fault, and nothing more is read: an alias bomb ends here. */
+  /** Counts a node. Beyond the limits, it records one fault and reading stops: an alias bomb ends here. */
   #isExhausted(node: Node | null, path: LibraryPath, line: number): boolean {
     if (this.#stopped) return true
     this.#values += 1

@@ -7,7 +7,7 @@ import { InvalidLibraryError } from './library-problem.ts'
 import { readLibrary } from './read-library.ts'
 import { maxYamlCharacters, readYaml } from './yaml-document.ts'
 
-/** Loads a library from a YAML file. Fields and rules are those of `defineLibrary`. */
+/** Loads a library from a YAML file, with the fields and rules of `defineLibrary`. */
 export function loadLibrary(path: string, options: LibraryOptions = {}): Library {
   return parseLibrary(readLibraryFile(path), path, options)
 }
@@ -29,7 +29,7 @@ export function parseLibrary(text: string, source: string, options: LibraryOptio
   )
 }
 
-/** The library as YAML that `parseLibrary` reads back to the same fingerprint; defaults are left out. */
+/** The library as YAML that `parseLibrary` reads back with the same fingerprint; defaults are left out. */
 export function toYaml({ prompts, roles }: Library): string {
   const executor = ({ id, responsibility, tools, prompt }: Executor) => ({
     id,
@@ -45,7 +45,7 @@ export function toYaml({ prompts, roles }: Library): string {
     atomic: atomic && executor(atomic),
     group: group && { workers: group.workers.map(executor), aggregator: executor(group.aggregator) },
   }))
-  // Literal blocks, never folded: folding by the `yaml` package loses indented lines inside a text.
+  // Literal blocks, because folding by the `yaml` package loses indented lines inside a text.
   return stringify({ prompts, roles: definitions }, { lineWidth: 0, blockQuote: 'literal' })
 }
 
@@ -58,7 +58,7 @@ function unreadable(path: string, problem: string, options?: ErrorOptions): Prob
 function readLibraryFile(path: string): string {
   try {
     const status = statSync(path)
-    // A pipe or a device could go on for ever.
+    // Reading a pipe or a device could go on forever.
     if (!status.isFile()) throw unreadable(path, 'it is not a file. Give the path of a YAML file.')
     // A character takes at most four bytes.
     if (status.size > maxYamlCharacters * 4) throw unreadable(path, tooLarge)

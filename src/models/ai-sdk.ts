@@ -7,7 +7,7 @@ import { ReplyWarnings } from './reply-warnings.ts'
 import { redactLikelyKeys } from './secret.ts'
 import { checkUsage } from './usage.ts'
 
-/** What we use of a language model of the AI SDK; `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` all have it. */
+/** The part of an AI SDK language model that we use; `LanguageModelV2`, `V3` and `V4` of `@ai-sdk/provider` all have it. */
 export interface LanguageModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -26,7 +26,7 @@ interface GenerateOptions {
 
 type ProviderOptions = Record<string, Record<string, MutableJson>>
 
-/** The SDK's own JSON type is mutable, ours is not; nobody changes it. */
+/** The SDK's JSON type is mutable, ours is not; nobody changes the value. */
 type MutableJson = null | string | number | boolean | MutableJson[] | { [key: string]: MutableJson }
 
 interface GenerateResult {
@@ -36,12 +36,12 @@ interface GenerateResult {
   readonly response?: { readonly modelId?: string }
 }
 
-/** A number in version 2, which has its parts beside it; since then an object that splits it. */
+/** A number in version 2, with its parts in other fields; an object with parts since then. */
 type TokenCount = number | undefined | Readonly<{ total?: number; cacheRead?: number; reasoning?: number }>
 
 /**
- * Makes any AI SDK language model a chat model. `doGenerate` is below the SDK's own retries, so there are none.
- * `providerOptions` are passed on unchanged: models before version 4 have no other switch for thinking.
+ * Turns any AI SDK language model into a chat model. `doGenerate` bypasses the SDK's own retries. `providerOptions`
+ * are passed on unchanged: models before version 4 have no other switch for thinking.
  */
 export function fromLanguageModel(
   model: LanguageModel,
@@ -121,12 +121,12 @@ interface CallError extends Error {
 /** An error without an HTTP status is a failed connection. */
 function readError(error: unknown): ChatFailure {
   const { name, message, statusCode, responseBody, responseHeaders } = (error ?? {}) as Partial<CallError>
-  // The key is the SDK's, so it cannot be struck out by name.
+  // The SDK holds the key, so we can only redact what looks like one.
   const text = redactLikelyKeys(String(message ?? error)).slice(0, 500)
-  // A missing key does not pass by itself: no call can succeed before a person has acted.
+  // A missing key will not fix itself: no call can succeed until somebody acts.
   if (/LoadAPIKeyError|LoadSettingError/.test(String(name))) return failure('unauthorized', text)
   if (statusCode === undefined) return failure('network', text)
-  // The SDK throws for a 2xx body that it cannot read, too.
+  // The SDK also throws for a 2xx body it cannot read.
   const kind =
     statusCode < 300 ? 'bad_response' : failureOfStatus(statusCode, readErrorBody(responseBody ?? ''))
   const retryAfter = responseHeaders?.['retry-after']

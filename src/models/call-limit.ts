@@ -1,7 +1,7 @@
-/** Calls in flight in the paper's experiments. */
+/** Concurrent calls in the paper's experiments. */
 export const paperConcurrency = 8
 
-/** Gives the slot back. Calling it twice does no harm. */
+/** Gives the slot back. Safe to call twice. */
 export type Release = () => void
 
 interface Waiting {
@@ -10,14 +10,14 @@ interface Waiting {
 }
 
 /**
- * A limit on calls in flight. When all slots are taken, the caller with the highest priority goes next (for a node: its
- * longest remaining path), and among equals the one that came first.
+ * A limit on concurrent calls. When all slots are taken, the caller with the highest priority goes next (for a node:
+ * its longest remaining path); among equals, first come, first served.
  */
 export class CallLimit {
   readonly limit: number
   #inFlight = 0
   #handingOn = false
-  /** The next one first. */
+  /** In order: the next to start comes first. */
   readonly #queue: Waiting[] = []
 
   constructor(limit = paperConcurrency) {
@@ -34,14 +34,14 @@ export class CallLimit {
     return this.#queue.length
   }
 
-  /** Resolves when a slot is free, or to nothing when the signal is aborted first. */
+  /** Resolves when a slot is free, or to undefined if the signal aborts first. */
   acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
     if (signal?.aborted === true) return Promise.resolve(undefined)
     if (this.#inFlight < this.limit && this.#queue.length === 0) return Promise.resolve(this.#take())
     return this.#wait(priority, signal)
   }
 
-  /** Takes a slot at once, even if none is free: nobody else gets one until it is given back. */
+  /** Takes a slot immediately, even if none is free. */
   hold(): Release {
     return this.#take()
   }
@@ -73,8 +73,8 @@ export class CallLimit {
   }
 
   /**
-   * Gives free slots to those who wait, but only after whatever the ended call triggers: a node that it makes ready may be
-   * more urgent than any that waits already.
+   * Gives free slots to waiting callers, but only after the ended call's follow-ups have run: a node it makes ready
+   * may be more urgent than those already waiting.
    */
   #handOn(): void {
     if (this.#handingOn || this.#queue.length === 0) return
@@ -86,5 +86,5 @@ export class CallLimit {
   }
 }
 
-/** The limit that everything in this process shares unless it is given another. */
+/** The default limit, shared by the whole process. */
 export const processCallLimit = new CallLimit()

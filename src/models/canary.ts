@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { ChatFailure, ChatModel, ChatReply, ChatRequest, Decoding } from './chat-model.ts'
 import { isRetryable } from './failure.ts'
 
-/** So many ordinary requests about other questions may be rejected before the endpoint is to blame. */
+/** If this many ordinary requests about other questions are rejected, the endpoint is to blame. */
 const mostOrdinary = 20
 
 type Ask = (request: ChatRequest) => Promise<ChatReply>
@@ -10,8 +10,9 @@ type Ask = (request: ChatRequest) => Promise<ChatReply>
 type Ordinary = () => Iterable<ChatRequest>
 
 /**
- * Finds out whether the request or the endpoint is to blame for a rejection: a healthy endpoint still answers the longest
- * request that it answered before, and ordinary requests about other questions. All calls to one model share one canary.
+ * Finds out whether the request or the endpoint is to blame for a rejection: a healthy endpoint still answers the
+ * longest request it answered before, and ordinary requests about other questions. All calls to one model share one
+ * canary.
  */
 export class Canary {
   #known: ChatRequest | undefined
@@ -19,14 +20,14 @@ export class Canary {
   #running: Promise<unknown> = Promise.resolve()
   readonly #next = new Map<string, Promise<Control>>()
 
-  /** The longest request that was answered is what a control call repeats. */
+  /** Remembers the longest answered request, which control calls repeat. */
   noteAnswer(request: ChatRequest): void {
     if (lengthOf(request) > lengthOf(this.#known)) this.#known = request
   }
 
   /**
-   * The failure, or what it really means. `ask` makes the control calls, without a slot of their own: the caller holds one.
-   * `ordinary` makes requests like the rejected one, about other questions.
+   * The failure, or what it really means. `ask` makes the control calls under the caller's slot. `ordinary` yields
+   * requests like the rejected one, about other questions.
    */
   async judge(
     request: ChatRequest,
@@ -40,7 +41,7 @@ export class Canary {
     let control: Control
     do {
       control = await this.#shared(request.system, () => this.#control(ask, ordinary, request.decoding))
-      // Whoever made the control call may have been cancelled; that tells us nothing.
+      // The caller that made the control call may have been cancelled, which proves nothing.
     } while (!control.reply.ok && control.reply.kind === 'cancelled' && signal?.aborted !== true)
     const { reply: said, of } = control
     if (said.ok) return reply
@@ -53,12 +54,12 @@ export class Canary {
     }
   }
 
-  /** The same request was both rejected and answered: from now on a rejection says nothing about the request. */
+  /** Called if the same request was both rejected and answered: rejections then say nothing about requests. */
   doubt(): void {
     this.#isErratic = true
   }
 
-  /** Answered only if both kinds of control calls are. */
+  /** Succeeds only if both kinds of control calls are answered. */
   async #control(ask: Ask, ordinary: Ordinary | undefined, decoding: Decoding): Promise<Control> {
     const of = this.#known === undefined ? 'an ordinary request' : 'a request that it answered before'
     let reply = await ask(withoutSomeWords(this.#known ?? ordinaryRequest(decoding)))
@@ -72,7 +73,7 @@ export class Canary {
     return { reply, of: `ordinary requests, about ${asked} other questions` }
   }
 
-  /** One control serves all rejections of a role that came before it started; an older result could be out of date. */
+  /** One control serves all rejections of a role that came before it started; an older result could be outdated. */
   #shared(role: string, make: () => Promise<Control>): Promise<Control> {
     const waiting = this.#next.get(role)
     if (waiting !== undefined) return waiting
@@ -86,7 +87,7 @@ export class Canary {
   }
 }
 
-/** How the control calls ended, and what was asked last. */
+/** The outcome of the control calls, and what was asked last. */
 interface Control {
   readonly reply: ChatReply
   readonly of: string
@@ -102,12 +103,12 @@ export function canaryOf(model: ChatModel): Canary {
   return canary
 }
 
-/** Says nothing about the request: retry it like a transport failure. */
+/** A rejection that says nothing about the request: it is retried like a transport failure. */
 export function erratic(rejection: ChatFailure): ChatFailure {
   return { ...rejection, kind: 'erratic' }
 }
 
-/** A harmless request of ordinary length (about a thousand tokens), for an endpoint that has answered nothing yet. */
+/** A harmless request of ordinary length (about a thousand tokens), for an endpoint that has not answered anything yet. */
 export function ordinaryRequest(decoding: Decoding): ChatRequest {
   const task = 'Reply with {"analysis": "ready", "answer": null} and nothing else.'
   const filler = 'This sentence only makes the request as long as an ordinary one. '.repeat(60)
@@ -118,7 +119,7 @@ export function ordinaryRequest(decoding: Decoding): ChatRequest {
   }
 }
 
-/** Nearly the same to a model, but new to a cache on the way, which would answer for an endpoint that is gone. */
+/** Nearly the same request for a model, but new to any cache, which might answer for an endpoint that is gone. */
 function withoutSomeWords(request: ChatRequest): ChatRequest {
   let { user } = request
   for (let left = 5; left > 0; left -= 1) {
@@ -127,7 +128,7 @@ function withoutSomeWords(request: ChatRequest): ChatRequest {
     const { 0: word, index } = words[randomInt(words.length)]!
     user = user.slice(0, index) + user.slice(index + word.length)
   }
-  // In a text without words of this kind, nothing was left out.
+  // No words were found to leave out.
   if (user === request.user) user += ' '.repeat(1 + randomInt(1000))
   return { ...request, user, isControl: true }
 }

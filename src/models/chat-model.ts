@@ -3,20 +3,20 @@ import { canonicalJson, type JsonObject } from '../library/json-value.ts'
 import type { FailureKind } from './failure.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** Asks a language model once. Never retries: `retry.ts` does, so that every attempt is counted. */
+/** Asks a language model once. Never retries: `retry.ts` does that, so that every attempt is counted. */
 export interface ChatModel {
   readonly identity: ModelIdentity
-  /** Resolves even if the model fails or the call is cancelled: the reply says so. */
+  /** Never rejects: failures and cancellation are replies. */
   ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>
   /** Closes connections and files. */
   close?(): Promise<void>
 }
 
-/** What distinguishes one model's answers from another's. Neither the key nor the address is part of it. */
+/** Everything that affects a model's answers. Contains neither key nor address. */
 export interface ModelIdentity {
   readonly provider: string
   readonly model: string
-  /** Request fields beyond the decoding settings, such as the switch that turns thinking off. */
+  /** Extra request fields, such as the switch that turns thinking off. */
   readonly options: JsonObject
 }
 
@@ -24,7 +24,7 @@ export interface ChatRequest {
   readonly system: string
   readonly user: string
   readonly decoding: Decoding
-  /** Only asks whether the endpoint is alive; nobody keeps the answer. */
+  /** Only checks that the endpoint is alive; the answer is not kept. */
   readonly isControl?: true
 }
 
@@ -44,9 +44,9 @@ export type ChatReply = ChatAnswer | ChatFailure
 export interface ChatAnswer {
   readonly ok: true
   readonly text: string
-  /** `length`: cut off at the output limit. */
+  /** `length` means cut off at the output limit. */
   readonly finish: 'stop' | 'length' | 'filter' | 'other'
-  /** Absent when the server reported none, or nonsense; never invented. */
+  /** Absent if the server reported none or nonsense; never estimated. */
   readonly usage?: TokenUsage
   readonly warnings: readonly ReplyWarning[]
   /** The model that answered, according to the server. */
@@ -57,15 +57,15 @@ export interface ChatAnswer {
 export interface ChatFailure {
   readonly ok: false
   readonly kind: FailureKind
-  /** For a person; free of secrets. */
+  /** For people to read; contains no secrets. */
   readonly message: string
   readonly status?: number
   /** The `Retry-After` header as the server wrote it. */
   readonly retryAfter?: string
   readonly usage?: TokenUsage
-  /** No connection came about: the server has not seen the request. */
+  /** No connection was made: the server has not seen the request. */
   readonly unsent?: boolean
-  /** A rejection in which the server names what is wrong with this request: it is too long, or its content refused. */
+  /** The server blames this request: it is too long, or its content was refused. */
   readonly blamesRequest?: boolean
   readonly durationMs: number
 }
@@ -77,10 +77,10 @@ export const cancelled: ChatFailure = {
   durationMs: 0,
 }
 
-/** `thinking`: there are signs of thinking although it was to be off. */
+/** `thinking`: the model seems to think although it should not. */
 export type ReplyWarning = 'usage_missing' | 'usage_invalid' | 'usage_constant' | 'thinking'
 
-/** The same for the same model, settings and messages: at temperature 0 an identical request is an identical answer. */
+/** Equal for equal model, settings and messages: at temperature 0, identical requests get identical answers. */
 export function requestDigest(identity: ModelIdentity, { system, user, decoding }: ChatRequest): string {
   const { temperature, maxOutputTokens, thinking, json } = decoding
   const { provider, model, options } = identity

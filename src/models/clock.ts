@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Time as calls and executions see it, so that tests need not wait. */
+/** The clock used by calls and executions; replaceable, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Ends early, without an error, when the signal is aborted. */
+  /** Ends early, without an error, if the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls `action` after this time, unless cancelled first. A clock without alarms gets real timers. */
   alarm?(ms: number, action: () => void): () => void
@@ -12,11 +12,11 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Only an abort rejects, and the caller looks at the signal.
+  // Only an abort rejects, and callers check the signal.
   sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => {}),
 }
 
-/** The longest that `setTimeout` can wait: 24 days. */
+/** The longest delay of `setTimeout`: 24 days. */
 const longestTimer = 2 ** 31 - 1
 
 export function setAlarm(clock: Clock, ms: number, action: () => void): () => void {

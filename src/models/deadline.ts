@@ -4,8 +4,8 @@ import { type Clock, setAlarm, systemClock } from './clock.ts'
 export type Ending = 'timeout' | 'aborted'
 
 /**
- * Work that always ends: by itself, at the deadline or with the signal, even if it ignores the signal it is given. A result
- * that comes too late is dropped; `cutOff` gives another in its place.
+ * Runs work that always ends: by itself, at the deadline or on the signal, even if it ignores the signal it is given.
+ * A late result is dropped; `cutOff` supplies another in its place.
  */
 export function withDeadline<Result, Late = Ending>(
   ms: number,
@@ -44,7 +44,7 @@ export function withDeadline<Result, Late = Ending>(
   })
 }
 
-/** One attempt at a model. If it does not end in time or is cancelled, the reply says so. */
+/** One attempt at a model. A timeout or cancellation becomes a failed reply. */
 export function askInTime(
   ms: number,
   signal: AbortSignal | undefined,

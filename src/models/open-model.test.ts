@@ -78,14 +78,14 @@ describe('what a person can mend is said with the remedy', () => {
       'Set the variable that apiKeyEnv names',
     ],
     ['no key file', { apiKeyFile: '/nonexistent/key' }, 'ENOENT'],
-    ['no model', { preset: 'ollama' }, 'name the one that your server has loaded'],
+    ['no model', { preset: 'ollama' }, 'name the one your server has loaded'],
     [
       'an unsafe address',
       { preset: 'vllm', model: 'm', baseURL: 'http://10.0.0.1/v1' },
       'allowUnsafeBaseURL',
     ],
     ['a field that the run sets', { extraBody: { messages: [] } }, 'set by the run'],
-    ['a key among the fields', { extraBody: { api_key: 'sk-1' } }, 'does not belong here'],
+    ['a key among the fields', { extraBody: { api_key: 'sk-1' } }, 'do not belong here'],
     ['an unknown preset', { preset: 'other' as ProviderName }, 'deepseek'],
     ['an unknown setting', { apiKey: 'sk-secret' } as ModelSettings, 'apiKey'],
   ])('%s', (_, settings, remedy) => {

@@ -11,16 +11,13 @@ const secretName =
   /^(?:x[-_])?(?:api[-_]?key|authorization|access[-_]?token|auth[-_]?token|secret|password)$/i
 const ownFields = ['model', 'messages', 'stream', 'temperature', 'max_tokens', 'max_completion_tokens']
 
-/** Which model is asked, and where. Keys are named, never given. */
+/** Which model to call, and where. Keys are referenced, never included. */
 export const modelSettings = z.strictObject({
-  preset: z.enum(providerNames).default('deepseek').describe('Provider whose address and dialect are known.'),
+  preset: z.enum(providerNames).default('deepseek').describe('A known provider: sets address and dialect.'),
   model: z.string().min(1).optional().describe('Model name at the provider.'),
-  baseURL: z
-    .string()
-    .optional()
-    .describe("Address up to and without /chat/completions; the preset's by default."),
-  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
-  apiKeyFile: z.string().min(1).optional().describe('File of mode 600 that holds the key.'),
+  baseURL: z.string().optional().describe("Base URL, without /chat/completions. Default: the preset's."),
+  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable with the key.'),
+  apiKeyFile: z.string().min(1).optional().describe('File with the key, readable only by you (mode 600).'),
   allowUnsafeBaseURL: z
     .boolean()
     .default(false)
@@ -30,25 +27,25 @@ export const modelSettings = z.strictObject({
     .positive()
     .max(3600)
     .default(120)
-    .describe('Limit on one attempt, body included.'),
+    .describe('Seconds for one attempt, including the body.'),
   extraBody: z
     .record(z.string(), z.json())
     .refine((body) => ownFields.every((name) => !Object.hasOwn(body, name)), {
-      message: `these request fields are set by the run: ${ownFields.join(', ')}`,
+      message: `these request fields are set by the run itself: ${ownFields.join(', ')}`,
     })
-    // What is here goes into run records and keys of the ledger.
+    // These fields end up in run records and ledger keys.
     .refine((body) => Object.keys(body).every((name) => !secretName.test(name)), {
-      message: 'a key does not belong here, since this is written down: use apiKeyEnv or apiKeyFile',
+      message: 'keys do not belong here, since this is stored with the run: use apiKeyEnv or apiKeyFile',
     })
     .optional()
-    .describe('Further fields of the request body. They are kept in run records, so no secrets.'),
+    .describe('Further fields of the request body. Stored in run records, so no secrets.'),
 })
 
 export type ModelSettings = z.input<typeof modelSettings>
 
 /**
- * The model that settings describe. Throws a `Problem` for wrong settings; makes no call yet. `keyless`: only its identity is
- * of interest, since others ask it.
+ * Opens the model described by settings. Throws a `Problem` for invalid settings; makes no call. `keyless`: only the
+ * model's identity is needed, since other processes call it.
  */
 export function openModel(
   settings: ModelSettings = {},
@@ -60,11 +57,11 @@ export function openModel(
   const model = chosen.model ?? preset.model
   if (model === undefined)
     throw new Problem(
-      `The preset '${chosen.preset}' has no default model: name the one that your server has loaded.`,
+      `The preset '${chosen.preset}' has no default model: name the one your server has loaded.`,
     )
   const baseURL = checkBaseURL(chosen.baseURL ?? preset.baseURL, chosen.allowUnsafeBaseURL)
   const key = keyless ? undefined : findKey(chosen, preset, environment)
-  // A hosted provider's dialect at another address is another provider, with prices and answers of its own.
+  // A hosted provider's dialect at another address is another provider, with its own prices and answers.
   const elsewhere = preset.needsKey && baseURL.origin !== new URL(preset.baseURL).origin
   return new OpenAICompatibleModel({
     provider: elsewhere ? `${chosen.preset}-compatible` : chosen.preset,
@@ -87,8 +84,8 @@ function findKey(
   if (apiKeyFile !== undefined) return readKeyFile(apiKeyFile)
   const key = environment[apiKeyEnv ?? preset.apiKeyEnv]?.trim()
   if (key !== undefined && key !== '') return key
-  // A variable that was named must exist even where the provider needs no key. Its name is not repeated: it may be the
-  // key, given by mistake.
+  // A named variable must exist even if the provider needs no key. Its name is not repeated here: it may be the key
+  // itself, given by mistake.
   if (apiKeyEnv !== undefined)
     throw missingKey(name, 'Set the variable that apiKeyEnv names (it takes a name, not the key)')
   if (preset.needsKey) throw missingKey(name, `Set ${preset.apiKeyEnv}`)

@@ -5,7 +5,7 @@ import type { TokenUsage } from './usage.ts'
 
 const rate = z.number().finite().nonnegative()
 
-/** What a model costs, with source and date. Rates are per million tokens. */
+/** A model's price, with source and date. Rates are per million tokens. */
 const priceSchema = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'a currency is three capital letters, such as CNY'),
   asOf: z.string().regex(/^\d{4}-\d{2}(-\d{2})?$/, 'a date, such as 2026-10-27 or 2026-10'),
@@ -13,7 +13,7 @@ const priceSchema = z.strictObject({
   input: rate,
   cachedInput: rate,
   output: rate,
-  /** Hours in which all rates are multiplied; [from, to) in UTC, on these days (0 is Sunday). */
+  /** Hours in which all rates are multiplied by `factor`: [from, to) in UTC, on these days (0 is Sunday). */
   peak: z
     .strictObject({
       factor: rate,
@@ -36,7 +36,7 @@ const deepseekFlash: Price = {
   input: 1,
   cachedInput: 0.02,
   output: 4,
-  // Chinese public holidays are off-peak too; they are not known here, so a call on such a day is priced too high.
+  // Chinese public holidays are off-peak too, but not known here, so calls on those days are priced too high.
   peak: {
     factor: 2,
     days: [1, 2, 3, 4, 5],
@@ -47,7 +47,7 @@ const deepseekFlash: Price = {
   },
 }
 
-/** From published price lists only. Any other model is unpriced until the user gives a price. */
+/** Only from published price lists. Any other model is unpriced until the user sets a price. */
 export const publishedPrices: PriceTable = {
   'deepseek/deepseek-flash': deepseekFlash,
   // A retired name: requests are served by, and billed as, deepseek-flash.
@@ -67,14 +67,14 @@ export function pricedName({ provider, model }: Pick<ModelIdentity, 'provider' |
   return `${provider}/${model}`
 }
 
-/** The user's price where there is one, else the published one, else none. */
+/** The user's price, else the published one, else undefined. */
 export function priceOf(model: ModelIdentity, own: PriceTable = {}): Price | undefined {
   const key = pricedName(model)
   const table = Object.hasOwn(own, key) ? own : publishedPrices
   return Object.hasOwn(table, key) ? table[key] : undefined
 }
 
-/** What the calls of a run cost: its model's price, and those of further models by `provider/model`. */
+/** The prices of a run's calls: its own model's, and those of further models by `provider/model`. */
 export interface RunPrice extends Price {
   readonly further?: PriceTable
 }
@@ -85,7 +85,7 @@ interface PricedModels {
   readonly settings: { readonly prices?: PriceTable }
 }
 
-/** None if any of the models has none: a sum that leaves calls out is no cost. */
+/** Undefined if any of the models has no price, since a partial sum is not a cost. */
 export function runPriceOf({ model, models = {}, settings: { prices } }: PricedModels): RunPrice | undefined {
   const price = priceOf(model.identity, prices)
   const others = Object.values(models).map(({ identity }) => [
@@ -103,14 +103,14 @@ export function runPriceOf({ model, models = {}, settings: { prices } }: PricedM
   return { ...price, further }
 }
 
-/** Names of those models that have no price. */
+/** Names of the models without a price. */
 export function unpricedOf({ model, models = {}, settings: { prices } }: PricedModels): string[] {
   return [model, ...Object.values(models)]
     .filter(({ identity }) => priceOf(identity, prices) === undefined)
     .map(({ identity }) => pricedName(identity))
 }
 
-/** Of one model's calls in a run; of the run's own model where none is named. */
+/** The price of one model's calls in a run. Default: the run's own model. */
 export function priceFor(price: RunPrice | undefined, model?: ModelIdentity): Price | undefined {
   return (model && price?.further?.[pricedName(model)]) ?? price
 }
@@ -118,7 +118,7 @@ export function priceFor(price: RunPrice | undefined, model?: ModelIdentity): Pr
 /** An unknown price is `unpriced`, never 0. */
 export type Cost = { readonly amount: number; readonly currency: string } | 'unpriced'
 
-/** The cost of tokens that were used at this time. */
+/** The cost of tokens used at this time. */
 export function costOf(tokens: TokenUsage, price: Price | undefined, at: Date): Cost {
   if (price === undefined) return 'unpriced'
   const { input, cachedInput, output } = tokens
@@ -127,7 +127,7 @@ export function costOf(tokens: TokenUsage, price: Price | undefined, at: Date): 
   return { amount: (plain * factor) / 1_000_000, currency: price.currency }
 }
 
-/** Unpriced if either part is: a sum that leaves something out is no cost. */
+/** Unpriced if either part is, since a partial sum is not a cost. */
 export function addCosts(a: Cost, b: Cost): Cost {
   if (a === 'unpriced' || b === 'unpriced') return 'unpriced'
   if (a.currency !== b.currency) throw new Error(`Costs in ${a.currency} and ${b.currency} cannot be added.`)

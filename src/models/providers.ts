@@ -1,17 +1,17 @@
 import type { Dialect } from './http/openai-wire.ts'
 
-/** A provider whose address and dialect are known. All of it can be overridden in the settings. */
+/** A provider with known address and dialect. Settings can override all of it. */
 export interface Provider extends Dialect {
   readonly baseURL: string
   /** The environment variable that holds the key. */
   readonly apiKeyEnv: string
   readonly needsKey: boolean
-  /** Absent where the user's own server decides. */
+  /** The default model. Absent if the user's own server decides. */
   readonly model?: string
   readonly quotaIsRate?: boolean
 }
 
-/** Open-weight models think or not by a variable of their chat template. */
+/** Open-weight models switch thinking by a variable of their chat template. */
 const templateSwitch = { chat_template_kwargs: { enable_thinking: false } }
 
 export const providers = {
@@ -28,7 +28,7 @@ export const providers = {
     needsKey: true,
     model: 'qwen-flash',
     thinkingOff: { enable_thinking: false },
-    // "Allocated quota exceeded" means the tokens of this minute; an account without money gets 400 Arrearage.
+    // "Allocated quota exceeded" means tokens per minute; an account without money gets 400 Arrearage.
     quotaIsRate: true,
   },
   openai: {

@@ -116,7 +116,7 @@ test('each answer is on file before it is returned', async () => {
 test('a file without a recorded call is refused', async () => {
   const path = newFile()
   writeFileSync(path, '')
-  await expect(ReplayModel.open(path)).rejects.toThrow('holds no recorded call.')
+  await expect(ReplayModel.open(path)).rejects.toThrow('contains no recorded calls.')
   appendFileSync(path, '{"version":1}\nnull\n')
   await expect(ReplayModel.open(path)).rejects.toThrow('line 2 is not one')
 })

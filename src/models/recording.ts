@@ -20,14 +20,14 @@ interface RecordedCall {
 }
 
 /**
- * Passes calls on to a model and writes each answer with its request to a file, one JSON object per line. Failures are not
- * answers and are not written. An existing file is continued.
+ * Passes calls on to a model and appends each answer with its request to a file, one JSON object per line. Failures
+ * are not recorded. An existing file is continued.
  */
 export class RecordingModel implements ChatModel {
   readonly identity: ModelIdentity
   readonly #model: ChatModel
   readonly #file: FileHandle
-  /** Writes happen one after another, so that lines never mix. */
+  /** The last write. Writes are chained, so that lines never mix. */
   #last: Promise<void> = Promise.resolve()
 
   private constructor(model: ChatModel, file: FileHandle) {
@@ -37,17 +37,17 @@ export class RecordingModel implements ChatModel {
   }
 
   static async open(model: ChatModel, path: string): Promise<RecordingModel> {
-    // Tasks and answers may be private: nobody else reads a new file.
+    // Tasks and answers may be private, so only the owner can read a new file.
     const file = await open(path, 'a+', 0o600)
     const { size } = await file.stat()
     const end = Buffer.alloc(1)
     if (size > 0) await file.read(end, 0, 1, size - 1)
-    // A line that a crash has cut off must not swallow the next one.
+    // A line cut off by a crash must not swallow the next one.
     if (size > 0 && end.toString() !== '\n') await file.appendFile('\n')
     return new RecordingModel(model, file)
   }
 
-  /** The answer is on file before it is returned. */
+  /** Returns only once the answer is on file. */
   async ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply> {
     const reply = await this.#model.ask(request, signal)
     if (!reply.ok) return reply
@@ -72,8 +72,8 @@ export class RecordingModel implements ChatModel {
 }
 
 /**
- * Answers from a recording, without a key or a network. A request that was recorded several times gets its answers in
- * their order, and the last one from then on. One that was not recorded fails as `not_recorded`.
+ * Answers from a recording, without key or network. A request recorded several times gets its answers in order, then
+ * the last one again. A request that was not recorded fails as `not_recorded`.
  */
 export class ReplayModel implements ChatModel {
   readonly identity: ModelIdentity
@@ -99,7 +99,9 @@ export class ReplayModel implements ChatModel {
       answers.set(call.digest, [...(answers.get(call.digest) ?? []), call.reply])
     }
     if (identity === undefined)
-      throw new Problem(`${path} holds no recorded call${broken > 0 ? ` (line ${broken} is not one)` : ''}.`)
+      throw new Problem(
+        `${path} contains no recorded calls${broken > 0 ? ` (line ${broken} is not one)` : ''}.`,
+      )
     return new ReplayModel(identity, answers)
   }
 
@@ -108,7 +110,7 @@ export class ReplayModel implements ChatModel {
     const digest = requestDigest(this.identity, request)
     const answers = this.#answers.get(digest)
     if (answers === undefined) {
-      const message = `The recording holds no answer to request ${digest.slice(0, 12)}: record the run again with these settings.`
+      const message = `The recording has no answer to request ${digest.slice(0, 12)}: record the run again with these settings.`
       return { ok: false, kind: 'not_recorded', message, durationMs: 0 }
     }
     const served = this.#served.get(digest) ?? 0

@@ -4,7 +4,7 @@ import type { TokenUsage, UsageReading } from './usage.ts'
 const enough = 8
 const spread = 1.25
 
-/** What is suspicious about the answers of one server. */
+/** Detects what is suspicious about a server's answers. */
 export class ReplyWarnings {
   #usage: TokenUsage | undefined
   #times = 0
@@ -24,8 +24,8 @@ export class ReplyWarnings {
   }
 
   /**
-   * Whether this is at least the eighth reply in a row with the same usage for clearly different requests. Requests of
-   * nearly the same length may well use the same number of tokens, so lengths must differ by a quarter.
+   * Whether this is at least the eighth reply in a row with the same usage for clearly different requests. Requests
+   * of similar length may well use the same number of tokens, so lengths must differ by a quarter.
    */
   #isConstant(requestLength: number, usage: TokenUsage): boolean {
     const same = usage.input === this.#usage?.input && usage.output === this.#usage.output

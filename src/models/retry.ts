@@ -12,26 +12,29 @@ import { askInTime } from './deadline.ts'
 import { isRetryable } from './failure.ts'
 import { noUsage, type Usage, usageOfCall } from './usage.ts'
 
-/** The paper's: at most four attempts, 1, 2 and 4 s apart. */
+/** As in the paper: at most four attempts, 1, 2 and 4 s apart. */
 const waits: readonly number[] = [1000, 2000, 4000]
 
-/** Twice as many as other failures get: an endpoint that rejects at random must not be believed, and rejections are free. */
+/**
+ * More attempts than for other failures: an endpoint that rejects at random must not be believed, and rejections are
+ * free.
+ */
 const confirmations = 8
 
-/** A longer `Retry-After` is taken for a mistake. */
+/** A longer `Retry-After` is considered a mistake. */
 const maxRetryAfter = 60_000
 
-/** Is told of every attempt before it is made, and of its reply when it has ended. */
+/** Counts every attempt: called before it, and with its reply afterwards. */
 export interface Meter {
-  /** `model` is whom the request goes to. */
+  /** `model` is the one that gets the request. */
   reserve(request: ChatRequest, model?: ModelIdentity): (reply: ChatReply) => void
 }
 
-/** Decides when an attempt may be made, for all who call the same model or share a budget. */
+/** Decides when an attempt may be made, for everyone who calls the same model or shares a budget. */
 export interface Allowance {
   /**
-   * Resolves when it may be made, to what must be told its reply; to nothing when the signal comes first. Throws where a cap
-   * forbids it. Its time is not the attempt's.
+   * Resolves once the attempt may be made, to a function that must get its reply; to undefined if the signal aborts
+   * first. Throws if a cap forbids it. The wait does not count towards the attempt's time.
    */
   admit(
     request: ChatRequest,
@@ -42,21 +45,21 @@ export interface Allowance {
 
 export interface CallOptions {
   readonly limit?: CallLimit
-  /** When calls queue up, the highest goes first. */
+  /** When calls queue up, the highest priority goes first. */
   readonly priority?: number
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Ends an attempt even if the model's client waits for ever. The time in the queue does not count. */
+  /** Ends an attempt even if the model's client hangs. Time in the queue does not count. */
   readonly attemptMs?: number
   readonly meter?: Meter
   readonly allowance?: Allowance
-  /** With it, a rejection counts only once all attempts and the canary confirm it. */
+  /** If given, a rejection counts only once all attempts and the canary confirm it. */
   readonly canary?: Canary
   /** Requests of the same kind about other questions, for the canary. */
   readonly ordinary?: () => Iterable<ChatRequest>
 }
 
-/** A call with all its attempts. `reply` is the last one's. */
+/** A call with all its attempts. `reply` is the last attempt's. */
 export interface Call {
   readonly reply: ChatReply
   /** Starts are milliseconds since 1970. */
@@ -64,14 +67,14 @@ export interface Call {
   readonly usage: Usage
 }
 
-/** A call that was not made, because its reply is known. */
+/** A call that was not made because its reply is known. */
 export function withoutAttempts(reply: ChatReply): Call {
   return { reply, attempts: [], usage: noUsage }
 }
 
 /**
- * Asks a model, again if the transport failed, and at once if a rejection is to be confirmed. A slot of the limit is held
- * during an attempt and given back while waiting for the next.
+ * Calls a model: retries after transport failures, and immediately to confirm a rejection. It holds a slot of the
+ * limit during an attempt and gives it back while waiting for the next.
  */
 export async function callModel(
   model: ChatModel,
@@ -116,7 +119,7 @@ export async function callModel(
   }
 }
 
-/** One attempt, once it is allowed. */
+/** One attempt, once the allowance permits it. */
 async function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
   const { allowance, signal } = options
   if (allowance === undefined) return timedAttempt(model, request, options)
@@ -131,7 +134,7 @@ async function attempt(model: ChatModel, request: ChatRequest, options: CallOpti
   }
 }
 
-/** One attempt, within its time. */
+/** One attempt, within its time limit. */
 function timedAttempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
   const { meter, signal, attemptMs, clock } = options
   const ask = (until?: AbortSignal) =>
@@ -141,7 +144,7 @@ function timedAttempt(model: ChatModel, request: ChatRequest, options: CallOptio
 
 const clientFailed: ChatReply = { ...cancelled, message: 'The client failed.' }
 
-/** Asks with the meter told before and after, also if the client fails or answers too late. */
+/** Asks and reports to the meter, even if the client fails or answers too late. */
 async function askMetered(
   model: ChatModel,
   request: ChatRequest,
@@ -162,7 +165,7 @@ function isRejected(reply: ChatReply): boolean {
   return !reply.ok && reply.kind === 'rejected'
 }
 
-/** Milliseconds to wait: `Retry-After` in seconds or as a date. Beyond 0 to 60 s, or unreadable, it is ignored. */
+/** Milliseconds to wait, from `Retry-After` in seconds or as a date. Ignored if unreadable or outside 0 to 60 s. */
 export function readRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
@@ -170,7 +173,7 @@ export function readRetryAfter(header: string | undefined, now: number): number 
   return ms >= 0 && ms <= maxRetryAfter ? ms : undefined
 }
 
-/** Only the form that HTTP prescribes: `Date.parse` alone would read much more as a date. */
+/** Only the format that HTTP prescribes: `Date.parse` alone accepts much more. */
 function dateOf(text: string): number {
   return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
     ? Date.parse(text)

@@ -101,7 +101,7 @@ describe('redaction', () => {
 })
 
 test.each(['', 'with space', 'line\nbreak', 'ümlaut'])('%j cannot be a key', (value) => {
-  expect(() => new ApiKey(value, 'https://api.example.com')).toThrow('no header can carry')
+  expect(() => new ApiKey(value, 'https://api.example.com')).toThrow('not allowed in a header')
 })
 
 describe('key files', () => {

@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 const redacted = '[redacted]'
 
 /**
- * An API key. It prints as `[redacted]` wherever it ends up, gives itself only to the origin that it was made for,
- * and can strike itself out of texts that a server sends back.
+ * An API key. It prints as `[redacted]` everywhere, reveals itself only to the origin it was made for, and can redact
+ * itself from texts that a server sends back.
  */
 export class ApiKey {
   readonly #value: string
@@ -14,7 +14,7 @@ export class ApiKey {
 
   constructor(value: string, origin: string) {
     if (!/^[\x21-\x7e]+$/.test(value))
-      throw new Error('The API key is empty or holds characters that no header can carry.')
+      throw new Error('The API key is empty or contains characters that are not allowed in a header.')
     this.#value = value
     this.#origin = origin
     this.#spellings = spellings(value)
@@ -46,7 +46,7 @@ export class ApiKey {
   }
 }
 
-/** Longest first: a short spelling may be part of a longer one. */
+/** Every way the key may be written. Longest first, since a short spelling may be part of a longer one. */
 function spellings(key: string): string[] {
   const url = encodeURIComponent(key)
   const all = [key, url, url.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()), ...base64Spellings(key)]
@@ -55,7 +55,7 @@ function spellings(key: string): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-/** Strikes out a spelling, however often it was escaped as a JSON string inside a JSON string. */
+/** Redacts a spelling, however many levels of JSON escaping it has. */
 function strikeOut(text: string, spelling: string): string {
   const plain = withoutEscapes(text)
   let clean = ''
@@ -70,8 +70,9 @@ function strikeOut(text: string, spelling: string): string {
 }
 
 /**
- * A text without its backslashes, and with `\u002f` as `/`: what is left is the same on every level of escaping. `startOf`
- * tells where a character of it begins in the whole text, with the backslashes before it.
+ * A text without its backslashes, and with `\u002f` as `/`: the result is the same at every level of escaping.
+ * `startOf` maps an index of the result to the start of that character in the original, including preceding
+ * backslashes.
  */
 function withoutEscapes(text: string): { text: string; startOf: (index: number) => number } {
   if (!text.includes('\\')) return { text, startOf: (index) => index }
@@ -92,8 +93,8 @@ function withoutEscapes(text: string): { text: string; startOf: (index: number) 
 }
 
 /**
- * In base64 a key looks different at each of three offsets, and the characters at its ends depend on its neighbours.
- * What is left between them is the key's own; less than eight characters of it would strike out innocent text.
+ * In base64, a key looks different at each of three offsets, and the characters at its ends depend on its neighbours.
+ * The part between them belongs to the key alone; with fewer than eight characters it would redact innocent text.
  */
 function base64Spellings(key: string): string[] {
   const all: string[] = []
@@ -108,7 +109,7 @@ function base64Spellings(key: string): string[] {
   return [bytes.toString('base64'), bytes.toString('base64url'), ...all]
 }
 
-/** Strikes out what looks like a provider's key, for texts about keys that are not ours to know. */
+/** Redacts what looks like a provider's key, for keys we do not know. */
 export function redactLikelyKeys(text: string): string {
   return text.replace(/\b(?:sk|pk|rk|gsk|xai|key)[-_][\w-]{8,}|\bAIza[\w-]{8,}|\bBearer \S+/g, redacted)
 }

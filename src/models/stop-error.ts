@@ -21,27 +21,27 @@ const remedies: Partial<Record<FailureKind, string>> = {
   forbidden: 'Get access to this model or choose another',
 }
 
-/** The model refuses every call until a person has acted, so the run ends at once. */
+/** The model refuses every call until somebody acts, so the run ends. */
 export class ModelRefusedError extends Problem {
   readonly kind: FailureKind
 
-  /** `message` is the failed call's. */
+  /** `message`: that of the failed call. */
   constructor(kind: FailureKind, message: string) {
     super(
-      `The model refuses further calls (${kind}): ${sentence(message)} ${remedies[kind] ?? 'Look closer with `magic doctor`'}, then try again; nothing that was done is lost.`,
+      `The model refuses further calls (${kind}): ${sentence(message)} ${remedies[kind] ?? 'Look closer with `magic doctor`'}, then try again; nothing is lost.`,
       { exitCode: exitCode.refused },
     )
     this.kind = kind
   }
 }
 
-/** The endpoint is gone or cannot be reached. Nothing is lost: the run can be resumed when it answers again. */
+/** The endpoint is gone or unreachable. Nothing is lost: the run can be resumed once it answers again. */
 export class ModelUnreachableError extends Problem {
-  /** `hasBegun`: there is something to resume. */
+  /** `hasBegun`: whether there is something to resume. */
   constructor(problem: string, hasBegun = true) {
     const again = hasBegun
-      ? 'resume, or repeat the command: what was answered is kept'
-      : 'repeat the command: nothing was begun'
+      ? 'resume, or repeat the command: replies received so far are kept'
+      : 'repeat the command: nothing was started'
     super(`${sentence(problem)} Check the endpoint (\`magic doctor\`) and ${again}.`, {
       exitCode: exitCode.unavailable,
     })

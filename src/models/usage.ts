@@ -1,21 +1,21 @@
 import type { ChatReply } from './chat-model.ts'
 import { mayHaveBeenCharged } from './failure.ts'
 
-/** What one attempt used, as reported by its server. */
+/** Tokens used by one attempt, as reported by its server. */
 export interface TokenUsage {
   /** All input tokens, cached ones included. */
   readonly input: number
-  /** Zero where the server does not report it. */
+  /** Zero if the server does not report it. */
   readonly cachedInput: number
   readonly output: number
 }
 
-/** The sum over calls and their attempts: failed, retried and repaired ones too. */
+/** The sum over calls and their attempts, including failed, retried and repaired ones. */
 export interface Usage extends TokenUsage {
   readonly calls: number
   readonly attempts: number
   readonly failedAttempts: number
-  /** Attempts that may have been charged but reported no usage. If there are any, tokens and cost are lower bounds. */
+  /** Attempts that may have been charged without reporting usage. If there are any, tokens and cost are lower bounds. */
   readonly unknown: number
 }
 
@@ -31,7 +31,7 @@ export const noUsage: Usage = {
 
 export function addUsage(...parts: readonly Usage[]): Usage {
   const sum = { ...noUsage }
-  // Field by field: it runs for every call of every execution.
+  // Written field by field for speed: it runs for every call.
   for (const part of parts) {
     sum.input += part.input
     sum.cachedInput += part.cachedInput
@@ -44,7 +44,7 @@ export function addUsage(...parts: readonly Usage[]): Usage {
   return sum
 }
 
-/** One call, made of these attempts. A call that was cancelled before its first attempt used nothing. */
+/** Usage of one call with these attempts. A call cancelled before its first attempt used nothing. */
 export function usageOfCall(attempts: readonly ChatReply[]): Usage {
   const sum = { ...noUsage, calls: attempts.length === 0 ? 0 : 1, attempts: attempts.length }
   for (const reply of attempts) {
@@ -67,7 +67,7 @@ export interface UsageReading {
   readonly warning?: 'usage_missing' | 'usage_invalid'
 }
 
-/** Accepts only counts that are whole, not negative and not absurd. */
+/** Accepts only counts that are integers, non-negative and not absurd. */
 export function checkUsage(input: unknown, cachedInput: unknown, output: unknown): UsageReading {
   if (input === undefined && output === undefined) return { warning: 'usage_missing' }
   const cached = cachedInput ?? 0

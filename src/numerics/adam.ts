@@ -8,24 +8,24 @@ export interface AdamSettings {
   readonly epsilon: number
 }
 
-/** The paper's optimizer: a fixed rate, otherwise Adam's defaults. */
+/** The paper's optimizer: a fixed learning rate, otherwise Adam's defaults. */
 export const paperAdam: AdamSettings = { learningRate: 1e-4, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
 
-/** Everything a later step needs of the earlier ones. */
+/** Everything later steps need to know about earlier ones. */
 export interface AdamState {
-  /** Steps taken: one count for all parameters. */
+  /** Number of steps, shared by all parameters. */
   readonly step: number
   readonly first: Float32Array
   readonly second: Float32Array
 }
 
-/** The tensors of a block: matrices that only ever multiply, and everything else. */
+/** The tensors of a block: matrices that are only multiplied by, and everything else. */
 export interface BlockParts {
   readonly matrices: readonly Tensor[]
   readonly others: readonly Tensor[]
 }
 
-/** Rows of gradients that the kernel `outerAdam` keeps at a time. */
+/** Rows of gradients the kernel `outerAdam` holds at a time. */
 const outerAdamRows = 8
 
 /** Adam over one block of parameters. No weight decay, no clipping. */
@@ -47,14 +47,14 @@ export class Adam {
     this.#constants = workspace.constant(new Float32Array(7), 1, 7)
   }
 
-  /** One step over the block, at another rate than its own if one is given; sets its gradients to zero. */
+  /** One step over the block, optionally at another learning rate. Resets its gradients to zero. */
   step(learningRate: number = this.settings.learningRate): void {
     this.#begin(learningRate)
     this.#move(this.#block)
   }
 
   /**
-   * The same step with the matrices' gradients computed on the way. Matrices and others share out the block; the others'
+   * The same step, computing the matrices' gradients on the way. Matrices and others make up the block; the others'
    * gradients are in their buffers.
    */
   stepWith(gradients: WeightGradients, { matrices, others }: BlockParts): void {
@@ -77,13 +77,13 @@ export class Adam {
     this.#workspace.kernels.adam(count, parameters, tensor.gradient, ...moments, this.#constants.data)
   }
 
-  /** Where a part of the block and its moments are. */
+  /** Addresses of a part of the block and its moments. */
   #places({ data }: Tensor): [parameters: number, first: number, second: number] {
     const offset = data - this.#block.data
     return [data, this.#first.data + offset, this.#second.data + offset]
   }
 
-  /** Counts the step and writes its constants where the kernels read them. */
+  /** Counts the step and writes its constants for the kernels. */
   #begin(learningRate: number): void {
     this.#step += 1
     const { beta1, beta2, epsilon } = this.settings
@@ -109,7 +109,7 @@ export class Adam {
   }
 }
 
-/** By squaring: `Math.pow` may round differently from one engine version to the next. */
+/** By squaring, because `Math.pow` may round differently between engine versions. */
 function power(base: number, exponent: number): number {
   let result = 1
   for (let square = base, rest = exponent; rest > 0; rest = Math.floor(rest / 2), square *= square) {

@@ -1,15 +1,15 @@
 const twoOverSqrtPi = 2 / Math.sqrt(Math.PI)
 
-// The series below loses about x² units in the last place, the continued fraction converges the faster the larger
-// x is; here both still give full precision.
+// The series below loses about x² units in the last place; the continued fraction converges faster for larger x. At
+// this point both give full precision.
 const seriesEnd = 2.25
 const fractionTerms = 60
 /** From here on erfc(x) is less than half a unit in the last place of 1. */
 const saturation = 6
 
 /**
- * The error function in double precision, to within about 1e-15. Slow and plain: loops instead of tabulated
- * polynomials, so that it can be read against any handbook.
+ * The error function in double precision, accurate to about 1e-15. Slow and plain: loops instead of tabulated
+ * polynomials, so that it can be checked against any handbook.
  */
 export function erf(x: number): number {
   const magnitude = Math.abs(x)

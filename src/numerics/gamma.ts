@@ -1,4 +1,4 @@
-// Both by recurrence up to 8, and Stirling's series from there.
+// Both by recurrence up to 8, then Stirling's series.
 
 /** ln Γ(x) for x > 0. */
 export function logGamma(x: number): number {

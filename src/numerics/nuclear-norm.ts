@@ -1,7 +1,7 @@
 import type { Tape } from './tape.ts'
 import type { Tensor } from './workspace.ts'
 
-/** The sum of a matrix's singular values, for small matrices: by the eigenvalues of XᵀX. */
+/** The sum of a small matrix's singular values, from the eigenvalues of XᵀX. */
 export function nuclearNorm(tape: Tape, x: Tensor): Tensor {
   const { workspace } = tape
   const { rows, columns } = x

@@ -1,4 +1,5 @@
-// Operations of small networks that have no kernel. Tensors are contiguous; each adds to its operands' gradients.
+// Operations of small networks without kernels. Tensors are contiguous; each operation adds to its operands'
+// gradients.
 import { digamma, logGamma } from './gamma.ts'
 import type { Tape } from './tape.ts'
 import type { Tensor } from './workspace.ts'
@@ -44,7 +45,7 @@ export function logGammaOf(tape: Tape, x: Tensor): Tensor {
   return entrywise(tape, x, logGamma, digamma)
 }
 
-/** ln p and ln(1 − p) of p = σ(x): entry by entry, as `chosen` says. Finite for every finite x. */
+/** ln p or ln(1 − p) of p = σ(x), entry by entry as selected by `chosen`. Finite for every finite x. */
 export function bernoulliLogs(tape: Tape, logits: Tensor, chosen: ArrayLike<number | boolean>): Tensor {
   const sign = (index: number) => (chosen[index] ? 1 : -1)
   return entrywise(
@@ -55,7 +56,7 @@ export function bernoulliLogs(tape: Tape, logits: Tensor, chosen: ArrayLike<numb
   )
 }
 
-/** ln p and ln(1 − p) of probabilities, as `chosen` says; like PyTorch's, never below −100. */
+/** ln p or ln(1 − p) of probabilities, as selected by `chosen`; like PyTorch's, never below −100. */
 export function probabilityLogs(
   tape: Tape,
   probabilities: Tensor,
@@ -160,7 +161,7 @@ export function rowsAt(tape: Tape, source: Tensor, rows: readonly number[]): Ten
   return tape.gather(source, tape.indices(rows), tape.zeros(rows.length, source.columns))
 }
 
-/** Row p is Σ_k weights[p][k] · source[k]; the weights are constants, such as those of a graph's edges. */
+/** Row p is Σ_k weights[p][k] · source[k]; the weights are constants, such as a graph's edges. */
 export function mixRows(tape: Tape, weights: readonly ArrayLike<number>[], source: Tensor): Tensor {
   const { workspace } = tape
   const { columns } = source
@@ -214,7 +215,7 @@ export function rowProducts(tape: Tape, a: Tensor, b: Tensor): Tensor {
   return { ...products, rows: a.rows, columns: b.rows, stride: b.rows }
 }
 
-/** Each row divided by its length; a row of length 0 stays, as in PyTorch. */
+/** Each row divided by its length; a zero row is unchanged, as in PyTorch. */
 export function unitRows(tape: Tape, x: Tensor): Tensor {
   const { columns } = x
   const lengthOf = (values: Float32Array, row: number) => {
@@ -261,7 +262,7 @@ export function logSoftmaxRows(tape: Tape, x: Tensor): Tensor {
   )
 }
 
-/** All entries moved and stretched so that the smallest is −1 and the largest 1; where all are equal, −1. */
+/** Rescales all entries linearly so that the smallest is −1 and the largest 1; −1 if all are equal. */
 export function minMax(tape: Tape, x: Tensor): Tensor {
   const extremes = (values: Float32Array) => {
     let [low, high] = [0, 0]
@@ -356,7 +357,7 @@ function combine(
 ): Tensor {
   const { workspace } = tape
   const larger = a.rows * a.columns >= b.rows * b.columns ? a : b
-  // A single entry stays where it is.
+  // A single entry is reused for all.
   const [stepA, stepB] = [a, b].map(({ rows, columns }) => (rows * columns === 1 ? 0 : 1)) as [number, number]
   return tape.operation(
     larger.rows,

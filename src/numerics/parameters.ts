@@ -1,9 +1,9 @@
 import { columnsOf, type Tensor, type Workspace } from './workspace.ts'
 
-/** The extents of every tensor by its name. */
+/** The shape of every tensor, by name. */
 export type Shapes = ReadonlyMap<string, readonly number[]>
 
-/** Values of every tensor by its name, outside any workspace. */
+/** The values of every tensor, by name, outside any workspace. */
 export type ParameterValues = ReadonlyMap<
   string,
   { readonly shape: readonly number[]; readonly data: ArrayLike<number> }
@@ -12,8 +12,8 @@ export type ParameterValues = ReadonlyMap<
 export type Float32Parameters = Map<string, { shape: readonly number[]; data: Float32Array }>
 
 /**
- * The weights of one network in a workspace: one block, so that an optimizer step is one pass over it, with a tensor view
- * per name. Frozen ones have no gradients.
+ * The weights of one network in a workspace: one block, so that an optimizer step is a single pass, with a tensor
+ * view per name. Frozen ones have no gradients.
  */
 export class Parameters {
   readonly workspace: Workspace
@@ -38,7 +38,7 @@ export class Parameters {
     }
   }
 
-  /** Increases with every change of the values, so that derived values can be recomputed. */
+  /** Increases with every change, so that derived values can be recomputed. */
   get version(): number {
     return this.#version
   }
@@ -57,7 +57,7 @@ export class Parameters {
     this.markChanged()
   }
 
-  /** Call it after writing to the block directly, as the optimizer does. */
+  /** Must be called after writing to the block directly, as the optimizer does. */
   markChanged(): void {
     this.#version += 1
   }
@@ -81,12 +81,12 @@ export class Parameters {
   }
 }
 
-/** How many values a tensor of this shape has. */
+/** Number of values of a tensor of this shape. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, extent) => product * extent, 1)
 }
 
-/** Refuses values that are not exactly those of the shapes. */
+/** Throws unless the values match the shapes exactly. */
 export function assertShapes(values: ParameterValues, shapes: Shapes): void {
   for (const name of values.keys())
     if (!shapes.has(name)) throw unusable(name, 'the network has no such tensor')

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** A source of uniform draws in [0, 1) with 53 random bits, and of standard normal ones. */
+/** Uniform draws in [0, 1) with 53 random bits, and standard normal draws. */
 export interface Random {
   uniform(): number
   normal(): number
 }
 
 /**
- * The generator of one purpose: its draws depend on the seed and the parts alone, never on who else draws or when.
- * So results do not change with the order in which model calls return.
+ * A generator for one purpose: its draws depend only on the seed and the parts, never on who else draws or when. So
+ * results do not depend on the order in which model calls return.
  */
 export function deriveRandom(seed: number | string, ...parts: readonly (string | number)[]): Random {
   const digest = createHash('sha256')

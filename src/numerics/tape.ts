@@ -17,9 +17,9 @@ export interface RaggedIndices {
 const noTensor: Tensor = { data: 0, gradient: 0, rows: 0, columns: 0, stride: 0 }
 
 /**
- * The operations of the network on float32 tensors, with their way back. A recording tape keeps what the gradient needs
- * and `backward` walks it in reverse; another runs forward only. Where an operation takes `into`, it adds to that
- * tensor: a sum is one buffer that its terms are added to, and each term finds the sum's whole gradient there.
+ * The network's operations on float32 tensors, with their gradients. A recording tape keeps what the gradient needs,
+ * and `backward` walks it in reverse; a non-recording one only runs forward. An operation with `into` adds to that
+ * tensor: a sum is one buffer its terms are added to, and each term finds the sum's whole gradient there.
  */
 export class Tape {
   readonly workspace: Workspace
@@ -35,12 +35,12 @@ export class Tape {
     this.#weights = new WeightGradients(workspace)
   }
 
-  /** Runs all gradients back from those that were written into the results' gradient buffers. */
+  /** Propagates all gradients back from those written into the results' gradient buffers. */
   backward(): void {
     this.propagate().write()
   }
 
-  /** The same, but the gradients of weight matrices are left for the caller to compute. */
+  /** Like `backward`, but leaves the gradients of weight matrices for the caller to compute. */
   propagate(): WeightGradients {
     for (let step = this.#steps.length - 1; step >= 0; step -= 1) this.#steps[step]!()
     this.#steps.length = 0
@@ -66,7 +66,7 @@ export class Tape {
     return this.#tensor(data, rows, columns)
   }
 
-  /** x · weightᵀ, as a linear layer with weight [out, in] computes it. */
+  /** x · weightᵀ: a linear layer with weight [out, in]. */
   linear(x: Tensor, weight: Tensor, into?: Tensor): Tensor {
     const y = into ?? this.#uninitialised(x.rows, weight.rows)
     const { rows: n, columns: k, data: w, stride: ld } = weight
@@ -148,7 +148,7 @@ export class Tape {
     return into
   }
 
-  /** The gates of a GRUCell on its two projections; no previous state means a zero one. */
+  /** The gates of a GRUCell on its two projections; without a previous state, it is zero. */
   gru(
     input: Tensor,
     hidden: Tensor,
@@ -192,7 +192,7 @@ export class Tape {
     return into
   }
 
-  /** Softmax-weighted mean of each list's states by their dot product with a key; an empty list leaves its row as it is. */
+  /** Softmax-weighted mean of each list's states by their dot product with a key; an empty list leaves its row unchanged. */
   attentionPool(
     states: Tensor,
     lists: RaggedIndices,
@@ -215,8 +215,8 @@ export class Tape {
   }
 
   /**
-   * An operation that has no kernel: `compute` fills the result, and `spread` adds to its operands' gradients what the
-   * result's mean for them. Both get views of contiguous tensors that are valid while they run.
+   * An operation without a kernel: `compute` fills the result, and `spread` propagates its gradient to the operands.
+   * Both get views of contiguous tensors that are valid while they run.
    */
   operation(
     rows: number,

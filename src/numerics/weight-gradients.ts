@@ -1,6 +1,6 @@
 import type { Tensor, Workspace } from './workspace.ts'
 
-/** A term of a matrix's gradient, not yet computed: aᵀ·b with a [m×n] and b [m×k], as addresses and strides. */
+/** A pending term of a matrix's gradient: aᵀ·b with a [m×n] and b [m×k], as addresses and strides. */
 interface OuterProduct {
   readonly m: number
   readonly a: number
@@ -9,12 +9,12 @@ interface OuterProduct {
   readonly ldb: number
 }
 
-/** Any product below this is finite in single precision, with room for rounding. */
+/** Any product below this is finite in single precision, with a margin for rounding. */
 const safelyFinite = 1e38
 
 /**
- * The gradients of a pass's weight matrices as sums of outer products, not yet computed. They are as large as the
- * weights, so an optimizer step can compute them row by row without ever writing them to memory.
+ * The gradients of a pass's weight matrices as pending sums of outer products. They are as large as the weights, so
+ * an optimizer step computes them row by row without ever writing them to memory.
  */
 export class WeightGradients {
   readonly #workspace: Workspace
@@ -40,8 +40,8 @@ export class WeightGradients {
   }
 
   /**
-   * Whether every entry is certain to be finite, judged by the largest magnitudes of the factors alone. These are small;
-   * the gradients themselves would have to be read again. A `false` decides nothing.
+   * Whether every entry is certain to be finite, judging by the largest magnitudes of the factors. These are small,
+   * whereas the gradients themselves would have to be read again. `false` decides nothing.
    */
   surelyFinite(): boolean {
     const { kernels } = this.#workspace

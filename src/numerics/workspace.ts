@@ -1,6 +1,6 @@
 import { type Arithmetic, arithmetic, instantiateKernels, type Kernels } from './kernels/kernels.ts'
 
-/** A row-major float32 matrix in a workspace. `gradient` is 0 when none is needed. Views share both. */
+/** A row-major float32 matrix in a workspace. `gradient` is 0 if none is needed. Views share data and gradient. */
 export interface Tensor {
   readonly data: number
   readonly gradient: number
@@ -11,12 +11,12 @@ export interface Tensor {
 }
 
 const pageBytes = 65536
-/** Addresses are int32 to the kernels and to `>>`: beyond this they would turn negative. */
+/** Kernels and `>>` treat addresses as int32: beyond this they would turn negative. */
 const maxBytes = 2 ** 31
 
 /**
- * One kernel instance and its memory, handed out from the bottom up: parameters first, for good, then the values of one
- * pass, given back all at once by `release`.
+ * One kernel instance and its memory, allocated from the bottom up: first parameters, permanently, then the values of
+ * one pass, freed together by `release`.
  */
 export class Workspace {
   readonly kernels: Kernels
@@ -56,7 +56,7 @@ export class Workspace {
     const { memory } = this.kernels
     const missing = top - memory.buffer.byteLength
     if (missing > 0) {
-      // Growing copies nothing but invalidates views; a generous step keeps it rare.
+      // Growing copies nothing but invalidates views; large steps keep it rare.
       memory.grow(Math.ceil(Math.max(missing, 1 << 20) / pageBytes))
       this.#floats = new Float32Array(memory.buffer)
       this.#integers = new Int32Array(memory.buffer)
@@ -71,14 +71,14 @@ export class Workspace {
     return pointer
   }
 
-  /** Writes an index list and gives its address. */
+  /** Writes an index list and returns its address. */
   indices(list: ArrayLike<number>): number {
     const pointer = this.allocate(list.length)
     this.#integers.set(list, pointer >> 2)
     return pointer
   }
 
-  /** A tensor without gradient that holds the given values. */
+  /** A tensor without gradient, with the given values. */
   constant(values: ArrayLike<number>, rows: number, columns: number): Tensor {
     const data = this.allocate(rows * columns)
     this.#floats.set(values, data >> 2)

@@ -4,7 +4,7 @@ export function compareCodePoints(a: string, b: string): number {
   let i = 0
   while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i += 1
   if (i === length) return a.length - b.length
-  // After the first half of a surrogate pair, the whole character differs, if only one side completes it.
+  // After a high surrogate, compare whole characters, since only one side may complete the pair.
   const before = i === 0 ? 0 : a.codePointAt(i - 1)! - b.codePointAt(i - 1)!
   return before !== 0 ? before : a.codePointAt(i)! - b.codePointAt(i)!
 }

@@ -1,4 +1,4 @@
-// Numbers as Python's `Decimal` reads them from text, and whether two of them are equal. Exact, at any length.
+// Numbers as Python's `Decimal` reads them from text, and their equality. Exact, at any length.
 import { asciiDigits } from './text.ts'
 
 /** A finite value is ±digits·10^exponent without trailing zeros in digits; zero has no digits. */
@@ -12,16 +12,16 @@ export type Decimal =
   | { readonly kind: 'infinite'; readonly negative: boolean }
   | { readonly kind: 'nan' }
 
-// The limits of libmpdec on 64 bits: beyond them Decimal() refuses the text.
+// The limits of 64-bit libmpdec: beyond them Decimal() rejects the text.
 const largestExponent = 999_999_999_999_999_999n
 const smallestExponent = -1_999_999_999_999_999_997n
 
 const finite = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
 const special = /^([+-]?)(?:(inf(?:inity)?)|s?nan\d*)$/i
 
-/** Returns undefined for text that `Decimal` does not take. */
+/** Undefined for text that `Decimal` does not accept. */
 export function parseDecimal(text: string): Decimal | undefined {
-  // Python drops underscores wherever they stand, and takes the decimal digits of every script.
+  // Python drops underscores anywhere, and accepts decimal digits of every script.
   const plain = asciiDigits(text).replaceAll('_', '')
   const number = finite.exec(plain)
   if (number !== null) {
@@ -43,7 +43,7 @@ function finiteDecimal(negative: boolean, allDigits: string, exponent: bigint): 
   return { kind: 'finite', negative, digits, exponent: exponent + BigInt(coefficient.length - digits.length) }
 }
 
-/** A loop and not a pattern: one that looks for trailing zeros tries every zero of a long number. */
+/** A loop, because a pattern for trailing zeros would try every zero of a long number. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1

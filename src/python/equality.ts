@@ -1,7 +1,7 @@
 import { decimalOfFloat, dyadic, equalDecimals, parseDecimal } from './decimal.ts'
 import type { PlainValue } from './plain-value.ts'
 
-/** `actual == expected` as Python decides it, for an expected value that was read from JSON. */
+/** Python's `actual == expected`, for an expected value read from JSON. */
 export function equalsExpected(actual: PlainValue, expected: PlainValue): boolean {
   switch (expected.kind) {
     case 'none':
@@ -29,7 +29,7 @@ export function equalsExpected(actual: PlainValue, expected: PlainValue): boolea
 type Entries = ReadonlyArray<readonly [PlainValue, PlainValue]>
 
 function equalsDict(actual: Entries, expected: Entries): boolean {
-  // A key that comes twice is not found the second time.
+  // A duplicate key is not found the second time.
   const missing = new Map(expected.map(([key, value]) => [(key as { value: string }).value, value]))
   for (const [key, value] of actual) {
     const wanted = key.kind === 'str' ? missing.get(key.value) : undefined
@@ -39,7 +39,7 @@ function equalsDict(actual: Entries, expected: Entries): boolean {
   return missing.size === 0
 }
 
-/** Numbers of all types are equal when their exact values are. */
+/** Numbers of all types are equal if their exact values are. */
 function equalsReal(actual: PlainValue, expected: bigint | number): boolean {
   switch (actual.kind) {
     case 'bool':

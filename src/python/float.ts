@@ -1,5 +1,5 @@
-// Python's way with numbers, where JavaScript's differs: text of a float, `round(x, n)` and '%.nf'. The official
-// scorers are written in Python, and a cent's difference is a wrong answer.
+// Where Python's numbers differ from JavaScript's: text of a float, `round(x, n)` and '%.nf'. The official scorers
+// are written in Python, and a cent's difference is a wrong answer.
 
 /** `repr(x)` of a float: 2019.0, 1e-05, 1e+16, inf. */
 export function pythonFloatText(value: number): string {
@@ -8,7 +8,7 @@ export function pythonFloatText(value: number): string {
   if (Object.is(value, -0)) return '-0.0'
   const magnitude = Math.abs(value)
   if (magnitude === 0 || (magnitude >= 1e-4 && magnitude < 1e16)) {
-    // JavaScript writes 1e-7 and below with an exponent, Python 9.9e-5 and below: this range has none in either.
+    // JavaScript writes 1e-7 and below with an exponent, Python 9.9e-5 and below; in this range neither does.
     const text = String(value)
     return Number.isInteger(value) ? `${text}.0` : text
   }
@@ -26,7 +26,7 @@ export function pythonFixed(value: number, digits: number): string {
   if (!Number.isFinite(value)) return pythonFloatText(value)
   if (value < 0 || Object.is(value, -0)) return `-${pythonFixed(-value, digits)}`
   if (value < 1e15 && Number.isInteger(value)) return `${value}${zeroDecimals(digits)}`
-  // toFixed works on the exact value too, but rounds ties up, and gives up its digits at 1e21.
+  // toFixed also uses the exact value, but rounds ties up, and switches to exponents at 1e21.
   if (value >= 1e21) return `${BigInt(value)}${zeroDecimals(digits)}`
   return isTie(value, digits) ? halfToEven(value, digits) : value.toFixed(digits)
 }
@@ -37,11 +37,11 @@ function zeroDecimals(digits: number): string {
 
 /** `round(x, digits)` of a float: the double nearest to the decimal that `pythonFixed` writes. */
 export function pythonRound(value: number, digits: number): number {
-  // From 2^52 on every double is whole; this also lets infinity through.
+  // From 2^52 on every double is an integer; this also passes infinity through.
   return Math.abs(value) < 2 ** 52 ? Number(pythonFixed(value, digits)) : value
 }
 
-/** `numpy.round(x, digits)` for small values: multiplied, rounded with ties to even, divided. Not the same as Python's. */
+/** `numpy.round(x, digits)` for small values: multiply, round ties to even, divide. Not the same as Python's. */
 export function numpyRound(value: number, digits: number): number {
   const power = 10 ** digits
   const scaled = value * power
@@ -52,8 +52,8 @@ export function numpyRound(value: number, digits: number): number {
 }
 
 /**
- * A double lies in the middle of two decimals of `digits` places exactly if it is an odd multiple of 2^-(digits+1):
- * x·10^d = n + 1/2 means x·2^(d+1)·5^d = 2n + 1, and a double has no factor 1/5.
+ * A double lies exactly between two decimals of `digits` places if and only if it is an odd multiple of
+ * 2^-(digits+1): x·10^d = n + 1/2 means x·2^(d+1)·5^d = 2n + 1, and a double has no factor 1/5.
  */
 function isTie(value: number, digits: number): boolean {
   const scaled = value * 2 ** (digits + 1)

@@ -2,15 +2,15 @@
 import type { PlainValue } from './plain-value.ts'
 
 const deepest = 901
-/** A string is taken as a whole, also one without an end, so that no text is looked at twice. */
+/** Strings are matched as a whole, even unterminated ones, so that no text is scanned twice. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|NaN|-?Infinity|[[\]{}]/gs
-/** Stands for NaN, which no JSON number gives; nobody writes zero like this. */
+/** Stands for NaN, which JSON numbers cannot express; nobody writes zero like this. */
 const nan = '-0e-31415926535897'
 
 /** The third argument, with the source text, is newer than TypeScript's library types. */
 type Reviver = (key: string, value: unknown) => unknown
 
-/** Returns undefined for text that is not JSON in Python's sense. */
+/** Undefined for text that is not JSON according to Python. */
 export function parsePythonJson(text: string): PlainValue | undefined {
   try {
     return JSON.parse(standardJson(text), tagged as Reviver)
@@ -19,7 +19,7 @@ export function parsePythonJson(text: string): PlainValue | undefined {
   }
 }
 
-/** The blanks keep the constants from becoming a part of what stands beside them. */
+/** Spaces keep the constants from merging with their neighbours. */
 function standardJson(text: string): string {
   let depth = 0
   return text.replace(tokens, (token) => {

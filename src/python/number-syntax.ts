@@ -6,7 +6,7 @@ const floatSyntax =
   /^[+-]?(?:(?:[0-9](?:_?[0-9])*(?:\.(?:[0-9](?:_?[0-9])*)?)?|\.[0-9](?:_?[0-9])*)(?:e[+-]?[0-9](?:_?[0-9])*)?|inf(?:inity)?)$/i
 const intSyntax = /^[+-]?[0-9](?:_?[0-9])*$/
 
-/** Python refuses to convert longer texts to integers, because that takes quadratic time. */
+/** Python refuses to convert longer texts to integers, because it takes quadratic time. */
 export const intDigitLimit = 4300
 
 /** Whether `float(word)` gives a number (`nan` does not count). The word has ASCII digits and no white space. */
@@ -14,7 +14,7 @@ export function isFloatWord(word: string): boolean {
   return floatSyntax.test(word)
 }
 
-/** `int(text)`, or undefined where Python raises a ValueError. */
+/** `int(text)`, or undefined if Python raises a ValueError. */
 export function pythonInt(text: string): bigint | undefined {
   const digits = asciiDigits(pythonStrip(text))
   if (!intSyntax.test(digits)) return undefined

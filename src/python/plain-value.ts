@@ -1,4 +1,4 @@
-// Tagged plain data, as `sandbox/python/plain_data.py` writes it: what a program returned, without its objects.
+// Tagged plain data, as written by `sandbox/python/plain_data.py`: what a program returned, without its objects.
 
 export type PlainValue =
   | { readonly kind: 'none' }
@@ -12,7 +12,7 @@ export type PlainValue =
   | { readonly kind: 'fraction'; readonly numerator: bigint; readonly denominator: bigint }
   | { readonly kind: 'list' | 'tuple' | 'set' | 'frozenset'; readonly items: readonly PlainValue[] }
   | { readonly kind: 'dict'; readonly entries: ReadonlyArray<readonly [PlainValue, PlainValue]> }
-  /** Anything else. It equals nothing. */
+  /** Anything else; equal to nothing. */
   | { readonly kind: 'opaque'; readonly type: string }
 
 const deepest = 101
@@ -23,7 +23,7 @@ const longestNumber = 100_000
 const largeNumbers: Readonly<Record<string, string>> = { i: 'int', D: 'Decimal', F: 'Fraction' }
 const floatText = /^-?(?:\d[\d.e+-]*|inf|nan)$/
 
-/** Returns undefined for what is not tagged plain data; the program may have written it past our encoder. */
+/** Undefined if it is not tagged plain data; the program may have bypassed our encoder. */
 export function decodePlain(tagged: unknown, depth = 0): PlainValue | undefined {
   if (tagged === null) return { kind: 'none' }
   if (typeof tagged === 'boolean') return { kind: 'bool', value: tagged }

@@ -4,7 +4,7 @@
 const stateWords = 624
 const period = 397
 
-/** Mersenne Twister with CPython's integer seeding and its ways of drawing integers, samples and shuffles. */
+/** Mersenne Twister with CPython's integer seeding and its algorithms for integers, samples and shuffles. */
 export class PythonRandom {
   readonly #state = new Uint32Array(stateWords)
   #next = stateWords
@@ -78,7 +78,7 @@ export class PythonRandom {
     return Number(this.#belowBig(BigInt(n)))
   }
 
-  /** Takes as many bits as `n` itself has (not n − 1) and rejects what is too large, as CPython does. */
+  /** Draws as many bits as `n` itself has (not n − 1) and rejects values that are too large, as CPython does. */
   #belowBig(n: bigint): bigint {
     const bits = n.toString(2).length
     let value: bigint
@@ -144,7 +144,7 @@ function littleEndianWords(seed: number | bigint): number[] {
   return words
 }
 
-/** Up to this population size CPython samples from a list, beyond it with a set: the two give different draws. */
+/** Up to this population size CPython samples from a list, above it with a set, which gives different draws. */
 export function poolLimit(k: number): number {
   if (k <= 5) return 21
   let table = 1

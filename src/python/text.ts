@@ -1,6 +1,6 @@
-// Python's way with text, where JavaScript's differs: which characters are white space, and which digits are digits.
+// Where Python's text differs from JavaScript's: white space and digits.
 
-/** Those of `str.isspace()`: U+001C to U+001F and U+0085, which JavaScript does not count, but not its U+FEFF. */
+/** As in `str.isspace()`: includes U+001C to U+001F and U+0085, unlike JavaScript, but not U+FEFF. */
 const spaces =
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
   '\u2028\u2029\u202f\u205f\u3000'
@@ -26,7 +26,7 @@ export function pythonSplit(text: string): string[] {
   return text.split(spaceRun).filter((word) => word !== '')
 }
 
-/** The zeros of Unicode 14, that of Python 3.11: each is followed by its script's 1 to 9. */
+/** The zeros of Unicode 14 (Python 3.11); each is followed by its script's 1 to 9. */
 const zeros = Uint32Array.from(
   (
     '0030 0660 06f0 07c0 0966 09e6 0a66 0ae6 0b66 0be6 0c66 0ce6 0d66 0de6 0e50 0ed0 0f20 1040 1090 17e0 1810 1946 ' +
@@ -38,7 +38,7 @@ const zeros = Uint32Array.from(
     .map((hex) => Number.parseInt(hex, 16)),
 )
 
-/** Writes the decimal digits of every script as 0 to 9, which is how Python's `float`, `int` and `\d` see them. */
+/** Converts decimal digits of every script to 0 to 9, as Python's `float`, `int` and `\d` see them. */
 export function asciiDigits(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins with them
   if (/^[\x00-\x7f]*$/.test(text)) return text

@@ -1,12 +1,12 @@
-// A classic-BPF assembler as small as seccomp filters need it: forward jumps to labels, nothing else.
+// A minimal classic-BPF assembler for seccomp filters: forward jumps to labels, nothing else.
 
 /** `struct seccomp_data`: where the kernel puts the call's number, architecture and six 64-bit arguments. */
 export const field = {
   number: 0,
   architecture: 4,
-  /** The low half of an argument: all that the kernel itself looks at where the parameter is an int. */
+  /** The low half of an argument: all the kernel looks at if the parameter is an int. */
   argument: (index: number) => 16 + 8 * index,
-  /** The other half, of a pointer. */
+  /** The high half of an argument, for pointers. */
   highHalf: (index: number) => 20 + 8 * index,
 } as const
 

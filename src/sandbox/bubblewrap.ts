@@ -1,4 +1,4 @@
-// The command line that makes a sandbox. docs/decisions/2026-11-15-sandbox-shape.md says which flag holds what.
+// The command line that makes a sandbox. docs/decisions/2026-11-15-sandbox-shape.md explains each flag.
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { SandboxUnavailable } from './unavailable.ts'
 export interface Bubblewrap {
   readonly path: string
   readonly version: string
-  /** Since 0.8; the filters forbid new namespaces in any case. */
+  /** Since 0.8; the filters forbid new namespaces anyway. */
   readonly canDisableUserNamespaces: boolean
 }
 
@@ -18,7 +18,7 @@ export const descriptor = {
   commands: 0,
   errors: 2,
   report: 3,
-  /** Between a sandbox for programs and that for their tests. */
+  /** Connects a sandbox for programs with the one for their tests. */
   link: 4,
   info: 5,
   filter: 6,
@@ -35,11 +35,14 @@ export interface SandboxCommand {
 export interface SandboxShape {
   readonly interpreter: Interpreter
   readonly bubblewrap: Bubblewrap
-  /** Names of the runner's files; the first is the one to start. */
+  /** Names of the runner's files; the first is the entry point. */
   readonly files: readonly string[]
-  /** Whether programs may write to /tmp, up to 16 MiB. Evaluation has no use for it. */
+  /** Whether programs may write to /tmp, up to 16 MiB. Evaluation does not need it. */
   readonly writableTmp: boolean
-  /** As root: `setpriv` and the unused user id to become, so that limits per user bind and nothing of root's is readable. */
+  /**
+   * If run as root: `setpriv` and the unused user id to switch to, so that per-user limits apply and root's files are
+   * unreadable.
+   */
   readonly become: { readonly setpriv: string; readonly uid: number } | undefined
 }
 
@@ -60,7 +63,7 @@ export function sandboxCommand({
       '--unshare-user',
       ...(bubblewrap.canDisableUserNamespaces ? ['--disable-userns'] : []),
     ],
-    // The zygote needs it to give every program process numbers of its own; no program has it.
+    // The zygote needs it to give every program its own process numbers; no program has it.
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN'],
     ...['--uid', nobody, '--gid', nobody, '--hostname', 'sandbox'],
     ...[
@@ -75,13 +78,13 @@ export function sandboxCommand({
       'HOME',
       '/tmp',
     ],
-    // One arena: others reserve address space by the 64 MiB, which the memory limit would count.
+    // A single arena: each further one reserves 64 MiB of address space, which the memory limit would count.
     ...['--setenv', 'MALLOC_ARENA_MAX', '1'],
-    // The order of a set of strings must not differ from run to run.
+    // The order of a set of strings must not vary between runs.
     ...['--setenv', 'PYTHONHASHSEED', '0'],
     ...interpreter.binds.flatMap(([from, to]) => ['--ro-bind', from, to]),
     ...interpreter.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    // Not `--dev`, which brings a file system of terminals that stays writable.
+    // Not `--dev`, which adds a file system of terminals that stays writable.
     ...['--tmpfs', '/dev', ...devices.flatMap((name) => ['--dev-bind-try', `/dev/${name}`, `/dev/${name}`])],
     ...['--size', String(tmpBytes), '--tmpfs', '/tmp', ...(writableTmp ? [] : ['--remount-ro', '/tmp'])],
     ...files.flatMap((file, index) => [
@@ -89,7 +92,7 @@ export function sandboxCommand({
       String(descriptor.firstFile + index),
       join(runnerFolder, file),
     ]),
-    // Last: nothing can be added to either after this.
+    // Last, since nothing can be added after this.
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', '/tmp', '--seccomp', String(descriptor.filter), '--info-fd', String(descriptor.info)],
     ...['--', interpreter.executable, '-B', '-S', '-s', join(runnerFolder, files[0]!)],

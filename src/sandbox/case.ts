@@ -1,6 +1,6 @@
 import type { Limits } from './limits.ts'
 
-/** What a case does with a program. No field can hold an expected value: `judge` runs in a sandbox of its own. */
+/** What a case does with a program. No field can contain an expected value: `judge` runs in a sandbox of its own. */
 export type CaseWork =
   | { readonly mode: 'script'; readonly source: string; readonly stdin: string }
   | { readonly mode: 'compile'; readonly source: string }
@@ -9,12 +9,12 @@ export type CaseWork =
       readonly source: string
       /** Pieces of code that run before the program, in its namespace. */
       readonly preamble: readonly string[]
-      /** The definition in the preamble that only holds the place of the program's. */
+      /** The placeholder definition in the preamble that the program replaces. */
       readonly placeholder?: string
       readonly entry: string
       /** Whether the entry point may be a method of a class `Solution`. */
       readonly method: boolean
-      /** One JSON text per argument: one call, then the end. Without it, tests call the function. */
+      /** One JSON text per argument, for a single call. Without it, tests call the function. */
       readonly arguments?: readonly string[]
     }
   | {
@@ -22,11 +22,11 @@ export type CaseWork =
       readonly preamble: readonly string[]
       readonly entry: string
       readonly test: string
-      /** How long the program may take for all its answers. */
+      /** Time limit for all the program's answers together. */
       readonly answerSeconds: number
     }
 
-/** How a case ended, as facts. What they mean for a score is decided elsewhere. */
+/** How a case ended. What this means for a score is decided elsewhere. */
 export interface CaseReport {
   readonly end: /** by itself */
     | 'exit'
@@ -35,7 +35,7 @@ export interface CaseReport {
     | 'cpu'
     | 'wall'
     | 'output'
-    /** stopped, because the program wrote to a descriptor that is not its own */
+    /** stopped, because the program wrote to a foreign descriptor */
     | 'malformed'
     /** stopped on our request */
     | 'stopped'
@@ -51,17 +51,17 @@ export interface CaseReport {
   readonly stderr: string
 }
 
-/** Tests call the program that they judge, in another sandbox; every other program is on its own. */
+/** Tests call the program they judge, in another sandbox; every other program runs alone. */
 export function roleOf(work: CaseWork): 'judge' | 'judged' | 'alone' {
   if (work.mode === 'judge') return 'judge'
   return work.mode === 'function' && work.arguments === undefined ? 'judged' : 'alone'
 }
 
-/** A line for the runner; the rest for the process of the program, which alone reads it. */
+/** One line for the runner; the rest is only read by the program's process. */
 export function caseCommand(work: CaseWork, limits: Limits, stretch: number): string {
   const { stdin = '', ...rest } = { stdin: undefined, ...work }
   const answerSeconds = work.mode === 'judge' ? stretch * work.answerSeconds : undefined
-  // Tests say that they are ready, and what they came to; a program has one thing to say.
+  // Tests send two messages, when ready and with their verdict; a program sends one.
   const messages = work.mode === 'judge' ? 2 : 1
   const forRunner = { stdin, limits, role: roleOf(work), messages }
   return `${JSON.stringify(forRunner)}\n${JSON.stringify({ ...rest, answerSeconds, limits })}`
@@ -69,7 +69,7 @@ export function caseCommand(work: CaseWork, limits: Limits, stretch: number): st
 
 const deepestMessage = 300
 
-/** Undefined for what is not JSON, or is nested too deep to parse safely: the program may have written it. */
+/** Undefined if it is not JSON or nested too deeply to parse safely: the program may have written it. */
 export function parseMessage(payload: Buffer): unknown {
   let depth = 0
   let inString = false
@@ -91,7 +91,7 @@ export function parseMessage(payload: Buffer): unknown {
   }
 }
 
-/** Stands for a report that did not come. */
+/** Stands in for a report that never came. */
 export function noReport(end: 'lost' | 'late'): CaseReport {
   return { end, code: 0, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
 }

@@ -1,5 +1,5 @@
 // Frames between the supervisor and the runner in a sandbox: nonce (16 bytes), kind (1), length (4, big-endian),
-// payload. `python/frames.py` is the other side.
+// payload. The counterpart is `python/frames.py`.
 
 const nonceBytes = 16
 const headerBytes = nonceBytes + 1 + 4
@@ -20,18 +20,18 @@ export function encodeFrame(nonce: Buffer, kind: string, payload: string): Buffe
   return Buffer.concat([header, body])
 }
 
-/** Cuts frames out of a byte stream. A length beyond reason ends the stream: nothing after it can be trusted. */
+/** Extracts frames from a byte stream. An absurd length ends the stream, since nothing after it can be trusted. */
 export class FrameReader {
   #pending: Buffer[] = []
   #size = 0
   #needed = headerBytes
 
-  /** Whether the stream stands at the end of a frame. */
+  /** Whether the stream is at a frame boundary. */
   get isEmpty(): boolean {
     return this.#size === 0
   }
 
-  /** Returns the frames completed by this chunk, or undefined when the stream is not one of frames. */
+  /** Returns the frames completed by this chunk, or undefined if the stream is invalid. */
   push(chunk: Buffer): Frame[] | undefined {
     this.#pending.push(chunk)
     this.#size += chunk.length

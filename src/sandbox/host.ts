@@ -1,4 +1,4 @@
-// What this machine has to make sandboxes with, found once per process.
+// What this machine offers for making sandboxes, determined once per process.
 import { type Bubblewrap, findBubblewrap, findProgram } from './bubblewrap.ts'
 import { findInterpreter, type Interpreter } from './interpreter.ts'
 import { SandboxUnavailable } from './unavailable.ts'
@@ -6,15 +6,15 @@ import { SandboxUnavailable } from './unavailable.ts'
 export interface SandboxHost {
   readonly bubblewrap: Bubblewrap
   readonly interpreter: Interpreter
-  /** As root, the user to become: another one for each sandbox that is up at the same time. */
+  /** If run as root, the user to switch to: a different one for each concurrent sandbox. */
   nextUser(): { readonly setpriv: string; readonly uid: number } | undefined
 }
 
-// Far above what systems give out to people, services and containers' sub-ids start far lower or far higher.
+// Unlikely to be in use: ids of people, services and container sub-ids are far lower or far higher.
 const firstUid = 200_000
 const uidCount = 50_000
 
-/** Throws `SandboxUnavailable`, which says what to install. */
+/** Throws `SandboxUnavailable`, saying what to install. */
 export async function findSandboxHost(searchPath = process.env['PATH'] ?? ''): Promise<SandboxHost> {
   if (process.platform !== 'linux')
     throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}.`)

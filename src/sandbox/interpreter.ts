@@ -1,4 +1,4 @@
-// Which Python runs in the sandbox, and which of the host's files it cannot do without. Found by asking candidates.
+// Which Python runs in the sandbox, and which host files it needs. Determined by running candidates.
 import { execFile } from 'node:child_process'
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ export interface Interpreter {
   readonly architecture: Architecture
   /** Files and folders to show read-only: [on the host, in the sandbox]. */
   readonly binds: ReadonlyArray<readonly [string, string]>
-  /** Links of the host's root folder: [target, path], as /lib → usr/lib. */
+  /** Links in the host's root folder: [target, path], such as /lib → usr/lib. */
   readonly links: ReadonlyArray<readonly [string, string]>
 }
 
@@ -23,7 +23,7 @@ interface Answer {
   libraries: string[]
 }
 
-// Imports what the runner needs and what drags in shared libraries, then names the places all of it came from.
+// Imports what the runner needs and what loads shared libraries, then prints where everything came from.
 const question = `
 import json, os, sys, sysconfig
 import ctypes, decimal, resource, select
@@ -48,7 +48,7 @@ const oldestVersion = [3, 10] as const
 const loaders = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1']
 const rootLinks = ['/lib', '/lib64']
 
-/** Returns the first candidate that will do, or for each the reason why not. */
+/** Returns the first suitable candidate, or the reason why each is not. */
 export async function findInterpreter(
   searchPath: string,
   dropsPrivileges: boolean,
@@ -102,14 +102,14 @@ async function ask(candidate: string, dropsPrivileges: boolean): Promise<Interpr
   }
 }
 
-/** The dynamic loader, at the place where executables look for it. */
+/** The dynamic loader, at the path where executables look for it. */
 function loaderBinds(): Array<readonly [string, string]> {
   return loaders
     .filter(isFile)
     .map((loader) => [realpathSync(loader), join(realpathSync(dirname(loader)), basename(loader))] as const)
 }
 
-/** Whether a user without any rights of their own can reach and read a path: a Python under /root they cannot. */
+/** Whether an unprivileged user can reach and read a path, unlike a Python under /root. */
 function openToAll(path: string): boolean {
   const isOpen = (at: string, bits: number) => (statSync(at).mode & bits) === bits
   for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) {

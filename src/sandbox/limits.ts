@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
-/** What one case of a program may use. Starting the sandbox does not count. */
+/** Limits of one case. Starting the sandbox does not count. */
 export interface Limits {
   /** Processor time of all its threads. */
   readonly cpuSeconds: number
@@ -19,21 +19,21 @@ export const paperLimits: Limits = {
   outputBytes: 64 * 2 ** 10,
 }
 
-/** All that is done for one program, sandboxes and waiting included. */
+/** Time limit for everything done for one program, including starting sandboxes. */
 export const infrastructureSeconds = 30
 
-/** How many seconds count as one of wall-clock time when a program is run again that had to wait for a core. */
+/** Factor on wall-clock limits when a program that had to wait for a core is run again. */
 export const stretchedSecond = 4
 
 /**
- * Whether a program met its limit of wall-clock time because it had to wait for a core: more than twice as many processes want
- * to run here as there are cores, and it was not asleep, but had a tenth of a core or half of its fair share.
+ * Whether a program hit its wall-clock limit because it had to wait for a core: more than twice as many processes
+ * want to run as there are cores, and it was not asleep, but had a tenth of a core or half of its fair share.
  */
 export function hadToWait(cpuSeconds: number, wallSeconds: number, load = loadPerCore()): boolean {
   return load > 2 && cpuSeconds > wallSeconds * Math.min(0.1, 0.5 / load)
 }
 
-/** Processes that want to run, per core: on average over the last minute, or now if there are more. */
+/** Processes that want to run, per core: the average over the last minute, or the current number if higher. */
 function loadPerCore(): number {
   let now = 0
   try {

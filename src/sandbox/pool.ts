@@ -1,5 +1,5 @@
-// Lends sandboxes to jobs: one that waits from an earlier job, or a fresh one where there is none or where programs may
-// write files.
+// Lends sandboxes to jobs: an idle one from an earlier job, or a fresh one if there is none or if programs may write
+// files.
 import { availableParallelism } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findSandboxHost, type SandboxHost } from './host.ts'
@@ -9,20 +9,20 @@ import { ProgramStarved, SandboxFailure, sandboxLost } from './unavailable.ts'
 import { WarmSandboxes } from './warm-sandboxes.ts'
 
 const defaultIdleSeconds = 10
-/** How often a job is tried when its sandbox fails; from the second time on in fresh sandboxes. */
+/** Attempts at a job whose sandbox fails; the second and later ones use fresh sandboxes. */
 const mostAttempts = 3
 const pauseSeconds = 0.3
 
 export interface SandboxJob {
-  /** A sandbox for this job alone, until it ends. Throws `SandboxUnavailable`. */
+  /** A sandbox for this job alone, until the job ends. Throws `SandboxUnavailable`. */
   open(options?: { readonly writableTmp?: boolean }): Promise<Sandbox>
 }
 
 export interface SandboxPoolOptions {
-  /** Jobs at the same time. More than there are cores only stretches every program's wall-clock time. */
+  /** Concurrent jobs. More than there are cores only stretches every program's wall-clock time. */
   readonly concurrency?: number
   readonly infrastructureSeconds?: number
-  /** How long a sandbox waits for its next job before it is ended. */
+  /** How long a sandbox stays idle before it is ended. */
   readonly idleSeconds?: number
   readonly findHost?: () => Promise<SandboxHost>
 }
@@ -43,9 +43,9 @@ export class SandboxPool {
     this.#findHost = options.findHost ?? findSandboxHost
   }
 
-  /** What there is to make sandboxes with. Throws `SandboxUnavailable`. */
+  /** The host's means to make sandboxes. Throws `SandboxUnavailable`. */
   host(): Promise<SandboxHost> {
-    // What was missing may have been installed since: a failure is not kept.
+    // Failures are not cached: what was missing may have been installed since.
     this.#host ??= this.#findHost().catch((problem) => {
       this.#host = undefined
       throw problem
@@ -54,9 +54,9 @@ export class SandboxPool {
   }
 
   /**
-   * Runs a job when there is room; waiting does not count. When this settles, each of its sandboxes is gone, or clean and
-   * kept for the next job. What a job found out in a sandbox that failed does not count: it is begun again in fresh ones.
-   * Throws what the job throws, a `SandboxFailure` when no attempt went well, or the signal's reason.
+   * Runs a job when there is room; waiting does not count against its time. Afterwards each of its sandboxes is gone,
+   * or clean and kept for the next job. If a sandbox fails, the job's findings do not count, and it starts again in
+   * fresh ones. Throws what the job throws, a `SandboxFailure` if all attempts failed, or the signal's reason.
    */
   async job<T>(signal: AbortSignal | undefined, work: (job: SandboxJob) => Promise<T>): Promise<T> {
     await this.#enter(signal)
@@ -69,12 +69,12 @@ export class SandboxPool {
           return await this.#attempt(open, this.#seconds * stretch, signal, work)
         } catch (problem) {
           if (!(problem instanceof SandboxFailure)) throw problem
-          // Happens once at most: a program that was given more time cannot have had too little.
+          // Happens at most once: a program that already got more time cannot be starved again.
           const isStarved = problem instanceof ProgramStarved
           if (attempt >= mostAttempts && !isStarved) throw problem
           if (isStarved) stretch = stretchedSecond
         }
-        // A machine that was short of memory or processes may have some again in a moment.
+        // A machine short of memory or processes may recover in a moment.
         await wait(attempt * pauseSeconds * 1000)
         signal?.throwIfAborted()
       }
@@ -98,7 +98,7 @@ export class SandboxPool {
       if (started.some((sandbox) => sandbox.hasFailed)) throw sandboxLost()
       if (started.some((sandbox) => sandbox.wasStarved)) throw new ProgramStarved()
     }
-    // Closing a sandbox ends its cases, so the work ends too; `check` then throws away what it found.
+    // Closing a sandbox ends its cases, so the work ends too; `check` then discards its findings.
     const closeAll = () => Promise.allSettled(opened.map(async (sandbox) => (await sandbox).close()))
     const onAbort = () => void closeAll()
     const timer = setTimeout(() => {
@@ -130,7 +130,7 @@ export class SandboxPool {
     }
   }
 
-  /** Ends the sandboxes that wait for a job. Jobs under way go on; from now on no sandbox is kept after its job. */
+  /** Ends idle sandboxes. Jobs under way continue; from now on no sandbox is kept after its job. */
   close(): Promise<void> {
     return this.#warm.close()
   }
@@ -165,7 +165,7 @@ export class SandboxPool {
     })
   }
 
-  /** Hands the place straight to the job that has waited longest. */
+  /** Passes the slot to the job that has waited longest. */
   #leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#running -= 1

@@ -1,4 +1,4 @@
-// Where model-written programs run: in bubblewrap, or nowhere. There is no way without a sandbox.
+// Where model-written programs run: in bubblewrap, or not at all.
 import type { CaseReport } from './case.ts'
 import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
@@ -6,7 +6,7 @@ import { SandboxUnavailable } from './unavailable.ts'
 
 export class ProgramSandbox {
   readonly kind = 'bubblewrap'
-  /** For tests and scoring, which need more than whole programs. */
+  /** For tests and scoring, which do more than run whole programs. */
   readonly pool: SandboxPool
 
   constructor(pool: SandboxPool) {
@@ -14,8 +14,8 @@ export class ProgramSandbox {
   }
 
   /**
-   * Runs a whole program. Throws a `SandboxFailure` or the signal's reason. One that need not write files runs in a sandbox that
-   * is there already: it starts some ten times as fast.
+   * Runs a whole program. Throws `SandboxFailure` or the signal's reason. A program that need not write files runs in
+   * an existing sandbox, which starts about ten times as fast.
    */
   run(
     source: string,
@@ -34,8 +34,8 @@ export class ProgramSandbox {
 }
 
 /**
- * Starts a sandbox and runs a program in it: what is merely installed may still not work here. Returns the versions of what
- * was found, for people to read, or what is missing and what to do about it.
+ * Starts a sandbox and runs a program in it, because what is installed may still not work. Returns the versions
+ * found, for display, or what is missing and how to fix it.
  */
 export async function sandboxAvailability(pool: SandboxPool): Promise<string[] | SandboxUnavailable> {
   try {
@@ -50,7 +50,7 @@ export async function sandboxAvailability(pool: SandboxPool): Promise<string[] |
   }
 }
 
-/** The sandbox of this machine. Throws `SandboxUnavailable` where there is none. */
+/** This machine's sandbox. Throws `SandboxUnavailable` if there is none. */
 export async function openProgramSandbox(pool: SandboxPool = new SandboxPool()): Promise<ProgramSandbox> {
   const found = await sandboxAvailability(pool)
   if (found instanceof SandboxUnavailable) throw found

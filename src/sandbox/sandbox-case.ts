@@ -1,19 +1,19 @@
 import { type CaseReport, noReport, parseMessage } from './case.ts'
 import type { Frame } from './frames.ts'
 
-// How much longer than the program's own limit we wait for a runner that should have stopped it.
+// How long to wait beyond the program's own limit for a runner that should have stopped it.
 const graceSeconds = 2
 
 /** What a case needs of its sandbox. */
 interface Runner {
   stop(): void
-  /** It does not answer any more. */
+  /** Called if it no longer answers. */
   kill(): void
 }
 
-/** One case under way, as its runner reports it. */
+/** A running case, as reported by its runner. */
 export class SandboxCase {
-  /** Resolves when it has ended, however that came about. */
+  /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<CaseReport>
   readonly #finish: (report: CaseReport) => void
   readonly #runner: Runner
@@ -24,8 +24,8 @@ export class SandboxCase {
   #timer: NodeJS.Timeout | undefined
 
   /**
-   * `seconds`: after which its runner has ended it; undefined for a program that tests call, as they take their time.
-   * `stretch`: how many of them count as one.
+   * `seconds`: when its runner must have ended it; undefined for a program called by tests, which take their time.
+   * `stretch`: factor by which wall-clock time is stretched.
    */
   constructor(seconds: number | undefined, stretch: number, runner: Runner) {
     const { promise, resolve } = Promise.withResolvers<CaseReport>()
@@ -36,7 +36,7 @@ export class SandboxCase {
     if (seconds !== undefined) this.#expectEnd(seconds)
   }
 
-  /** The next message, or undefined when there will be none. */
+  /** The next message, or undefined if there will be none. */
   async message(): Promise<unknown> {
     while (this.#messages.length === 0 && !this.#hasEnded) await this.#news.promise
     return this.#messages.shift()
@@ -50,11 +50,11 @@ export class SandboxCase {
     return this.ended
   }
 
-  /** False for what a runner never sends: its sandbox cannot be trusted any more. */
+  /** False for something a runner never sends: its sandbox can no longer be trusted. */
   receive({ kind, payload }: Frame): boolean {
     if (this.#hasEnded) return false
     if (kind === 'U') {
-      // What cannot be parsed was written by the program, and is a message that nobody understands.
+      // Unparseable messages come from the program; they count as a message nobody understands.
       this.#messages.push(parseMessage(payload) ?? null)
       this.#wake()
       return true
@@ -90,13 +90,13 @@ export class SandboxCase {
   }
 }
 
-/** The runner's facts, one line of JSON, then standard output and standard error as they were. */
+/** One line of JSON from the runner, then raw standard output and standard error. */
 function readReport(payload: Buffer): CaseReport | undefined {
   const line = payload.indexOf('\n')
   const facts = parseMessage(payload.subarray(0, line)) as
     | (CaseReport & { stdoutBytes: number; ready: boolean })
     | undefined
-  // A case that ended before its program began has no result, unless we stopped it.
+  // A case that ended before its program started has no result, unless we stopped it.
   if (facts === undefined || !(facts.ready || facts.end === 'stopped')) return undefined
   const { stdoutBytes, ready: _, ...report } = facts
   const output = payload.subarray(line + 1)

@@ -1,5 +1,5 @@
-// The supervisor's side of one sandbox: starts it, hands it cases, reads its reports, and makes sure that it ends. Whether
-// it may serve another program is decided here too: only if every byte that it sent was expected.
+// The supervisor's side of one sandbox: starts it, sends it cases, reads its reports, and makes sure that it ends. It
+// also decides whether the sandbox may serve another program: only if every byte it sent was expected.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
@@ -27,18 +27,19 @@ const files = [
   'zygote.py',
 ]
 const startSeconds = 20
-// An idle runner answers within a millisecond, on a busy machine within a second or two. One that does not was stopped or killed.
+// An idle runner answers within a millisecond, on a busy machine within a second or two. Otherwise it was stopped or
+// killed.
 const wakeSeconds = 5
 const longestErrorText = 4096
-// The program exited, or we stopped it. After any other end the sandbox is not used again.
+// The program exited, or we stopped it. After any other end the sandbox is not reused.
 const quietEnds: readonly CaseReport['end'][] = ['exit', 'stopped']
 const SIGKILL = 9
 
 interface SandboxShape {
   readonly writableTmp: boolean
-  /** How many seconds count as one of wall-clock time. */
+  /** Factor by which wall-clock time is stretched. */
   readonly stretch: number
-  /** For tests: our end of the link to the sandbox of the programs that they judge. */
+  /** For tests: our end of the link to the sandbox of the programs they judge. */
   readonly link?: Socket
 }
 
@@ -46,7 +47,7 @@ export class Sandbox {
   readonly #host: SandboxHost
   readonly #writableTmp: boolean
   readonly #stretch: number
-  /** Programs and the tests that judge them never meet in one sandbox: it is for either, from its start to its end. */
+  /** Whether it is for tests. Programs and the tests that judge them never share a sandbox. */
   readonly #forTests: boolean
   readonly #process: ChildProcess
   readonly #reader = new FrameReader()
@@ -54,7 +55,7 @@ export class Sandbox {
   #tests: Sandbox | undefined
   #firstProcess: number | undefined
   #errorText = ''
-  /** Says whether a frame was to be expected. */
+  /** Returns whether a frame was expected. */
   #onFrame: (frame: Frame) => boolean = () => false
   #onLost: () => void = () => {}
   #cases = 0
@@ -71,13 +72,13 @@ export class Sandbox {
     this.#stretch = stretch
     this.#forTests = link !== undefined
     const command = sandboxCommand({ ...host, files, writableTmp, become: host.nextUser() })
-    // Opened here and not in the sandbox: its user may not be able to read the folder this file lies in.
+    // Opened here, because the sandbox's user may not be able to read this folder.
     const sources = files.map((file) =>
       openSync(fileURLToPath(new URL(`./python/${file}`, import.meta.url)), 'r'),
     )
     try {
       this.#process = spawn(command.file, command.arguments, {
-        // bubblewrap's own first process would show its environment to whoever can read /proc.
+        // bubblewrap's first process would expose its environment to anyone who can read /proc.
         env: {},
         cwd: '/',
         stdio: ['pipe', 'ignore', 'pipe', 'pipe', link ?? 'pipe', 'pipe', 'pipe', ...sources],
@@ -107,7 +108,7 @@ export class Sandbox {
     try {
       return new Sandbox(host, shape)
     } catch (problem) {
-      // Too many open files, too many processes.
+      // For example, too many open files or processes.
       throw new SandboxUnavailable(`bubblewrap could not be started: ${String(problem)}.`)
     }
   }
@@ -123,7 +124,7 @@ export class Sandbox {
     )
   }
 
-  /** The sandbox for the tests of its programs, linked with it and ended with it. Throws `SandboxUnavailable`. */
+  /** The sandbox for the tests of its programs, linked to it and ended with it. Throws `SandboxUnavailable`. */
   async forTests(): Promise<Sandbox> {
     if (this.#tests !== undefined) return this.#tests
     const link = this.#stream(descriptor.link)
@@ -135,7 +136,7 @@ export class Sandbox {
     return Sandbox.#boot(this.#tests)
   }
 
-  /** Whether the runner is there and waits for work. One that has been idle may have been killed by the machine. */
+  /** Whether the runner is alive and waiting for work. While idle, it may have been killed. */
   async isAwake(): Promise<boolean> {
     const both = [this.#answers('P', '', wakeSeconds), this.#tests?.isAwake() ?? true]
     return (await Promise.all(both)).every(Boolean)
@@ -174,10 +175,10 @@ export class Sandbox {
     void running.ended.then(({ end, code }) => {
       this.#busy = false
       this.#odd ||= !quietEnds.includes(end)
-      // The filter keeps a program from killing itself with signal 9: the system has killed it.
+      // The filter prevents a program from killing itself with signal 9, so the system killed it.
       this.#failed ||= end === 'lost' || end === 'late' || (end === 'signal' && code === SIGKILL)
     })
-    // The program cannot know the nonce, so what does not carry it is not from the runner.
+    // The program cannot know the nonce, so anything without it is not from the runner.
     this.#onFrame = (frame) => frame.nonce.equals(nonce) && running.receive(frame)
     this.#onLost = () => running.finish(noReport('lost'))
     if (this.#closed) running.finish(noReport('lost'))
@@ -185,7 +186,7 @@ export class Sandbox {
     return running
   }
 
-  /** A program that had to wait for a core was given too little time, unless it was already given more. */
+  /** A program that had to wait for a core got too little time, unless it was already given more. */
   noteWait(cpuSeconds: number, wallSeconds: number): void {
     this.#starved ||= this.#stretch === 1 && hadToWait(cpuSeconds, wallSeconds)
     this.#odd ||= this.#starved
@@ -200,15 +201,15 @@ export class Sandbox {
   }
 
   /**
-   * Whether another program may come: all cases have ended well, nothing is under way or left over in a pipe, the runner
-   * has said nothing unasked, no program could write a file, and all get the same time.
+   * Whether another program may use it: all cases ended well, nothing is under way or left in a pipe, the runner sent
+   * nothing unexpected, no program could write a file, and time is not stretched.
    */
   get isClean(): boolean {
     const isOwn = !(this.#busy || this.#odd || this.#closed || this.#writableTmp || this.#stretch > 1)
     return isOwn && this.#reader.isEmpty && (this.#tests?.isClean ?? true)
   }
 
-  /** Whether a case in it did not come to an end of its own: what it told is no result. */
+  /** Whether a case was ended from outside, so that its output is no result. */
   get hasFailed(): boolean {
     return this.#failed || (this.#tests?.hasFailed ?? false)
   }
@@ -224,12 +225,12 @@ export class Sandbox {
     this.#tests?.keepsProcessAlive(does)
   }
 
-  /** Ends everything in the sandbox and waits until it is gone. */
+  /** Kills everything in the sandbox and waits until it is gone. */
   async close(): Promise<void> {
     this.#closed = true
     this.keepsProcessAlive(true)
     const tests = this.#tests?.close()
-    // The sandbox dies with its first process. Killing bubblewrap instead would leave that one to the machine's init.
+    // The sandbox dies with its first process. Killing bubblewrap instead would orphan that process.
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       if (this.#firstProcess === undefined) this.#process.kill('SIGKILL')
       else signal(this.#firstProcess)
@@ -242,9 +243,9 @@ export class Sandbox {
   }
 
   #stream(index: number): Socket {
-    // Without descriptors left there is no stdio at all, whatever the types say.
+    // If there are no descriptors left, stdio is undefined, whatever the types say.
     const stream = (this.#process.stdio as ChildProcess['stdio'] | undefined)?.[index] as unknown as Socket
-    // A broken pipe means that the sandbox has ended, which its exit tells us too.
+    // A broken pipe means that the sandbox has ended, which its exit also tells us.
     if (stream.listenerCount('error') === 0) stream.on('error', () => {})
     return stream
   }

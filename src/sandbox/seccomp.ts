@@ -1,5 +1,5 @@
-// Two filters. The static one holds for everything in a sandbox, the trusted runner included; the one per case is
-// added by the process of a program before any line of the program.
+// Two filters. The static one applies to everything in a sandbox, including the trusted runner. The filter per case
+// is added by the program's process before any line of the program runs.
 import { assemble, field, give, jumpIfAnyBit, jumpIfAtLeast, jumpIfEqual, label, load, mask } from './bpf.ts'
 import {
   type Architecture,
@@ -46,7 +46,7 @@ export function staticFilter(architecture: Architecture): Uint8Array {
     ...[TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP].map((request) => jumpIfEqual(request, 'forbidden')),
     give(allow),
 
-    // Numbers of processes alone, and only the zygote may: see the filter per case.
+    // Only process-number namespaces, and only for the zygote: see the filter per case.
     label('unshare'),
     load(field.argument(0)),
     jumpIfEqual(CLONE_NEWPID, 'allowed'),
@@ -56,7 +56,7 @@ export function staticFilter(architecture: Architecture): Uint8Array {
     jumpIfEqual(CLONE_NEWPID, 'allowed'),
     give(fail(EPERM)),
 
-    // asyncio wakes its loop through a local pair; any other kind would reach beyond the process.
+    // asyncio wakes its loop through a local pair; any other kind would reach outside the process.
     label('socketpair'),
     load(field.argument(0)),
     jumpIfEqual(AF_UNIX, 'local pair'),
@@ -76,10 +76,10 @@ const FUTEX_WAIT = 0
 const FUTEX_WAIT_BITSET = 9
 const FUTEX_PRIVATE_FLAG = 0x80
 const futexCommandBits = 0x7f
-/** A program is the first process of its namespace. */
+/** A program is process 1 of its namespace. */
 const ownNumber = 1
-// Others lock files, watch folders, make the kernel send a signal of one's choice to another process, or make a pipe hold
-// a mebibyte that no memory limit counts.
+// Other commands lock files, watch folders, make the kernel send signals to other processes, or make a pipe hold a
+// mebibyte that no memory limit counts.
 const allowedFileCommands = {
   F_DUPFD: 0,
   F_GETFD: 1,
@@ -90,7 +90,7 @@ const allowedFileCommands = {
   F_GETPIPE_SZ: 1032,
 }
 
-/** A process that cannot fork has no grandchildren, so the limits of a process are totals. */
+/** A program cannot fork, so per-process limits are totals. */
 export function caseFilter(architecture: Architecture): Uint8Array {
   const on = jumpFor(architecture)
   return assemble([
@@ -117,7 +117,7 @@ export function caseFilter(architecture: Architecture): Uint8Array {
     ...Object.values(allowedFileCommands).map((command) => jumpIfEqual(command, 'allowed')),
     give(fail(EPERM)),
 
-    // A futex that is not private may lie on a page of a file, where waking tells whether another sandbox waits on it.
+    // A non-private futex may be on a page of a file, where waking reveals whether another sandbox waits on it.
     // Waiting on one is how a thread is joined.
     label('futex'),
     load(field.argument(1)),
@@ -127,7 +127,7 @@ export function caseFilter(architecture: Architecture): Uint8Array {
     jumpIfEqual(FUTEX_WAIT_BITSET, 'allowed'),
     give(fail(EPERM)),
 
-    // So that a process which was killed was killed by the machine.
+    // So that a killed process was certainly killed by the machine.
     label('kill'),
     load(field.argument(1)),
     jumpIfEqual(SIGKILL, 'forbidden'),
@@ -137,8 +137,8 @@ export function caseFilter(architecture: Architecture): Uint8Array {
     jumpIfEqual(SIGKILL, 'forbidden'),
     jumpIfAtLeast(0, 'own process'),
 
-    // The kernel kills a process that has reached its limit of processor time, which must not look like the machine's work:
-    // a program may read that limit and not lower it.
+    // The kernel kills a process at its CPU limit, which must not look like the machine's doing: a program may read
+    // that limit but not lower it.
     label('own limits'),
     load(field.argument(1)),
     jumpIfEqual(RLIMIT_CPU, 'processor time'),
@@ -170,7 +170,7 @@ function checkArchitecture(architecture: Architecture) {
   ]
 }
 
-/** What is not allowed up to here is forbidden. */
+/** Whatever was not allowed so far is forbidden. */
 function endings() {
   return [
     label('forbidden'),

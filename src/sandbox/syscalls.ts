@@ -1,21 +1,21 @@
 // Numbers from the kernel's asm/unistd_64.h (x86_64) and asm-generic/unistd.h (aarch64). From 424 on, all
-// architectures share one numbering.
+// architectures share the same numbers.
 
 export type Architecture = 'x86_64' | 'aarch64'
 
-/** `AUDIT_ARCH_*`: what seccomp shows as the architecture of a call. */
+/** `AUDIT_ARCH_*`: the architecture of a call as seccomp reports it. */
 export const auditArchitecture: Readonly<Record<Architecture, number>> = {
   x86_64: 0xc000003e,
   aarch64: 0xc00000b7,
 }
 
-/** The newest call that the filters know. Whatever a later kernel adds beyond it does not exist for programs. */
+/** The newest call known to the filters. For programs, later additions to the kernel do not exist. */
 export const newestKnown = 456
 
-/** [x86_64, aarch64]; undefined where an architecture never had the call. */
+/** [x86_64, aarch64]; undefined if an architecture never had the call. */
 type Numbers = readonly [number, number | undefined]
 
-/** Forbidden to everything in a sandbox, the trusted runner included. */
+/** Forbidden to everything in a sandbox, including the trusted runner. */
 export const forbiddenAlways = {
   // Other processes
   ptrace: [101, 117],
@@ -113,8 +113,8 @@ export const forbiddenAlways = {
 
 /** Forbidden to a program. */
 export const forbiddenInCase = {
-  // What these do outlives the process, is seen by others meanwhile, or tells what others did before: times, owners,
-  // attributes and locks of files; which files are in the host's memory; the numbers that the kernel gives to all pipes
+  // The effects of these outlive the process, are visible to others, or reveal what others did: times, owners,
+  // attributes and locks of files; which files are in the host's memory; the numbers the kernel gives to all pipes
   // and sockets of the machine; descriptors in flight; waiters on a page of a file.
   utime: [132, undefined],
   utimes: [235, undefined],
@@ -169,11 +169,11 @@ export const forbiddenInCase = {
   ioprio_set: [251, 30],
   // glibc uses prlimit64.
   setrlimit: [160, 164],
-  // A timer may send any signal, also one that a program may not send itself.
+  // A timer may send any signal, even one a program may not send itself.
   timer_create: [222, 107],
 } satisfies Record<string, Numbers>
 
-/** Those that do not exist at all, and in a program. */
+/** Calls that do not exist: for everything, and (below) for programs. */
 export const missingAlways = {
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
@@ -181,7 +181,7 @@ export const missingAlways = {
 } satisfies Record<string, Numbers>
 
 export const missingInCase = {
-  // glibc falls back to clone, whose flags a filter can read.
+  // glibc falls back to clone, whose flags a filter can inspect.
   clone3: [435, 435],
   // Newer forms of futex, which glibc does not use.
   futex_waitv: [449, 449],

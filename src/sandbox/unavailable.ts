@@ -1,8 +1,8 @@
 import { exitCode, Problem } from '../problem.ts'
 
-/** This machine, and not a program, is at fault: there is no result, good or bad. */
+/** The machine is at fault, not a program: there is no result, good or bad. */
 export class SandboxFailure extends Problem {
-  /** What happened, without what to do about it. */
+  /** What happened, without the remedy. */
   readonly reason: string
 
   constructor(reason: string, remedy?: { text: string; exitCode: number }) {
@@ -13,7 +13,7 @@ export class SandboxFailure extends Problem {
   }
 }
 
-/** There is no sandbox here, or it does not start. Carries what to do about it. */
+/** There is no sandbox here, or it does not start. Includes the remedy. */
 export class SandboxUnavailable extends SandboxFailure {
   constructor(reason: string) {
     super(reason, { text: remedy, exitCode: exitCode.usage })
@@ -24,14 +24,14 @@ const remedy =
   'Model-written programs run only in a sandbox. On Debian or Ubuntu: `sudo apt-get install bubblewrap python3`; ' +
   'in a container, unprivileged user namespaces must be allowed.'
 
-/** Something outside ended a program: its sandbox was killed, or a system out of memory killed its process. */
+/** A program was ended from outside: its sandbox was killed, or the system ran out of memory. */
 export function sandboxLost(): SandboxFailure {
   return new SandboxFailure(
     'A sandbox was killed from outside or did not answer; the machine may be out of memory.',
   )
 }
 
-/** A program ran out of wall-clock time while it waited for a core: it is run again, with more of it. */
+/** A program ran out of wall-clock time while waiting for a core; it is run again with more time. */
 export class ProgramStarved extends SandboxFailure {
   constructor() {
     super('The machine was too busy to run a program: it met its limit of time while it waited for a core.')

@@ -1,27 +1,27 @@
-// Sandboxes between two programs. Starting one takes fifty milliseconds, a case in one that is there takes a few. What a
-// program could leave in it and what keeps it from doing so: docs/sandbox.md, "What programs share".
+// Idle sandboxes between two programs. Starting one takes fifty milliseconds, a case in an existing one a few. What a
+// program could leave behind, and what prevents it: docs/sandbox.md, "What programs share".
 import type { Sandbox } from './sandbox.ts'
 
-/** A bound on how long programs share a sandbox, against traces that we do not know of. */
+/** Limits how long programs share a sandbox, in case they leave traces we do not know of. */
 const mostCases = 250
 
 export class WarmSandboxes {
-  /** Each with the timer that ends it; the one used last comes last. */
+  /** Each with the timer that ends it; the most recently used comes last. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>()
   readonly #most: number
   readonly #idleSeconds: number
   #closed = false
 
-  /** Keeps at most so many, each for so long. */
+  /** Keeps at most `most` sandboxes, each for `idleSeconds`. */
   constructor(most: number, idleSeconds: number) {
     this.#most = most
     this.#idleSeconds = idleSeconds
   }
 
-  /** One that has just shown that it is well, or undefined. */
+  /** A sandbox that is verified to work, or undefined. */
   async take(): Promise<Sandbox | undefined> {
     for (;;) {
-      // The one used last, so that those not needed any more reach their idle limit.
+      // The most recently used, so that surplus ones reach their idle limit.
       const sandbox = [...this.#idle.keys()].at(-1)
       if (sandbox === undefined) return undefined
       this.#remove(sandbox)
@@ -31,7 +31,7 @@ export class WarmSandboxes {
     }
   }
 
-  /** Keeps a sandbox that another program may use, and ends any other; resolves when that is done. */
+  /** Keeps a sandbox that another program may use; closes it otherwise. Resolves when done. */
   async give(sandbox: Sandbox): Promise<void> {
     const welcome =
       !this.#closed && sandbox.isClean && sandbox.cases < mostCases && this.#idle.size < this.#most
@@ -41,7 +41,7 @@ export class WarmSandboxes {
     this.#idle.set(sandbox, timer.unref())
   }
 
-  /** Ends all that are idle; from now on none is kept. */
+  /** Ends all idle sandboxes; from now on none is kept. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#idle.keys()].map((sandbox) => this.#retire(sandbox)))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a run may use at most; without a cap there is no limit. */
+/** Caps on what a run may use; without a cap there is no limit. */
 export const budgetSettings = z.strictObject({
   cost: z
     .number()
@@ -13,7 +13,7 @@ export const budgetSettings = z.strictObject({
     .number()
     .nonnegative()
     .optional()
-    .describe('Stop after this much working time, resumes included.'),
+    .describe('Stop after this many minutes of working time, including resumes.'),
 })
 
 export type BudgetSettings = z.output<typeof budgetSettings>

@@ -5,7 +5,7 @@ import { priceTableSchema } from '../models/prices.ts'
 
 const length = (least: number, usual: number) => z.int().min(least).default(usual)
 
-/** In code points of JSON text; a cut is marked. See length-budget.ts. */
+/** In code points of JSON text; cuts are marked. See length-budget.ts. */
 const budgets = z
   .strictObject({
     analysis: length(200, 8000).describe("Characters of a predecessor's analysis that a request shows."),
@@ -40,7 +40,7 @@ export const concurrencySetting = z
   .min(1)
   .max(10_000)
   .default(paperConcurrency)
-  .describe('Model calls in flight at once.')
+  .describe('Maximum concurrent model calls.')
 
 export const defaultConcurrency = concurrencySetting.parse(undefined)
 
@@ -57,33 +57,31 @@ export const executionSettings = z.strictObject({
     .number()
     .positive()
     .default(120)
-    .describe('Seconds for one use of a tool, waiting for a sandbox included.'),
+    .describe('Seconds for one use of a tool, including waiting for a sandbox.'),
   executionSeconds: z
     .number()
     .positive()
     .optional()
-    .describe('Seconds for a whole execution, waiting for the call limit included; no limit by default.'),
+    .describe('Seconds for a whole execution, including waiting for the call limit. No limit by default.'),
   requestsPerMinute: z
     .number()
     .positive()
     .optional()
     .describe(
-      "The provider's limit on requests, kept by waiting; by default there is none until it refuses.",
+      "The provider's limit on requests per minute; calls wait for it. No limit by default, until the provider refuses.",
     ),
   tokensPerMinute: z
     .number()
     .positive()
     .optional()
-    .describe("The provider's limit on tokens, input and output, kept by waiting."),
+    .describe("The provider's limit on input and output tokens per minute; calls wait for it."),
   traceContent: z.boolean().default(true).describe('Keep requests and replies in the trace.'),
   telemetryContent: z.boolean().default(false).describe('Put requests and replies into OpenTelemetry spans.'),
   repeatStarterCode: z
     .boolean()
     .default(false)
-    .describe('Show starter code also where it is the question itself, as earlier versions did.'),
-  prices: priceTableSchema
-    .default({})
-    .describe('Prices by provider/model; they override the published ones.'),
+    .describe('Show starter code even if it is the question itself, as earlier versions did.'),
+  prices: priceTableSchema.default({}).describe('Prices by provider/model, overriding the published ones.'),
 })
 
 export type ExecutionSettings = z.output<typeof executionSettings>

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-/** A setting as its schema declares it. Flags, `--set` and the tables in docs/settings.md are made from these. */
+/** A setting as declared by its schema. Flags, `--set` and the tables in docs/settings.md are generated from these. */
 export interface Setting {
   /** Its path in the schema: `rewards.beta`. */
   readonly key: string
   readonly type: 'whole' | 'number' | 'switch' | 'choice'
-  /** A sentence. */
+  /** One sentence. */
   readonly description: string
   readonly default?: number | boolean | string
   /** For a choice. */
   readonly choices: readonly string[]
-  /** For numbers; the value of `above` itself is excluded. */
+  /** For numbers; `above` is exclusive. */
   readonly bounds: { readonly least?: number; readonly above?: number; readonly most?: number }
 }
 
-/** The part of JSON Schema that settings need. */
+/** The part of JSON Schema that settings use. */
 interface Described {
   readonly type?: string
   readonly description?: string
@@ -33,7 +33,7 @@ const types: Readonly<Record<string, Setting['type']>> = {
   string: 'choice',
 }
 
-/** All settings of a schema, those of nested objects with dots in their keys. */
+/** All settings of a schema; keys of nested objects are joined with dots. */
 export function settingsOf(schema: z.ZodType): Setting[] {
   return leaves(z.toJSONSchema(schema, { io: 'input' }) as Described, '')
 }
@@ -44,9 +44,9 @@ function leaves(described: Described, key: string): Setting[] {
     return Object.entries(properties).flatMap(([name, field]) =>
       leaves(field, key === '' ? name : `${key}.${name}`),
     )
-  // Tables, such as prices, are not set with one value.
+  // Tables, such as prices, cannot be set with a single value.
   if (types[type] === undefined) return []
-  // Zod writes the largest safe integer where there is no upper bound.
+  // Zod writes the largest safe integer if there is no upper bound.
   const most = described.maximum === Number.MAX_SAFE_INTEGER ? undefined : described.maximum
   return [
     {
@@ -60,7 +60,7 @@ function leaves(described: Described, key: string): Setting[] {
   ]
 }
 
-/** What a setting may be: `from 1 to 64`, `above 0`, `mixed or all-atomic`. */
+/** The allowed values in words: `from 1 to 64`, `above 0`, `mixed or all-atomic`. */
 export function allowedText({ type, choices, bounds }: Pick<Setting, 'type' | 'choices' | 'bounds'>): string {
   if (type === 'switch') return 'true or false'
   if (type === 'choice') return choices.join(' or ')

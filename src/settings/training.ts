@@ -6,21 +6,17 @@ import { rewardSettingsSchema } from './rewards.ts'
 const whole = (least: number, most: number, usual: number) => z.int().min(least).max(most).default(usual)
 const above0 = z.number().positive()
 
-/** How a policy is trained, each setting with the paper's value as its default. */
+/** How a policy is trained. Every default is the paper's value. */
 export const trainingSettings = z.strictObject({
   method: z
     .enum(['paper', 'values'])
     .default('paper')
     .describe(
-      'How it learns: the paper’s Procedure A1, or by values, our own: from every evaluation, per question.',
+      'How it learns: `paper` is Procedure A1; `values`, our own method, learns from every evaluation, per question.',
     ),
   seed: z.int().nonnegative().default(42).describe('Seed of weights, draws and probes.'),
   passes: whole(1, 1000, 1).describe('Passes over the training questions.'),
-  updates: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('Stop after this many updates; by default all passes are made.'),
+  updates: z.int().min(1).optional().describe('Stop after this many updates. Default: all passes.'),
   trajectories: whole(2, 256, 2).describe('K: graphs built for each question of an update.'),
   probes: whole(0, 256, 4).describe('P: other training questions that each partial graph is run on.'),
   restriction: z
@@ -32,7 +28,7 @@ export const trainingSettings = z.strictObject({
   temperatureStart: above0.default(1.2).describe('Temperature of the first update.'),
   temperatureEnd: above0.default(1).describe('Temperature at the end of the schedule.'),
   temperatureUpdates: whole(0, 1_000_000, 100).describe(
-    'Updates over which the temperature falls; later ones stay at its end. 0 for all updates of the run.',
+    'Updates over which the temperature falls; later updates stay at its end. 0: all updates of the run.',
   ),
   useTemperature: z
     .number()
@@ -40,44 +36,46 @@ export const trainingSettings = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      'Temperature of the policy in use; 0 takes the most probable choices. Draws then depend on what is asked. By default as in the paper: temperatureEnd, and draws by question id.',
+      'Temperature of the policy in use; 0 takes the most probable choices. If set, draws depend on the text of the question. Default, as in the paper: temperatureEnd, with draws by question id.',
     ),
   learningRate: above0.default(paperAdam.learningRate).describe('Learning rate of Adam.'),
   divergenceWeight: z
     .number()
     .min(0)
     .default(0.01)
-    .describe('β_KL: weight of the divergence from the untrained policy.'),
+    .describe('β_KL: weight of the KL divergence from the untrained policy.'),
   entropyWeight: z
     .number()
     .min(0)
     .default(0.001)
-    .describe('β_H: weight of the entropy, which rewards exploring.'),
+    .describe('β_H: weight of the entropy, which rewards exploration.'),
   dropout: z
     .number()
     .min(0)
     .max(0.9)
     .default(paperDropout)
-    .describe('Share of the unit vectors that dropout zeroes in training.'),
+    .describe('Dropout rate of the unit vectors in training.'),
   gain: above0
     .max(100)
     .default(1)
-    .describe('Multiplies the frozen vectors of roles and questions where they enter the policy network.'),
+    .describe(
+      'Factor applied to the frozen vectors of roles and questions where they enter the policy network.',
+    ),
   evaluations: z
     .int()
     .min(1)
     .optional()
-    .describe('By values: graph evaluations to pay for; by default 40 for each training question.'),
+    .describe('Method values: graph evaluations to pay for. Default: 40 per training question.'),
   pointsPer1000Tokens: z
     .number()
     .min(0)
     .default(1)
-    .describe('By values: points of score, of 100, that 1,000 more tokens per question must bring.'),
+    .describe('Method values: points of score (of 100) that 1,000 more tokens per question must gain.'),
   maxTokensOfDirect: above0
     .optional()
-    .describe('By values: no more tokens per question than the model alone takes, times this.'),
+    .describe('Method values: limit on tokens per question, as a multiple of what the model uses alone.'),
   patience: whole(0, 10, 0).describe(
-    'By values: stop exploring once so many rounds brought nothing better; 0 explores to the end.',
+    'Method values: stop exploring after this many rounds without improvement; 0 never stops early.',
   ),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
   maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),
@@ -92,7 +90,7 @@ export const trainingSettings = z.strictObject({
 export type TrainingSettings = z.output<typeof trainingSettings>
 export type GivenTrainingSettings = z.input<typeof trainingSettings>
 
-/** As earlier versions wrote them: without a schedule of its own, the temperature fell over the whole run. */
+/** Also reads settings of earlier versions, where the temperature always fell over the whole run. */
 export const recordedTrainingSettings = z.preprocess(
   (written) => (typeof written === 'object' ? { temperatureUpdates: 0, ...written } : written),
   trainingSettings,
@@ -103,7 +101,7 @@ export function rewardsOf({ finalRewardOnly, rewards }: TrainingSettings): Train
   return finalRewardOnly ? { ...rewards, alpha: 0, beta: 0, gammaR: 0 } : rewards
 }
 
-/** How many updates a finished training on this many questions has. */
+/** Number of updates of a full training on this many questions. */
 export function updatesOf(
   { method, initialisationOnly, passes, updates = Number.POSITIVE_INFINITY }: TrainingSettings,
   questions: number,
@@ -113,21 +111,21 @@ export function updatesOf(
   return Math.min(questions * passes, updates)
 }
 
-/** The updates of a training by values: a look at random graphs, some that explore, and some that confirm the best. */
+/** The rounds of a training by values: a survey of random graphs, exploration, and confirmation of the best. */
 export const valueRounds = { survey: 6, explore: 5, confirm: 2 } as const
 
-/** Evaluations that a training by values pays for. */
+/** Number of evaluations of a training by values. */
 export function evaluationsFor({ evaluations }: TrainingSettings, questions: number): number {
   return evaluations ?? 40 * questions
 }
 
 /** Named groups of settings. */
 export const trainingPresets = {
-  /** What the paper trained with. */
+  /** The paper's settings. */
   paper: {},
   /**
-   * Our own method: what a user should choose. The gain lets the network see which question it is asked; in use it takes the
-   * most probable choices.
+   * Our own method, recommended for users. The gain lets the network tell questions apart; in use, the policy takes
+   * the most probable choices.
    */
   values: {
     method: 'values',

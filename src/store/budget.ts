@@ -6,19 +6,22 @@ import type { BudgetSettings } from '../settings/budget.ts'
 import type { Sums } from './allowance/allowance-store.ts'
 import type { CallJournal, EndedAttempt } from './call-journal.ts'
 
-/** What a run has used, over all its resumes. Tokens and cost are only what the server reported. */
+/** What a run has used, over all resumes. Tokens and cost count only what the server reported. */
 export interface Spent extends TokenUsage {
   /** Calls that were answered. */
   readonly calls: number
   readonly cost: Cost
-  /** Attempts that may have been charged but reported no usage: cut off, given up, or under way at a kill. */
+  /** Attempts that may have been charged without reporting usage: cut off, abandoned, or under way at a kill. */
   readonly unknown: number
-  /** The most that those can have used on top. Events of earlier versions lack it: there it is part of the tokens. */
+  /**
+   * Upper bound on what the unknown attempts used in addition. Missing in events of earlier versions, where it is
+   * part of the tokens.
+   */
   readonly unknownAtMost?: { readonly tokens: number; readonly cost: Cost }
   readonly minutes: number
 }
 
-/** Where spending is kept beyond a process. */
+/** Stores spending beyond the life of a process. */
 export type Journal = Pick<CallJournal, 'earlier' | 'begin' | 'end'>
 
 export type Cap = keyof BudgetSettings
@@ -26,10 +29,10 @@ export type Cap = keyof BudgetSettings
 /** The order in which caps are checked. */
 const capOrder = ['cost', 'tokens', 'calls', 'minutes'] as const
 
-/** For estimating the tokens of a text, on the high side. */
+/** For estimating tokens generously. */
 const charactersPerToken = 3
 
-/** The most that a call can use. */
+/** Upper bound on the usage of a call. */
 export function mostOf({ system, user, decoding }: ChatRequest): TokenUsage {
   return {
     input: Math.ceil((system.length + user.length) / charactersPerToken),
@@ -38,18 +41,18 @@ export function mostOf({ system, user, decoding }: ChatRequest): TokenUsage {
   }
 }
 
-/** What an attempt has used as far as its reply tells; unknown, if it may have been charged but tells nothing. */
+/** What an attempt used according to its reply. Unknown if it may have been charged but reports nothing. */
 export function chargeOf(reply: ChatReply): { readonly used?: TokenUsage; readonly isUnknown: boolean } {
   if (reply.usage !== undefined) return { used: reply.usage, isUnknown: false }
   return { isUnknown: reply.ok || mayHaveBeenCharged(reply) }
 }
 
 /**
- * Caps on a run. The most that a call can use is reserved before it and settled after it. A run ends at a boundary
- * between batches once a cap is reached, so it can pass it by what one batch uses, and reports by how much.
+ * Caps on a run. Before each call its maximum usage is reserved; afterwards the actual usage is settled. A run stops
+ * between batches once a cap is reached, so it can overshoot by one batch, and reports by how much.
  *
- * Attempts that may have been charged but reported no usage count towards a cap with the most that they can have used,
- * since a cap must hold; `spent` lists them separately.
+ * Attempts that may have been charged without reporting usage count with their maximum, since a cap must hold;
+ * `spent` lists them separately.
  */
 export class Budget {
   readonly caps: BudgetSettings
@@ -63,8 +66,8 @@ export class Budget {
   #minutesBefore = 0
 
   /**
-   * With a journal, it starts from what that has recorded, and records there what is spent. `elsewhere` tells what others have
-   * used for the same run, which counts as well.
+   * With a journal, it continues from the recorded spending and records new spending there. `elsewhere` returns what
+   * other processes used for the same run, which counts too.
    */
   constructor(caps: BudgetSettings, price: RunPrice | undefined, journal?: Journal, elsewhere?: () => Sums) {
     this.#elsewhere = elsewhere
@@ -92,7 +95,7 @@ export class Budget {
     }
   }
 
-  /** To be settled with the reply, once. */
+  /** Reserves a call's maximum usage. The returned function must be called once, with the reply. */
   reserve(request: ChatRequest, model?: ModelIdentity): (reply: ChatReply) => void {
     const { isControl } = request
     const price = priceFor(this.price, model)
@@ -114,12 +117,12 @@ export class Budget {
     }
   }
 
-  /** The cap that what is spent has reached, if any. */
+  /** The cap reached so far, if any. */
   reached(): Cap | undefined {
     return capOrder.find((cap) => this.#amount(cap) >= (this.caps[cap] ?? Number.POSITIVE_INFINITY))
   }
 
-  /** Whether nothing new should be started: what is under way may use up the rest. */
+  /** Whether nothing new should start, because calls under way may use up the rest. */
   exhausted(): boolean {
     return capOrder.some(
       (cap) => this.#amount(cap) + this.#underWay(cap) >= (this.caps[cap] ?? Number.POSITIVE_INFINITY),
@@ -143,7 +146,7 @@ export class Budget {
     return this.#reserved[cap] + { ...others, cost: others.money, minutes: 0 }[cap]
   }
 
-  /** With what others have used. */
+  /** Including what other processes used. */
   #all(): { told: Omit<Sums, 'unknown' | 'reserved'>; unknown: Sums['unknown'] } {
     const others = this.#elsewhere?.()
     if (others === undefined) return { told: this.#told, unknown: this.#unknown }
@@ -155,7 +158,7 @@ export class Budget {
     return this.#minutesBefore + (performance.now() - this.#start) / 60_000
   }
 
-  /** For the journal, to a few milliseconds. */
+  /** Rounded for the journal, to a few milliseconds. */
   #minutesNow(): number {
     return Number(this.#minutes().toFixed(4))
   }
@@ -193,7 +196,7 @@ export class Budget {
     this.#unknown.money += this.#inOurMoney(cost, atMost)
   }
 
-  /** What was noted without a price, or in another currency, is priced at what it would cost now. */
+  /** Usage recorded without a price, or in another currency, is priced at today's price. */
   #inOurMoney(cost: Cost, usage: TokenUsage): number {
     return cost !== 'unpriced' && cost.currency === this.price?.currency ? cost.amount : this.#money(usage)
   }
@@ -208,7 +211,7 @@ export class Budget {
   }
 }
 
-/** The sum of two of the same fields. */
+/** Adds two records field by field. */
 function added<Fields extends { readonly [Name in keyof Fields]: number }>(
   one: Fields,
   other: Fields,

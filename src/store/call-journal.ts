@@ -4,21 +4,21 @@ import type { TokenUsage } from '../models/usage.ts'
 import type { Spent } from './budget.ts'
 import { type FileDigest, LineFile, readLines } from './durable-file.ts'
 
-/** How an attempt to call the model ended. It reported what it used, or may have used up to `atMost`, or used nothing. */
+/** How an attempt to call the model ended. It reported its usage, or may have used up to `atMost`, or used nothing. */
 export interface EndedAttempt {
-  /** `lost`: its process was killed meanwhile. */
+  /** `lost`: its process was killed. */
   readonly kind: 'answered' | 'lost' | FailureKind
   readonly used?: TokenUsage
   readonly atMost?: TokenUsage
-  /** Of what it used, or of the most that it can have used. */
+  /** Cost of `used` or `atMost`. */
   readonly cost: Cost
-  /** Nobody waits for its answer to be kept. */
+  /** A control call: its reply is not stored. */
   readonly control?: true
-  /** How long the run had worked by then, over all its resumes. */
+  /** Working time of the run up to then, over all resumes. */
   readonly minutes: number
 }
 
-/** Calls that were not noted one by one: the self-check's, or those that a run made under an earlier version. */
+/** Calls not recorded one by one: those of the self-check, or of a run made by an earlier version. */
 export interface SpentSum {
   readonly sum: Spent
   readonly of: 'self-check' | 'earlier version'
@@ -27,12 +27,12 @@ export interface SpentSum {
 interface BegunAttempt {
   readonly begin: number
   readonly atMost: TokenUsage
-  /** The most that it can cost, if it went to another model than the run's own. */
+  /** Its maximum cost, if it went to a model other than the run's own. */
   readonly cost?: Cost
   readonly minutes: number
 }
 
-/** How many calls had been answered when a process took the run over, and how many of the answers the ledger had. */
+/** Calls answered when a process took over the run, and how many of the replies the ledger had. */
 interface Taken {
   readonly answered: number
   readonly replies: number
@@ -41,21 +41,21 @@ interface Taken {
 type JournalLine = SpentSum | BegunAttempt | ({ readonly end: number } & EndedAttempt) | { taken: Taken }
 
 /**
- * `calls.jsonl`: every attempt to call the model, noted before it is made and again when it has ended. What a run has spent
- * is the sum of these lines, however often it was stopped or killed. A kill loses no line; a power loss may lose those
- * since the last checkpoint.
+ * `calls.jsonl`: every attempt to call the model, recorded before it starts and again when it ends. The sum of these
+ * lines is what a run has spent, however often it was stopped or killed. A kill loses no line; a power loss may lose
+ * those since the last checkpoint.
  */
 export class CallJournal {
-  /** What was spent before this process, in order. */
+  /** Spending before this process, in order. */
   readonly earlier: readonly (SpentSum | EndedAttempt)[]
   readonly path: string
   readonly #file: LineFile
   #taken: Taken = { answered: 0, replies: 0 }
   #answered = 0
   #selfChecked = 0
-  /** Attempts that the last process did not wait for: those that it gave up, and those under way when it was killed. */
+  /** Attempts the last process did not wait for: cancelled, or under way when it was killed. */
   #abandoned = 0
-  /** Control calls that were answered since then. */
+  /** Control calls answered since the run was last taken over. */
   #controls = 0
   #next = 0
 
@@ -73,7 +73,7 @@ export class CallJournal {
         underWay.set(line.begin, line)
         this.#next = line.begin + 1
       } else {
-        // A crash may leave a line twice: an attempt ends once.
+        // A crash may write a line twice; an attempt ends only once.
         if ('end' in line && !underWay.delete(line.end)) continue
         this.#count(line)
         earlier.push(line)
@@ -105,9 +105,9 @@ export class CallJournal {
   }
 
   /**
-   * Takes the run over from the last process and returns how many calls that one has lost: it did not wait for them, or was
-   * killed before their answers were kept. `replies`: those that the ledger has. `updated`: calls until the last update,
-   * which has used up their answers.
+   * Takes over the run from the last process and returns how many calls that process lost: it did not wait for them,
+   * or was killed before their replies were stored. `replies` counts those in the ledger. `updated` counts calls up
+   * to the last update, whose replies are no longer needed.
    */
   take({ replies, updated }: { readonly replies: number; readonly updated: number }): number {
     const { answered, replies: before } = this.#taken
@@ -136,7 +136,7 @@ export class CallJournal {
   }
 }
 
-/** Notes what was spent before there was a journal, so that it counts when the journal is opened. */
+/** Records spending from before the journal existed, so that it counts when the journal is opened. */
 export function noteSpent(path: string, sum: SpentSum): void {
   const file = new LineFile(path)
   file.append(sum)

@@ -116,7 +116,7 @@ describe('writing over an older one', () => {
     writeFileSync(join(folder, 'thesis.txt'), 'years of work')
     const write = () => writeCheckpoint(folder, makeCheckpoint())
     await expect(write).rejects.toThrow(`${folder}`)
-    await expect(write).rejects.toThrow('it holds thesis.txt, which is no part of a checkpoint')
+    await expect(write).rejects.toThrow('it contains thesis.txt, which is not part of a checkpoint')
     expect(readFileSync(join(folder, 'thesis.txt'), 'utf8')).toBe('years of work')
     rmSync(folder, { recursive: true })
     writeFileSync(folder, 'a file')
@@ -259,7 +259,7 @@ describe('what is damaged is refused by name', () => {
     await writeCheckpoint(other, makeCheckpoint(3))
     await writeCheckpoint(folder, makeCheckpoint())
     cpSync(join(other, 'policy.safetensors'), join(folder, 'policy.safetensors'))
-    expect(refused()).toContain('policy.safetensors is damaged: its contents do not have the digest')
+    expect(refused()).toContain('policy.safetensors is damaged: its digest is not the one')
   })
 
   test('the state is of another version, or no JSON', async () => {
@@ -277,7 +277,7 @@ describe('what is damaged is refused by name', () => {
     await writeCheckpoint(folder, makeCheckpoint())
     const path = join(folder, 'state.json')
     writeFileSync(path, readFileSync(path, 'utf8').replace('"update": 17', '"update": 18'))
-    expect(refused()).toContain('its content does not have its digest')
+    expect(refused()).toContain('its digest does not match')
   })
 })
 

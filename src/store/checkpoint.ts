@@ -20,7 +20,7 @@ const size = z.int().positive()
 const json: z.ZodType<JsonObject> = z.record(z.string(), z.json())
 const stateSchema = z.object({
   format: z.literal('magic-checkpoint-v1'),
-  /** Of the policy; absent where an organisation learns in its place. */
+  /** The policy's dimensions; absent if another organisation learns. */
   dimensions: z.object({ semantic: size, hidden: size, maxUnits: size, maxDepth: size }).optional(),
   /** The organisation whose weights these are. */
   organisation: z.string().optional(),
@@ -28,41 +28,41 @@ const stateSchema = z.object({
   library: z.string(),
   /** Fingerprint of the text encoder. */
   encoder: z.string(),
-  /** How the training rounds. To be expected by a resume, which could not go on to the bit with another. */
+  /** How the training rounds. A resume must match it, or results would not be identical. */
   arithmetic: z.enum(arithmetics),
-  /** Of the frozen vectors; absent where it is 1, as in the checkpoints of earlier versions. */
+  /** Gain of the frozen vectors; absent if 1, as in checkpoints of earlier versions. */
   gain: z.number().positive().optional(),
   seed: z.number(),
   /** Updates done. */
   update: z.int().nonnegative(),
   adamStep: z.int().nonnegative().nullable(),
-  /** What the weights rest on, as the trainer states it; not looked into here. Earlier versions have none. */
+  /** What the weights rest on, as stated by the trainer; not interpreted here. Missing in earlier versions. */
   restsOn: json.optional(),
   files: z.record(z.string(), fileDigestSchema),
-  /** SHA-256 of all of the above, as JSON without white space. */
+  /** SHA-256 of everything above, as compact JSON. */
   digest: z.string(),
 })
 type State = z.infer<typeof stateSchema>
 
-/** What a checkpoint must fit: weights mean nothing beside other roles, another encoder or other sizes. */
+/** What a checkpoint must match: weights are meaningless with other roles, another encoder or other sizes. */
 export type CheckpointIdentity = Readonly<
   Pick<State, 'dimensions' | 'organisation' | 'library' | 'encoder' | 'arithmetic' | 'gain'>
 >
 
-/** All that a resume needs of the policy and its optimizer. */
+/** Everything a resume needs of the policy and its optimizer. */
 export interface Checkpoint extends CheckpointIdentity, Readonly<Pick<State, 'seed' | 'update' | 'restsOn'>> {
   readonly parameters: ParameterValues
-  /** Absent where the policy will only be used. */
+  /** Absent if the policy will only be used, not trained. */
   readonly optimizer?: AdamState
 }
 
 /**
  * Writes a checkpoint folder: `policy.safetensors` (weights under their PyTorch names), `optimizer.safetensors`, and
- * `state.json` for the rest. It appears whole under its name or not at all, also after a power loss. Digests and disk take
- * their time outside the event loop; until it has ended, nobody may change the checkpoint's arrays.
+ * `state.json` for the rest. It appears atomically, even after a power loss. Digests and writes run outside the event
+ * loop; until they end, the checkpoint's arrays must not change.
  */
 export async function writeCheckpoint(folder: string, checkpoint: Checkpoint): Promise<void> {
-  // The caller may have calls to send off; putting tens of megabytes in order would keep them waiting.
+  // Lets the caller's pending calls go out first, since serializing tens of megabytes would delay them.
   await new Promise(setImmediate)
   const contents = tensorFiles(checkpoint)
   const files: State['files'] = {}
@@ -97,12 +97,12 @@ function sealedState(checkpoint: Checkpoint, files: State['files']): Uint8Array<
   const identity = { dimensions, organisation, library, encoder, arithmetic, gain }
   const adamStep = optimizer?.step ?? null
   const state = { format: 'magic-checkpoint-v1', ...identity, seed, update, adamStep, restsOn, files }
-  // Parsed, because what could not be read back must not be written.
+  // Parsed, so that nothing unreadable is ever written.
   const sealed = stateSchema.parse({ ...state, digest: digestOf(JSON.stringify(state)).sha256 })
   return new TextEncoder().encode(`${JSON.stringify(sealed, null, 2)}\n`)
 }
 
-/** Reads a checkpoint whole or refuses it, saying what is damaged or what does not fit. */
+/** Reads a checkpoint, or throws an error that says what is damaged or does not match. */
 export function readCheckpoint(folder: string, expected: Partial<CheckpointIdentity> = {}): Checkpoint {
   return inside(folder, (place) => {
     const { format: _, adamStep, files, digest: __, ...state } = readState(place)
@@ -118,12 +118,12 @@ export function readCheckpoint(folder: string, expected: Partial<CheckpointIdent
   })
 }
 
-/** A checkpoint's state, without its weights. */
+/** Reads a checkpoint's state without its weights. */
 export function readCheckpointState(folder: string): Pick<Checkpoint, 'seed' | 'update' | 'restsOn'> {
   return inside(folder, readState)
 }
 
-/** Reads a folder where it is now; errors name the folder. */
+/** Reads from the folder's current location; errors name the folder. */
 function inside<Content>(folder: string, read: (place: string) => Content): Content {
   try {
     return read(currentFolder(folder))
@@ -138,8 +138,7 @@ function readState(place: string): State {
     const content: unknown = JSON.parse(new TextDecoder().decode(bytes))
     const state = stateSchema.parse(content)
     const { digest, ...rest } = content as State
-    if (digestOf(JSON.stringify(rest)).sha256 !== digest)
-      throw new Error('its content does not have its digest')
+    if (digestOf(JSON.stringify(rest)).sha256 !== digest) throw new Error('its digest does not match')
     return state
   } catch (error) {
     const problem = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
@@ -147,7 +146,7 @@ function readState(place: string): State {
   }
 }
 
-/** A folder with anything else in it is somebody's work, not a checkpoint to be replaced. */
+/** A folder with any other file in it is not a checkpoint, and must not be replaced. */
 function assertReplaceable(folder: string): void {
   let names: string[] = []
   try {
@@ -156,7 +155,7 @@ function assertReplaceable(folder: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const foreign = names.find((name) => ![weightsFile, optimizerFile, stateFile].includes(name))
-  if (foreign !== undefined) throw new Error(`it holds ${foreign}, which is no part of a checkpoint`)
+  if (foreign !== undefined) throw new Error(`it contains ${foreign}, which is not part of a checkpoint`)
 }
 
 function assertFits(state: CheckpointIdentity, expected: Partial<CheckpointIdentity>): void {
@@ -185,7 +184,7 @@ function readTensors(place: string, name: string, files: State['files']): Tensor
     throw new Error(`${name} has ${bytes.length} bytes instead of ${record.bytes}: ${how}`)
   }
   if (digestOf(bytes).sha256 !== record.sha256)
-    throw new Error(`${name} is damaged: its contents do not have the digest in ${stateFile}`)
+    throw new Error(`${name} is damaged: its digest is not the one in ${stateFile}`)
   const tensors: Tensors = new Map()
   for (const [tensor, { shape, data }] of parseSafetensors(bytes, join(place, name))) {
     if (!(data instanceof Float32Array)) throw new Error(`${tensor} in ${name} is not of type F32`)
@@ -194,7 +193,7 @@ function readTensors(place: string, name: string, files: State['files']): Tensor
   return tensors
 }
 
-/** A policy's shapes and their order follow from its dimensions; those of an organisation are its own, by name. */
+/** A policy's shapes and their order follow from its dimensions. An organisation has its own, sorted by name. */
 function shapesOf(
   { dimensions }: Pick<CheckpointIdentity, 'dimensions'>,
   parameters: ParameterValues,
@@ -208,7 +207,7 @@ function assertHolds(what: string, tensors: Tensors, shapes: Shapes): void {
   try {
     assertShapes(tensors, shapes)
   } catch (error) {
-    throw new Error(`${what} does not hold this policy. ${(error as Error).message}`)
+    throw new Error(`${what} does not contain this policy. ${(error as Error).message}`)
   }
 }
 
@@ -220,7 +219,7 @@ function readOrRefuse(place: string, name: string): Uint8Array {
   }
 }
 
-/** The moments as tensors named like the weights they belong to. */
+/** The moments as tensors named after their weights. */
 function momentTensors({ first, second }: AdamState, shapes: Shapes) {
   const tensors = new Map<string, StoredTensor>()
   let offset = 0
@@ -266,7 +265,7 @@ export class CheckpointWriteError extends Problem {
   constructor(folder: string, contents: ReadonlyMap<string, Uint8Array>, cause: Error) {
     const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0)
     super(
-      `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. Nothing there is half written.`,
+      `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. No partial checkpoint was left behind.`,
       { cause, exitCode: exitCode.disk },
     )
   }

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../library/json-value.ts'
 
-/** A setting that is not the same everywhere; absent where it is not set at all. */
+/** A setting with different values; undefined where it is not set. */
 export interface DifferingSetting {
   /** Such as `training.rewards.beta`. */
   readonly name: string
-  /** In the order of what was compared. */
+  /** In the order of the compared objects. */
   readonly values: readonly (JsonValue | undefined)[]
 }
 
-/** Which of these settings differ, in the order in which they stand. Lists are compared as a whole. */
+/** The settings that differ, in order. Lists are compared as a whole. */
 export function differingSettings(all: readonly object[]): DifferingSetting[] {
   const flat = all.map((settings) => new Map(flattened(settings as JsonValue, '')))
   const names = new Set(flat.flatMap((settings) => [...settings.keys()]))
@@ -19,7 +19,7 @@ export function differingSettings(all: readonly object[]): DifferingSetting[] {
   })
 }
 
-/** The same of settings as they were and as they are, in words. */
+/** The differences between settings before and now, in words. */
 export function changesBetween(before: object, now: object): string[] {
   return differingSettings([before, now]).map(
     ({ name, values: [was, is] }) => `${name} was ${JSON.stringify(was)} and is ${JSON.stringify(is)}`,

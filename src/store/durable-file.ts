@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { DiskError } from './disk-error.ts'
 
-/** Puts content under a file's name, whole or not at all, also after a power loss. */
+/** Writes a file atomically: whole or not at all, even after a power loss. */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const unfinished = `${path}.unfinished`
   const bytes = Buffer.from(content)
@@ -24,7 +24,7 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
       writeFileSync(unfinished, bytes, { flush: true })
       renameSync(unfinished, path)
     } catch (error) {
-      // The first failure is the one to report.
+      // Report the first failure, not this one.
       try {
         rmSync(unfinished, { force: true })
       } catch {}
@@ -34,7 +34,7 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
   })
 }
 
-/** How long a file was and what it held, as a digest. */
+/** Size and digest of a file's content. */
 export const fileDigestSchema = z.object({ bytes: z.int().nonnegative(), sha256: z.string() })
 
 export type FileDigest = z.output<typeof fileDigestSchema>
@@ -43,14 +43,14 @@ export function digestOf(content: Uint8Array | string): FileDigest {
   return { bytes: Buffer.byteLength(content), sha256: createHash('sha256').update(content).digest('hex') }
 }
 
-/** Lines that are only ever added; what `append` has returned from is on the disk. */
+/** An append-only file of JSON lines. Once `append` returns, the line is on disk. */
 export class LineFile {
   readonly path: string
   readonly #file: number
   readonly #hash: Hash = createHash('sha256')
   #bytes = 0
 
-  /** Cuts off what a killed writer left of a line, and all from the first line on that `isStale`. */
+  /** Cuts off an incomplete last line left by a killed writer, and everything from the first line that `isStale`. */
   constructor(path: string, isStale: (line: unknown) => boolean = () => false) {
     this.path = path
     const isNew = !existsSync(path)
@@ -71,7 +71,7 @@ export class LineFile {
     }
   }
 
-  /** Of all that it holds now. */
+  /** Digest of the whole current content. */
   get digest(): FileDigest {
     return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') }
   }
@@ -81,14 +81,14 @@ export class LineFile {
     this.sync()
   }
 
-  /** Does not wait for the disk: survives a kill, but a power loss only after the next `sync`. */
+  /** Does not wait for the disk: the line survives a kill, but a power loss only after the next `sync`. */
   note(record: unknown): void {
     const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
     onDisk(this.path, bytes.length, () => {
       try {
         writeFileSync(this.#file, bytes)
       } catch (error) {
-        // Half a line in front of the next one would damage both.
+        // Half a line would damage the next one, too.
         ftruncateSync(this.#file, this.#bytes)
         throw error
       }
@@ -110,13 +110,13 @@ export class LineFile {
   }
 }
 
-/** The records of a line file as far as they are whole; a reader may come while the last one is being written, or before the first. */
+/** The complete records of a line file. It may be read while the last one is being written, or before the first. */
 export function readLines(path: string): unknown[] {
   if (!existsSync(path)) return []
   return [...lines(path, readFileSync(path))].map(({ record }) => record)
 }
 
-/** A line without its end is left out, and so is a last one that is no record: a power loss may leave zeros there. */
+/** Skips an unterminated last line, and a last line that is not a record: a power loss may leave zeros there. */
 function* lines(path: string, bytes: Buffer): Generator<{ record: unknown; end: number }> {
   for (let start = 0, line = 1; ; line += 1) {
     const newline = bytes.indexOf(10, start)
@@ -126,7 +126,7 @@ function* lines(path: string, bytes: Buffer): Generator<{ record: unknown; end: 
     if (record === undefined) {
       if (bytes.indexOf(10, end) === -1) return
       throw new Problem(
-        `Line ${line} of ${path} is damaged. Put a copy of the file in its place, or delete the line.`,
+        `Line ${line} of ${path} is damaged. Restore the file from a copy, or delete the line.`,
       )
     }
     yield { record, end }

@@ -6,33 +6,33 @@ import { RunError, type RunFolder } from './run-folder.ts'
 const files = ['evaluation.json', 'records.jsonl', 'report.json']
 const suffix = '.digests.json'
 
-/** Writes down, beside an evaluation's folder, what its files hold. To be done last, after its report is written. */
+/** Writes digests of an evaluation's files next to its folder. Call it last, after the report is written. */
 export function sealEvaluation(folder: string): void {
   const digests = files.map((name) => [name, digestOf(readFileSync(join(folder, name)))] as const)
   writeWhole(`${folder}${suffix}`, `${JSON.stringify(Object.fromEntries(digests), null, 2)}\n`)
 }
 
-/** Lets an evaluation go on that was ended early. One that was changed meanwhile is refused. */
+/** Lets an evaluation that ended early continue. Throws if it was changed meanwhile. */
 export function unsealEvaluation(folder: string): void {
   const seal = `${folder}${suffix}`
   if (!existsSync(seal)) return
   const changes = changesOf(folder)
   if (changes.length > 0)
     throw new RunError(
-      `The evaluation ${folder} cannot go on: ${changes.join('; ')}. Put back what was there, or delete the folder and ${seal} to begin it again.`,
+      `The evaluation ${folder} cannot continue: ${changes.join('; ')}. Restore the files, or delete the folder and ${seal} to start over.`,
     )
   rmSync(seal)
   syncFolder(join(folder, '..'))
 }
 
-/** What is wrong with the evaluations that a run keeps digests of, as sentences. */
+/** Changes to evaluations since their digests were written, as sentences. */
 export function changedEvaluations({ evaluationsFolder }: RunFolder): string[] {
   if (!existsSync(evaluationsFolder)) return []
   const seals = readdirSync(evaluationsFolder).filter((name) => name.endsWith(suffix))
   return seals.toSorted().flatMap((seal) => {
     const folder = join(evaluationsFolder, seal.slice(0, -suffix.length))
     if (existsSync(folder)) return changesOf(folder)
-    return [`evaluation ${basename(folder)} is gone; if that is meant to be, delete ${folder}${suffix}, too`]
+    return [`evaluation ${basename(folder)} is missing; if that is intended, delete ${folder}${suffix} too`]
   })
 }
 
@@ -50,8 +50,8 @@ function changesOf(folder: string): string[] {
   }
   return files.flatMap((name) => {
     const path = join(folder, name)
-    if (!existsSync(path)) return [`${about} ${name} is gone`]
+    if (!existsSync(path)) return [`${about} ${name} is missing`]
     const { sha256 } = digestOf(readFileSync(path))
-    return sha256 === digests[name]?.sha256 ? [] : [`${about} ${name} does not have its digest`]
+    return sha256 === digests[name]?.sha256 ? [] : [`${about} ${name} has changed: its digest does not match`]
   })
 }

@@ -6,30 +6,33 @@ import { packTar, unpackTar } from 'modern-tar'
 import type { JsonObject } from '../library/json-value.ts'
 import { RunError, RunFolder } from './run-folder.ts'
 
-// An export is a run's folder with only what its use needs: record, roles, answer contracts and the weights of one
-// checkpoint. It has neither optimizer, ledger, events nor the ids of questions.
+// An export is a run folder with only what is needed to use it: record, roles, answer contracts and the weights of
+// one checkpoint. It has no optimizer, ledger, events or question ids.
 
 export interface ExportOptions {
-  /** A folder that does not exist yet, or a file that ends in .tgz. */
+  /** A new folder, or a file that ends in .tgz. */
   readonly to: string
   /** The newest checkpoint by default. */
   readonly update?: number
-  /** What the record says about how tasks and model are found; what the run's says by default. */
+  /** How to find tasks and model, for the record. Default: the run's. */
   readonly source?: JsonObject
 }
 
 export interface ExportedRun {
   readonly path: string
-  /** Names and sizes of what is in it. */
+  /** Names and sizes of its files. */
   readonly files: Readonly<Record<string, number>>
   readonly update: number
 }
 
-/** Writes the part of a run that is needed to use its policy. `loadPolicy`, `solve`, `magic ask` and `magic serve` take it for a run. */
+/**
+ * Writes the part of a run that is needed to use its policy. `loadPolicy`, `solve`, `magic ask` and `magic serve`
+ * accept it as a run.
+ */
 export async function exportRun(from: string | RunFolder, options: ExportOptions): Promise<ExportedRun> {
   const run = typeof from === 'string' ? new RunFolder(from) : from
   const path = resolve(options.to)
-  if (existsSync(path)) throw new RunError(`${path} is there already. Choose another place for the export.`)
+  if (existsSync(path)) throw new RunError(`${path} already exists. Choose another place for the export.`)
   const checkpoint = run.readCheckpoint({}, options.update)
   if (checkpoint === undefined)
     throw new RunError(`${run.path} has no checkpoint yet: there is nothing to use.`)
@@ -64,12 +67,12 @@ const partOfExport =
 
 const maxExportBytes = 2 ** 30
 
-/** Whether a path names an export in one file, to be unpacked, and not a folder. */
+/** Whether a path names a packed export rather than a folder. */
 export function isArchivedExport(path: string): boolean {
   return path.endsWith('.tgz')
 }
 
-/** Unpacks an export to where it lasts as long as the process. The archive cannot choose where a file goes. */
+/** Unpacks an export into a folder that is deleted when the process ends. The archive cannot choose where files go. */
 export async function unpackExport(file: string): Promise<RunFolder> {
   const folder = temporaryFolder()
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -77,7 +80,7 @@ export async function unpackExport(file: string): Promise<RunFolder> {
     const bytes = gunzipSync(readFileSync(file), { maxOutputLength: maxExportBytes })
     for (const { header, data } of await unpackTar(bytes, { strict: true })) {
       if (header.type === 'directory') continue
-      if (!partOfExport.test(header.name)) throw new Error(`it holds ${header.name.slice(0, 80)}`)
+      if (!partOfExport.test(header.name)) throw new Error(`it contains ${header.name.slice(0, 80)}`)
       mkdirSync(dirname(join(folder, header.name)), { recursive: true })
       writeFileSync(join(folder, header.name), data ?? '')
     }
@@ -85,7 +88,7 @@ export async function unpackExport(file: string): Promise<RunFolder> {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT') throw error
     throw new RunError(
-      `${file} is no export of a run: ${message}. \`magic export RUN --to ${file}\` makes one.`,
+      `${file} is not an export of a run: ${message}. \`magic export RUN --to ${file}\` makes one.`,
     )
   }
   return new RunFolder(folder)

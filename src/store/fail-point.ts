@@ -1,5 +1,5 @@
-// Named places at which a test can end the process as `kill -9` would: MAGIC_FAIL=after:checkpoint:3 does so when the
-// place is passed for the third time. They serve for what disk calls do not mark.
+// Named places where a test can end the process as `kill -9` would: MAGIC_FAIL=after:checkpoint:3 does so the third
+// time the place is passed. For moments that no disk call marks.
 
 export type FailPoint =
   | 'after:call'

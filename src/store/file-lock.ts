@@ -5,12 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 import { isBusy } from './ledger/sqlite-failure.ts'
 
 const pollMilliseconds = 50
-/** Keeps them from being garbage-collected, which would close them and free the lock. */
+/** Prevents garbage collection, which would close the databases and free their locks. */
 const held = new Set<DatabaseSync>()
 
 /**
- * Runs work that only one process at a time may do; the others wait. Node cannot lock files, but SQLite can: this locks
- * an empty database, and the system releases the lock when its holder dies.
+ * Runs work in one process at a time; others wait. Node cannot lock files, but SQLite can: this locks an empty
+ * database, and the system releases the lock when its holder dies.
  */
 export async function withFileLock<Result>(
   path: string,
@@ -38,7 +38,7 @@ export async function withFileLock<Result>(
   }
 }
 
-/** The folder is read-only, or its file system has no locks. */
+/** The folder is read-only, or its file system does not support locks. */
 export class FileLockError extends Error {
   override name = 'FileLockError'
   constructor(path: string, cause: unknown) {

@@ -8,12 +8,12 @@ import { RunError, type RunFolder } from './run-folder.ts'
 import { hasLedger, ledgerPlace, makeLedger, openPlacedLedger, readPlace, writePlace } from './run-ledger.ts'
 import { RunLock } from './run-lock.ts'
 
-/** Where a run's ledger can be: in its folder, or on the PostgreSQL at an address. */
+/** Where a run's ledger is: in its folder, or on the PostgreSQL at an address. */
 export type LedgerHome = 'sqlite' | PostgresAddress
 
 /**
- * Copies a run's ledger to where it is to be, and lets the run use the copy once it was compared. Cut short, it can be
- * repeated, and the run uses what it had. The original stays, for whoever wants to delete it.
+ * Copies a run's ledger to a new home, compares it, and then switches the run to the copy. If interrupted, it can be
+ * repeated, and the run keeps using the original. The original is not deleted.
  */
 export async function moveLedger(
   folder: RunFolder,
@@ -37,9 +37,9 @@ async function moveAway(
 ): Promise<LedgerDigest> {
   if (existsSync(folder.ledgerPlaceFile))
     throw new RunError(
-      `The ledger of ${basename(folder.path)} is on a PostgreSQL already. To bring it to another one, copy it to sqlite first.`,
+      `The ledger of ${basename(folder.path)} is already on a PostgreSQL. To move it to another one, copy it to sqlite first.`,
     )
-  // Under another name until it is whole.
+  // Under a temporary name until it is complete.
   const unfinished = join(folder.path, 'ledger.copy.json')
   if (!existsSync(unfinished)) writePlace(unfinished, await makeLedger(address, basename(folder.path)))
   await using closing = new AsyncDisposableStack()
@@ -56,7 +56,7 @@ async function moveAway(
 async function moveHere(folder: RunFolder, options: CopyOptions): Promise<LedgerDigest> {
   const place = ledgerPlace(folder)
   if (place === undefined)
-    throw new RunError(`The ledger of ${basename(folder.path)} lies in its folder already.`)
+    throw new RunError(`The ledger of ${basename(folder.path)} is already in its folder.`)
   await using closing = new AsyncDisposableStack()
   const from = await openPlacedLedger(place, true)
   closing.defer(() => from.close())

@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from './durable-file.ts'
 
 /**
- * Puts files under a folder's name, all of them or none, whatever happens in between: a failure, a kill, a power loss.
- * What was there before stays until the new files are safe. One writer per folder; readers ask `currentFolder`.
+ * Replaces a folder's files atomically, even across a failure, a kill or a power loss. The old files stay until the
+ * new ones are safe. One writer per folder; readers use `currentFolder`.
  */
 export async function replaceFolder(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const places = placesOf(folder)
@@ -16,12 +16,12 @@ export async function replaceFolder(folder: string, files: ReadonlyMap<string, U
     mkdirSync(unfinished, { recursive: true })
     for (const [name, bytes] of files) await writeFile(join(unfinished, name), bytes, { flush: true })
     syncFolder(unfinished)
-    // A folder cannot be renamed over one that has files: the old one steps aside first.
+    // A folder cannot be renamed over a non-empty one, so the old one moves aside first.
     renameIfPresent(target, replaced)
     renameSync(unfinished, target)
     syncFolder(dirname(target))
   } finally {
-    // What cannot be tidied up now is left to the next writer: the first failure is the one to report.
+    // What cannot be cleaned up now is left to the next writer: the first failure is the one to report.
     try {
       settle(places)
       rmSync(unfinished, { recursive: true, force: true })
@@ -29,7 +29,7 @@ export async function replaceFolder(folder: string, files: ReadonlyMap<string, U
   }
 }
 
-/** Where a folder's files are: under its name, or aside if a writer ended just between its two renames. */
+/** Where a folder's files are: under its name, or aside if a writer died between its two renames. */
 export function currentFolder(folder: string): string {
   const { target, replaced } = placesOf(folder)
   return !existsSync(target) && existsSync(replaced) ? replaced : folder
@@ -41,7 +41,7 @@ function placesOf(folder: string) {
   return { target, unfinished: aside('unfinished'), replaced: aside('replaced') }
 }
 
-/** Ends what an earlier writer left half done: the old folder gets its name back, or goes if there is a newer one. */
+/** Finishes what an earlier writer left: the old folder gets its name back, or is deleted if there is a newer one. */
 function settle({ target, replaced }: ReturnType<typeof placesOf>): void {
   if (existsSync(target)) rmSync(replaced, { recursive: true, force: true })
   else renameIfPresent(replaced, target)

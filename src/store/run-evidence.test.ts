@@ -54,7 +54,7 @@ function edit(file: string, from: string | RegExp, to: string): void {
 
 describe('a resume', () => {
   test.each<[string, (run: RunFolder) => void, RegExp]>([
-    ['events are gone', ({ eventsFile }) => rmSync(eventsFile), /events.jsonl is gone/],
+    ['events are gone', ({ eventsFile }) => rmSync(eventsFile), /events.jsonl is missing/],
     [
       'the curve was changed',
       ({ eventsFile }) => edit(eventsFile, /"score":[\d.]+/, '"score":0.987'),
@@ -63,25 +63,25 @@ describe('a resume', () => {
     [
       'trajectories are gone',
       ({ trajectoriesFile }) => rmSync(trajectoriesFile),
-      /trajectories.jsonl is gone/,
+      /trajectories.jsonl is missing/,
     ],
-    ['the journal of calls is gone', ({ callsFile }) => rmSync(callsFile), /calls.jsonl is gone/],
+    ['the journal of calls is gone', ({ callsFile }) => rmSync(callsFile), /calls.jsonl is missing/],
     [
       'the membership was changed',
       ({ membershipFile }) => edit(membershipFile, 'shelf-4', 'shelf-9'),
-      /membership.json was changed/,
+      /membership.json has changed/,
     ],
-    ['the ledger is gone', ({ ledgerFile }) => rmSync(ledgerFile), /ledger.sqlite is gone/],
-    ['the library is gone', ({ libraryFile }) => rmSync(libraryFile), /library.yaml is gone/],
+    ['the ledger is gone', ({ ledgerFile }) => rmSync(ledgerFile), /ledger.sqlite is missing/],
+    ['the library is gone', ({ libraryFile }) => rmSync(libraryFile), /library.yaml is missing/],
     [
       'a report was changed',
       ({ evaluationsFolder }) => edit(join(evaluationsFolder, 'test-direct/report.json'), /"n": 2/, '"n": 3'),
-      /evaluation test-direct: report.json does not have its digest/,
+      /evaluation test-direct: report.json has changed: its digest does not match/,
     ],
     [
       'an evaluation is gone',
       ({ evaluationsFolder }) => rmSync(join(evaluationsFolder, 'test-direct'), { recursive: true }),
-      /evaluation test-direct is gone; if that is meant to be, delete .*test-direct.digests.json, too/,
+      /evaluation test-direct is missing; if that is intended, delete .*test-direct.digests.json too/,
     ],
   ])('is refused where %s, asks nothing and leaves all as it is', async (_, change, reason) => {
     const run = copyOfHalf()
@@ -91,7 +91,7 @@ describe('a resume', () => {
     const resumed = trainTiny(run.path, { model })
     await expect(resumed).rejects.toThrow(RunError)
     await expect(resumed).rejects.toThrow(reason)
-    await expect(resumed).rejects.toThrow(/Put back what was there/)
+    await expect(resumed).rejects.toThrow(/Restore them\./)
     expect(model.calls).toBe(0)
     expect(contentsOf(run.path)).toEqual(before)
   })
@@ -117,7 +117,7 @@ describe('a resume', () => {
     const run = copyOfHalf()
     const lines = readFileSync(run.eventsFile, 'utf8').split('\n')
     writeFileSync(run.eventsFile, `${lines[0]}\n`)
-    await expect(trainTiny(run.path)).rejects.toThrow(/resume with --from-update 1, which all of it fits/)
+    await expect(trainTiny(run.path)).rejects.toThrow(/resume with --from-update 1, which matches all files/)
     await trainTiny(run.path, { fromUpdate: 1 })
     expect(learned(run.path)).toEqual(learned(reference))
   })
@@ -125,7 +125,7 @@ describe('a resume', () => {
   test('makes all updates again from the ledger once the checkpoints are deleted, as is offered', async () => {
     const run = copyOfHalf()
     for (const file of [run.eventsFile, run.trajectoriesFile, run.membershipFile, run.callsFile]) rmSync(file)
-    await expect(trainTiny(run.path)).rejects.toThrow(/delete .*\/checkpoints: then a resume makes every/)
+    await expect(trainTiny(run.path)).rejects.toThrow(/delete .*\/checkpoints: a resume then repeats every/)
     rmSync(join(run.path, 'checkpoints'), { recursive: true })
     const model = modelAround((request, signal) => tinyModel.ask(request, signal))
     const { spent } = await trainTiny(run.path, { model })
@@ -170,7 +170,9 @@ test('an evaluation that was ended early does not go on from records that were c
   const records = join(folder!, 'records.jsonl')
   const text = readFileSync(records, 'utf8')
   edit(records, /"durationMs":/, '"durationMs":9')
-  await expect(start({})).rejects.toThrow(/cannot go on: .*records.jsonl does not have its digest/)
+  await expect(start({})).rejects.toThrow(
+    /cannot continue: .*records.jsonl has changed: its digest does not match/,
+  )
   writeFileSync(records, text)
   expect(await start({})).toMatchObject({ complete: true, n: 16 })
 })

@@ -8,13 +8,16 @@ import { changedEvaluations } from './evaluation-digests.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
 import { hasLedger } from './run-ledger.ts'
 
-/** What a checkpoint's weights rest on: the settings as they were, and digests of the run's files as they were then. */
+/** What a checkpoint's weights rest on: the settings, and digests of the run's files at that time. */
 const evidenceSchema = z.object({
   settings: z.record(z.string(), z.json()),
   files: z.record(z.string(), fileDigestSchema),
 })
 
-/** Gives a checkpoint's evidence. Files that are written once are digested now, so that later changes to them show. */
+/**
+ * Returns a function for a checkpoint's evidence. Files that are written once are digested now, so that later changes
+ * show.
+ */
 export function evidenceOf(
   folder: RunFolder,
   growing: readonly { readonly path: string; readonly digest: FileDigest }[],
@@ -32,7 +35,7 @@ export function evidenceOf(
   }
 }
 
-/** What was changed after a checkpoint was written, as sentences; undefined where the checkpoint is of an earlier version. */
+/** What changed after a checkpoint was written, as sentences. Undefined for checkpoints of earlier versions. */
 export function changedSince(folder: RunFolder, update: number): string[] | undefined {
   const { restsOn, seed } = folder.readCheckpointState(update)
   if (restsOn === undefined) {
@@ -48,11 +51,11 @@ export function changedSince(folder: RunFolder, update: number): string[] | unde
     ...changesBetween(settings, folder.readSettings()).map((line) => `run.json: ${line}`),
     ...paths.flatMap((path) => fileChange(path, files[basename(path)], mayHaveGrown.includes(path))),
     ...(existsSync(earlierLooksFile) && files[earlier] === undefined ? [`${earlier} was not there`] : []),
-    ...(update > 0 && !hasLedger(folder) ? ['ledger.sqlite is gone'] : []),
+    ...(update > 0 && !hasLedger(folder) ? ['ledger.sqlite is missing'] : []),
   ]
 }
 
-/** Refuses to go on from a checkpoint if what it rests on, or an evaluation of the run, is not what it was. */
+/** Throws if the files behind a checkpoint, or an evaluation of the run, have changed. */
 export function assertUnchanged(folder: RunFolder, update: number): void {
   const changes = [...(changedSince(folder, update) ?? []), ...changedEvaluations(folder)]
   if (changes.length === 0) return
@@ -61,14 +64,14 @@ export function assertUnchanged(folder: RunFolder, update: number): void {
     .findLast((other) => other < update && changedSince(folder, other)?.length === 0)
   const earlier =
     fits === undefined
-      ? `Without a copy, delete ${folder.path}/checkpoints: then a resume makes every update again, and asks only for answers that the ledger does not have.`
-      : `Or resume with --from-update ${fits}, which all of it fits.`
+      ? `Without a copy, delete ${folder.path}/checkpoints: a resume then repeats every update, and only makes calls whose replies are not in the ledger.`
+      : `Or resume with --from-update ${fits}, which matches all files.`
   throw new RunError(
-    `The run ${folder.path} cannot be resumed: since update ${update} something was changed by another hand:\n${changes.map((line) => `  ${line}`).join('\n')}\nPut back what was there. ${earlier} Nothing was touched.`,
+    `The run ${folder.path} cannot be resumed, because files have changed since update ${update}:\n${changes.map((line) => `  ${line}`).join('\n')}\nRestore them. ${earlier} Nothing was modified.`,
   )
 }
 
-/** Lines of events that no checkpoint vouches for: an update may be written down just before a kill, but not more. */
+/** Event lines beyond what checkpoints cover: a kill may leave one extra update, but not more. */
 export function surplusEvents(folder: RunFolder, updates: number): number {
   if (!existsSync(folder.eventsFile)) return 0
   const newest = folder.checkpoints().at(-1) ?? 0
@@ -79,12 +82,12 @@ export function surplusEvents(folder: RunFolder, updates: number): number {
 function fileChange(path: string, then: FileDigest | undefined, mayHaveGrown: boolean): string[] {
   if (then === undefined) return []
   const name = basename(path)
-  if (!existsSync(path)) return then.bytes === 0 ? [] : [`${name} is gone`]
+  if (!existsSync(path)) return then.bytes === 0 ? [] : [`${name} is missing`]
   const content = readFileSync(path)
   if (content.length < then.bytes)
     return [`${name} is shorter than it was: ${content.length} bytes instead of ${then.bytes}`]
   const same = digestOf(content.subarray(0, then.bytes)).sha256 === then.sha256
   return same && (mayHaveGrown || content.length === then.bytes)
     ? []
-    : [`${name} was changed: it does not have its digest`]
+    : [`${name} has changed: its digest does not match`]
 }

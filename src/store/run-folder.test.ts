@@ -46,7 +46,7 @@ describe('names', () => {
 
   test.each(hostile)('%j is none', (name) => {
     expect(() => findRun(name, runs)).toThrow(RunError)
-    expect(() => findRun(name, runs)).toThrow(/is no name of a run: 1 to 64 lower-case letters/)
+    expect(() => findRun(name, runs)).toThrow(/is not a valid run name: use 1 to 64 lower-case letters/)
   })
 
   test.each(['a', '0', 'gsm8k-42', 'a.b_c-d', 'x'.repeat(64), 'constructor'])('%j is one', (name) => {
@@ -61,7 +61,7 @@ describe('names', () => {
     symlinkSync(join(work, 'not-there-yet'), join(runs, 'link-dangling'))
     symlinkSync(trained, join(runs, 'link-in'))
     for (const name of ['link-out', 'link-root', 'link-dangling'])
-      expect(() => findRun(name, runs)).toThrow(/leads out of the runs folder/)
+      expect(() => findRun(name, runs)).toThrow(/leads outside the runs folder/)
     expect(findRun('link-in', runs).exists).toBe(true)
   })
 
@@ -162,7 +162,7 @@ describe('checkpoints', () => {
     const run = new RunFolder(path)
     rmSync(run.checkpointPath(2), { recursive: true })
     truncateSync(join(run.checkpointPath(3), 'policy.safetensors'), 8)
-    expect(() => run.readCheckpoint({})).toThrow(/There is no earlier one: delete it to begin again/)
+    expect(() => run.readCheckpoint({})).toThrow(/There is no earlier one: delete it to start over/)
   })
 
   test('what a kill left while one was being put in place or taken away is told apart', () => {

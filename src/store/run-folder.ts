@@ -31,26 +31,26 @@ import { runToolsSchema } from './run-tools.ts'
 const json = z.record(z.string(), z.json())
 const digest = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** `run.json`: all that decides a run's numbers, as it was resolved when the run began. */
+/** `run.json`: everything that decides a run's numbers, as resolved when the run began. */
 const runRecordSchema = z.object({
   format: z.literal('magic-run-1'),
   name: z.string(),
   createdAt: z.string(),
-  /** Of this software. */
+  /** Version of this software. */
   version: z.string(),
-  /** How the command line finds tasks and model again; a run that was started from code has none. */
+  /** How the command line finds tasks and model again; missing if the run was started from code. */
   source: json.optional(),
   tasks: z.object({
     name: z.string(),
     title: z.string(),
     metric: z.string(),
-    /** What a language model that judges answers is told. */
+    /** The instructions of a model that judges answers. */
     judge: z.string().optional(),
     splits: z.record(z.string(), z.object({ tasks: z.int(), version: digest })),
   }),
   library: digest,
   profile: z.object({ id: z.string(), roles: z.array(z.string()), tools: z.array(z.string()) }),
-  /** Of the profile's, those that there were; runs of earlier versions do not tell. */
+  /** The profile's tools that were available; missing in runs of earlier versions. */
   tools: runToolsSchema.optional(),
   encoder: z.object({ name: z.string(), fingerprint: z.string() }),
   model: z.object({ provider: z.string(), model: z.string(), options: json }),
@@ -58,21 +58,21 @@ const runRecordSchema = z.object({
   executors: z.record(z.string(), digest),
   execution: json,
   training: recordedTrainingSettings,
-  /** What learns in the policy's place; absent where the policy does. */
+  /** The organisation that learns; absent if the policy does. */
   organisation: z.object({ name: z.string(), options: json }).optional(),
   budget: budgetSettings,
   concurrency: z.int().positive(),
   arithmetic: z.enum(['fused', 'separate']),
-  /** Updates that the run has when it is finished. */
+  /** Number of updates of the finished run. */
   updates: z.int().nonnegative(),
 })
 
-/** `membership.json`, as far as anybody here needs it: the ids of every split, in order. */
+/** The part of `membership.json` we need: the ids of every split, in order. */
 const membershipSchema = z.object({ splits: z.record(z.string(), z.array(z.string())) })
 
 const contractsSchema: z.ZodType<Record<string, JsonObject>> = z.record(z.string(), json)
 
-/** What a run's folder keeps of its task set. */
+/** What a run's folder stores about its task set. */
 interface RunTasks {
   readonly membership: unknown
   readonly library: Library
@@ -83,7 +83,7 @@ export type Membership = z.output<typeof membershipSchema>
 
 export type RunRecord = z.output<typeof runRecordSchema>
 
-/** What a resume may change in `run.json`: it has no part in the weights. All else is written once. */
+/** Fields of `run.json` that a resume may change, since they do not affect the weights. The rest is written once. */
 const changeable = ['name', 'createdAt', 'version', 'source', 'budget', 'concurrency', 'execution'] as const
 
 /** The part of a record that decides a run's numbers. */
@@ -98,26 +98,26 @@ export function decidingPart<Content extends object>(
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
 const keptCheckpoints = 2
 
-/** The folder of one run and the names of what lies in it. */
+/** The folder of one run and its file names. */
 export class RunFolder {
   readonly path: string
   readonly recordFile: string
   readonly eventsFile: string
   readonly trajectoriesFile: string
-  /** What a run knew of earlier ones when it began; most have none. */
+  /** Evaluations taken from earlier runs at the start; most runs have none. */
   readonly earlierLooksFile: string
   readonly ledgerFile: string
-  /** Where the ledger is on a PostgreSQL: which one of that it is. */
+  /** If the ledger is on a PostgreSQL: its name there. */
   readonly ledgerPlaceFile: string
   readonly callsFile: string
-  /** What earlier versions had in the place of `callsFile`. */
+  /** Used by earlier versions instead of `callsFile`. */
   readonly earlierCallsFile: string
   readonly membershipFile: string
   readonly libraryFile: string
-  /** The forms of answers, as data; runs of earlier versions have none. */
+  /** The answer contracts as data; missing in runs of earlier versions. */
   readonly contractsFile: string
   readonly evaluationsFolder: string
-  /** What searches for a fixed graph have called. */
+  /** Journals of calls made by searches for a fixed graph. */
   readonly searchesFolder: string
   readonly #checkpointsFolder: string
 
@@ -143,7 +143,7 @@ export class RunFolder {
     return existsSync(this.recordFile)
   }
 
-  /** Makes the folder with its record; what a run killed at its very start has left is taken over. */
+  /** Creates the folder with its record, reusing what a run killed at its very start left. */
   create(record: RunRecord, tasks: RunTasks): void {
     mkdirSync(this.#checkpointsFolder, { recursive: true })
     this.writeTasks(tasks)
@@ -157,7 +157,7 @@ export class RunFolder {
     writeWhole(this.contractsFile, `${JSON.stringify(contracts, null, 2)}\n`)
   }
 
-  /** Takes over what a resume may change. */
+  /** Updates the fields that a resume may change. */
   updateRecord(now: RunRecord): void {
     const fields = changeable.filter((field) => field !== 'createdAt' && now[field] !== undefined)
     const changes = Object.fromEntries(fields.map((field) => [field, now[field]]))
@@ -168,7 +168,7 @@ export class RunFolder {
     return this.#read(this.recordFile, runRecordSchema)
   }
 
-  /** All that decides the run's numbers, as it was written; a later version may read defaults into it. */
+  /** Everything that decides the run's numbers, as written; `readRecord` may fill in defaults. */
   readSettings(): JsonObject {
     return decidingPart(this.#read(this.recordFile, json))
   }
@@ -177,23 +177,21 @@ export class RunFolder {
     return this.#read(this.membershipFile, membershipSchema)
   }
 
-  /** Descriptions of the answer contracts by name; nothing where an earlier version began the run. */
+  /** Descriptions of the answer contracts by name. Undefined for runs of earlier versions. */
   readContracts(): Readonly<Record<string, JsonObject>> | undefined {
     return existsSync(this.contractsFile) ? this.#read(this.contractsFile, contractsSchema) : undefined
   }
 
-  /** The roles that the run was trained with, as they were then; so a policy can be used without its task set. */
+  /** The roles the run was trained with, so that a policy can be used without its task set. */
   readLibrary({ library: expected, profile }: Pick<RunRecord, 'library' | 'profile'>): Library {
     const library = loadLibrary(this.libraryFile, { tools: profile.tools })
     if (library.fingerprint === expected) return library
-    throw new RunError(
-      `${this.libraryFile} was changed after the run had begun: its policy does not fit it any more.`,
-    )
+    throw new RunError(`${this.libraryFile} was changed after the run began, so its policy no longer fits.`)
   }
 
   /**
-   * Keeps the newest checkpoints, and those of the updates in `kept`. The one before the last is there for when the last is
-   * damaged.
+   * Keeps the newest two checkpoints and those of the updates in `kept`. The second newest is a fallback if the
+   * newest is damaged.
    */
   async writeCheckpoint(checkpoint: Checkpoint, kept: ReadonlySet<number> = new Set()): Promise<void> {
     await writeCheckpoint(this.#checkpointFolder(checkpoint.update), checkpoint)
@@ -204,12 +202,12 @@ export class RunFolder {
     )
   }
 
-  /** For a run that goes on from an earlier one: what it goes on to is made again. */
+  /** Removes the checkpoints after the one a run resumes from; they will be made again. */
   removeCheckpointsAfter(update: number): void {
     this.#remove(this.checkpoints().filter((other) => other > update))
   }
 
-  /** The updates of which there are checkpoints, in order. */
+  /** The updates that have checkpoints, in order. */
   checkpoints(): number[] {
     if (!existsSync(this.#checkpointsFolder)) return []
     const updates = readdirSync(this.#checkpointsFolder)
@@ -218,7 +216,7 @@ export class RunFolder {
     return [...new Set(updates)].sort((a, b) => a - b)
   }
 
-  /** The newest checkpoint, or an older one on demand. One that is damaged is refused, and the one before it offered. */
+  /** The newest checkpoint, or the given one. The error for a damaged checkpoint names the one before it. */
   readCheckpoint(
     expected: Partial<CheckpointIdentity>,
     update = this.checkpoints().at(-1),
@@ -227,7 +225,7 @@ export class RunFolder {
     return this.#offeringEarlier(update, () => readCheckpoint(this.#checkpointFolder(update), expected))
   }
 
-  /** A checkpoint's side file, without its weights. */
+  /** A checkpoint's state, without its weights. */
   readCheckpointState(update: number): ReturnType<typeof readCheckpointState> {
     return this.#offeringEarlier(update, () => readCheckpointState(this.#checkpointFolder(update)))
   }
@@ -243,13 +241,13 @@ export class RunFolder {
       const before = this.checkpoints().findLast((other) => other < update)
       const remedy =
         before === undefined
-          ? 'There is no earlier one: delete it to begin again; what was paid for stays in the ledger.'
+          ? 'There is no earlier one: delete it to start over; what was paid for stays in the ledger.'
           : `There is one of update ${before}: resume with --from-update ${before}; what was paid for stays in the ledger.`
       throw new RunError(`${(error as Error).message} ${remedy}`, { cause: error })
     }
   }
 
-  /** Renames first, so that readers never see half of one; what a kill leaves behind is removed the next time. */
+  /** Renames first, so that readers never see half a checkpoint. Leftovers of a kill are removed next time. */
   #remove(updates: readonly number[]): void {
     const folder = this.#checkpointsFolder
     try {
@@ -266,7 +264,7 @@ export class RunFolder {
   }
 
   #writeRecord(record: unknown): void {
-    // Looked at, because what could not be read back must not be written.
+    // Validated, so that nothing unreadable is ever written.
     runRecordSchema.parse(record)
     writeWhole(this.recordFile, `${JSON.stringify(record, null, 2)}\n`)
   }
@@ -279,7 +277,7 @@ export class RunFolder {
       const { code, message } = error as NodeJS.ErrnoException
       if (code === 'ENOENT' && !this.exists)
         throw new RunError(`${this.path} is not a run: it has no run.json.`)
-      throw new RunError(`${path} cannot be read (${code ?? message}). Put a copy of it in its place.`)
+      throw new RunError(`${path} cannot be read (${code ?? message}). Restore it from a copy.`)
     }
     const parsed = schema.safeParse(content)
     if (parsed.success) return parsed.data
@@ -295,24 +293,24 @@ function folderName(update: number): string {
   return `update-${String(update).padStart(6, '0')}`
 }
 
-/** `MAGIC_RUNS_DIR`, else `runs` beside the work at hand. */
+/** `MAGIC_RUNS_DIR`, else `runs` in the current folder. */
 export function defaultRunsFolder(environment: NodeJS.ProcessEnv = process.env): string {
   return environment['MAGIC_RUNS_DIR'] || 'runs'
 }
 
-/** The folder of a run by its name, or by a path to it. A name never leads out of the runs folder, not even by a link. */
+/** Finds a run by name or path. A name never leads out of the runs folder, not even through a link. */
 export function findRun(name: string, runs: string = defaultRunsFolder()): RunFolder {
   if (name.includes('/') || isAbsolute(name)) return new RunFolder(name)
   assertRunName(name)
   const path = join(runs, name)
   if (leadsOut(path, runs))
-    throw new RunError(`${path} leads out of the runs folder. Name the run by its path.`)
+    throw new RunError(`${path} leads outside the runs folder. Give the run's path instead.`)
   return new RunFolder(path)
 }
 
 function leadsOut(path: string, runs: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
-  // A link to nowhere yet: something may be put there later.
+  // A dangling link: something may be put there later.
   if (!existsSync(path)) return true
   const inside = relative(realpathSync(runs), realpathSync(path))
   return inside.startsWith('..') || isAbsolute(inside)
@@ -321,13 +319,13 @@ function leadsOut(path: string, runs: string): boolean {
 export function assertRunName(name: string): void {
   if (!namePattern.test(name) || name.includes('..'))
     throw new RunError(
-      `'${name.slice(0, 80)}' is no name of a run: 1 to 64 lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit.`,
+      `'${name.slice(0, 80)}' is not a valid run name: use 1 to 64 lower-case letters, digits, '.', '_' and '-', starting with a letter or digit.`,
     )
 }
 
-/** Something about a run that a person can mend; the message says how. */
+/** A problem with a run that the user can fix; the message says how. */
 export class RunError extends Problem {
-  /** The exit code is the cause's, if it has one: why a run ended says more than that it ended. */
+  /** Takes the cause's exit code, if it has one, because it is more specific. */
   constructor(message: string, { cause }: ErrorOptions = {}) {
     super(message, { cause, exitCode: cause instanceof Problem ? cause.exitCode : undefined })
   }

@@ -10,15 +10,15 @@ import { givenAddress, type PostgresAddress } from './postgres/address.ts'
 import { Database } from './postgres/database.ts'
 import { RunError, type RunFolder } from './run-folder.ts'
 
-// A run's ledger lies in its folder, or on a PostgreSQL. Then `ledger.json` says which one of that it is; where the PostgreSQL is,
-// and how to get in, only the environment says, so that a folder can be shown to anybody.
+// A run's ledger is in its folder or on a PostgreSQL. In the latter case `ledger.json` has the ledger's name there.
+// Address and credentials come only from the environment, so a folder can be shared safely.
 
 const placeSchema = z.object({ format: z.literal('magic-ledger-1'), postgres: z.uuid() })
 
-/** Somebody looks at it and waits; who writes has more to lose. */
+/** Readers wait less long than writers, since somebody is watching. */
 const readersPatienceMs = 10_000
 
-/** A run's ledger there: the name that `ledger.json` has for it. */
+/** A ledger on a PostgreSQL, by the name in `ledger.json`. */
 export interface LedgerPlace {
   readonly address: PostgresAddress
   readonly name: string
@@ -26,7 +26,7 @@ export interface LedgerPlace {
 
 export interface RunLedgerOptions {
   readonly readOnly?: boolean
-  /** `MAGIC_LEDGER` by default. */
+  /** Default: `MAGIC_LEDGER`. */
   readonly address?: PostgresAddress
 }
 
@@ -34,7 +34,7 @@ export function hasLedger({ ledgerFile, ledgerPlaceFile }: RunFolder): boolean {
   return existsSync(ledgerPlaceFile) || existsSync(ledgerFile)
 }
 
-/** Opens a run's ledger where it is; one in the folder is made if it is not there. */
+/** Opens a run's ledger. One in the folder is created if missing. */
 export async function openRunLedger(folder: RunFolder, options: RunLedgerOptions = {}): Promise<Ledger> {
   const { readOnly } = options
   const place = ledgerPlace(folder, options.address)
@@ -52,7 +52,7 @@ export async function openPlacedLedger({ address, name }: LedgerPlace, readOnly 
   }
 }
 
-/** Where a run's ledger is if not in its folder. */
+/** The place of a run's ledger on a PostgreSQL; undefined if it is in the run's folder. */
 export function ledgerPlace(
   { path, ledgerPlaceFile }: RunFolder,
   address: PostgresAddress | undefined = givenAddress(),
@@ -65,7 +65,7 @@ export function ledgerPlace(
   )
 }
 
-/** Decides where a new run's ledger is: on a PostgreSQL where an address is given. What a run killed at its start left stays. */
+/** Places a new run's ledger on PostgreSQL if an address is given. Reuses what a run killed at its start left. */
 export async function placeLedger(folder: RunFolder, address: PostgresAddress | undefined): Promise<void> {
   const { ledgerPlaceFile } = folder
   if (address === undefined) rmSync(ledgerPlaceFile, { force: true })
@@ -75,7 +75,7 @@ export async function placeLedger(folder: RunFolder, address: PostgresAddress | 
   }
 }
 
-/** Makes an empty ledger on a PostgreSQL and gives its name. */
+/** Creates an empty ledger on a PostgreSQL and returns its name. */
 export async function makeLedger(address: PostgresAddress, title: string): Promise<string> {
   const name = randomUUID()
   const database = await Database.open(address)
@@ -95,7 +95,7 @@ export function readPlace(file: string): string {
   try {
     return placeSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).postgres
   } catch (error) {
-    throw new RunError(`${file} is damaged or of another version. Put a copy of it in its place.`, {
+    throw new RunError(`${file} is damaged or of another version. Restore it from a copy.`, {
       cause: error,
     })
   }

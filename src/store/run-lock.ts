@@ -15,28 +15,29 @@ interface LockHolder {
 }
 
 export class RunLockedError extends Problem {
-  /** Absent if it could not be read within the time. */
+  /** Undefined if it could not be read in time. */
   readonly holder: LockHolder | undefined
 
   constructor(folder: string, holder: LockHolder | undefined) {
     const who = holder && `process ${holder.pid} on ${holder.host} since ${holder.since}`
     super(
-      `The run ${folder} is being written by ${who ?? 'another process'}. Wait for it or end it, or choose another run folder.`,
+      `The run ${folder} is in use by ${who ?? 'another process'}. Wait for it, stop it, or choose another run folder.`,
       { exitCode: exitCode.failed },
     )
     this.holder = holder
   }
 }
 
-/** Keeps held databases from being garbage-collected, which would close them and free the lock. */
+/** Prevents garbage collection, which would close the databases and free their locks. */
 const held = new Set<DatabaseSync>()
 
-/** How long a second writer waits for the first one's name before it is refused. */
+/** How long a second writer tries before it is refused. */
 const patienceMs = 400
 
 /**
- * One writer per run folder. The lock is an open transaction on `lock.sqlite`: the system frees it however its process ends,
- * so none is ever stale. Nothing else may open that file in a process that holds it: closing it there would free the lock.
+ * One writer per run folder. The lock is an open transaction on `lock.sqlite`: the system frees it however its
+ * process ends, so it is never stale. A process that holds it must not open the file elsewhere: closing it there
+ * would free the lock.
  */
 export class RunLock {
   readonly #database: DatabaseSync
@@ -46,7 +47,7 @@ export class RunLock {
     held.add(database)
   }
 
-  /** Rejects with `RunLockedError` within a second if another writer is at work. */
+  /** Rejects with `RunLockedError` within a second if there is another writer. */
   static async acquire(folder: string): Promise<RunLock> {
     const path = join(folder, 'lock.sqlite')
     let database: DatabaseSync | undefined
@@ -64,7 +65,7 @@ export class RunLock {
       const explained = explainFailure(error, path)
       if (!(explained instanceof LedgerError)) throw error
       throw new LedgerError(
-        `The run's lock ${path} cannot be used (${(error as Error).message}). Check its folder's permissions; if no process has it open, delete it: it holds nothing but the lock.`,
+        `The run's lock ${path} cannot be used (${(error as Error).message}). Check its folder's permissions; if no process has it open, delete it: it contains only the lock.`,
         { cause: error, exitCode: explained.exitCode },
       )
     }
@@ -75,7 +76,7 @@ export class RunLock {
   }
 }
 
-/** A commit shows others the holder's name, but ends the lock: so the name is written first, and the lock taken again. */
+/** A commit publishes the holder's name but ends the lock, so the name is written first and the lock taken again. */
 function take(database: DatabaseSync, token: string): boolean {
   try {
     inTransaction(database, () => {
@@ -98,7 +99,7 @@ function take(database: DatabaseSync, token: string): boolean {
 
 async function holderIn(database: DatabaseSync, path: string): Promise<LockHolder | undefined> {
   const read = () => database.prepare('SELECT pid, host, since FROM holder').get()
-  // It is being written, or not there yet.
+  // It may be being written, or not exist yet.
   const row = await patiently(read, { path, patienceMs: 200 }).catch(() => undefined)
   return row && ({ ...row } as unknown as LockHolder)
 }

@@ -12,7 +12,7 @@ test('the tools of a profile are told as on or off, each with its reason', () =>
     on: ['calculator'],
     off: {
       python_exec: expect.stringMatching(/^bwrap is gone\. Install bubblewrap and python3/),
-      search: 'there is no tool of this name: give it under `tools`.',
+      search: 'there is no tool of this name: add it under `tools`.',
     },
   })
   const search = { ...without.tools.get('calculator')!, name: 'search' }

@@ -7,24 +7,24 @@ import { SandboxPool } from '../sandbox/pool.ts'
 import { openProgramSandbox, ProgramSandbox, sandboxAvailability } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'
 
-/** `tools` in `run.json`: models are told which tools there are, so another set of them leads to other answers. */
+/** `tools` in `run.json`: models are told about their tools, so another set leads to other answers. */
 export const runToolsSchema = z.object({
-  /** Where programs run; the same one may print another thing elsewhere. Only earlier versions had Pyodide. */
+  /** Where programs run; the same program may print something else in another sandbox. Only earlier versions had Pyodide. */
   sandbox: z.enum(['bubblewrap', 'pyodide']).nullable(),
   on: z.array(z.string()),
-  /** By name, why not. */
+  /** The reason by name. */
   off: z.record(z.string(), z.string()),
 })
 
 export type RunTools = z.output<typeof runToolsSchema>
 
-/** Which tools of a profile a run has, and why it lacks the others. */
+/** Which of the profile's tools are available, and why the others are not. */
 export function describeTools(
   { tools: wanted }: Pick<DatasetProfile, 'tools'>,
   { tools, sandbox, off }: Toolbox,
 ): RunTools {
   const lacking = wanted.filter((name) => !tools.has(name))
-  const reason = (name: string) => off?.get(name) ?? 'there is no tool of this name: give it under `tools`.'
+  const reason = (name: string) => off?.get(name) ?? 'there is no tool of this name: add it under `tools`.'
   return {
     sandbox: sandbox?.kind ?? null,
     on: wanted.filter((name) => tools.has(name)),
@@ -32,7 +32,7 @@ export function describeTools(
   }
 }
 
-/** What stands between a run and the tools that it was begun with; undefined where nothing does. */
+/** How the tools differ from those the run was begun with; undefined if they do not. */
 export function toolDifference(begun: RunTools, now: RunTools): string | undefined {
   const missing = begun.on.filter((name) => !now.on.includes(name))
   if (missing.length > 0) {
@@ -42,10 +42,10 @@ export function toolDifference(begun: RunTools, now: RunTools): string | undefin
   const further = now.on.filter((name) => !begun.on.includes(name))
   if (further.length > 0) return `was trained without ${further.join(' and ')}. Leave it out of \`tools\`.`
   if (begun.sandbox === now.sandbox || begun.on.length === 0) return undefined
-  return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}, and now it would be ${now.sandbox ?? 'none'}.`
+  return `was trained with programs running in ${begun.sandbox ?? 'no sandbox'}; now it would be ${now.sandbox ?? 'none'}.`
 }
 
-/** Refuses to go on without a user's own tool that a run was trained with: its models would answer otherwise. */
+/** Throws if a user-defined tool that the run was trained with is missing: models would answer differently. */
 export function assertToolsOfRun(
   { name, tools }: { name: string; tools?: RunTools },
   toolbox: Pick<Toolbox, 'tools'>,
@@ -53,7 +53,7 @@ export function assertToolsOfRun(
   const missing = (tools?.on ?? []).filter((tool) => !isBuiltIn(tool) && !toolbox.tools.has(tool))
   if (missing.length === 0) return
   throw new Problem(
-    `The run ${name} was trained with your own ${missing.join(' and ')}; a tool's code is not in its folder. Give it to \`solve\` in code (\`tools: [${missing.join(', ')}]\`), or name a configuration that has it under \`tools\` with --config.`,
+    `The run ${name} was trained with your own ${missing.join(' and ')}; a run's folder does not contain the code of tools. Pass it to \`solve\` in code (\`tools: [${missing.join(', ')}]\`), or name a configuration that has it under \`tools\` with --config.`,
   )
 }
 
@@ -61,7 +61,7 @@ function isBuiltIn(tool: string): boolean {
   return (builtInTools as readonly string[]).includes(tool)
 }
 
-/** The sandbox of this machine, or why there is none. */
+/** This machine's sandbox, or why there is none. */
 export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavailable> {
   try {
     return await openProgramSandbox()
@@ -72,13 +72,13 @@ export async function machineSandbox(): Promise<ProgramSandbox | SandboxUnavaila
 }
 
 /**
- * The sandbox that a run was begun with, or none where it had none. Throws `SandboxUnavailable`, with the tools that are
- * missing, where it does not work any more. A run of an earlier version does not tell: it gets what the machine has.
+ * The sandbox a run was begun with, or null if it had none. Throws `SandboxUnavailable`, naming the missing tools, if
+ * it no longer works. Runs of earlier versions did not record it: they get this machine's.
  */
 export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSandbox> {
   if (tools === undefined) return machineSandbox()
   const needing = tools.on.filter((name) => programTools.includes(name))
-  // Without such a tool it makes no difference which sandbox there was.
+  // Without such a tool, the kind of sandbox makes no difference.
   if (needing.length === 0) return tools.sandbox === null ? null : new ProgramSandbox(new SandboxPool())
   const sandbox = unstartedSandbox(tools)
   if (sandbox === null) return null
@@ -89,7 +89,7 @@ export async function sandboxOfRun(tools: RunTools | undefined): Promise<GivenSa
   )
 }
 
-/** The same without a look at whether it works: enough to compare digests. */
+/** Like `sandboxOfRun`, but without checking that it works: enough to compare digests. */
 export function unstartedSandbox({ sandbox }: RunTools): ProgramSandbox | null {
   if (sandbox === null) return null
   if (sandbox === 'bubblewrap') return new ProgramSandbox(new SandboxPool())

@@ -3,19 +3,19 @@ import { fieldName, findJsonFault } from '../library/json-fault.ts'
 import { Problem } from '../problem.ts'
 
 // The safetensors format: 8 bytes of header length (little-endian), a JSON header, then the raw data. Typed arrays
-// are used in the machine's byte order, which is little-endian wherever Node 24 is released for general use.
+// use the machine's byte order, which is little-endian on every platform Node 24 supports.
 
 const arrays = { F32: Float32Array, F64: Float64Array, I64: BigInt64Array }
 
 export interface StoredTensor {
   readonly shape: readonly number[]
-  /** The array's type is the tensor's: F32, F64 or I64. */
+  /** The array's type determines the tensor's: F32, F64 or I64. */
   readonly data: Float32Array | Float64Array | BigInt64Array
 }
 
 const metadataName = '__metadata__'
 const lengthBytes = 8
-/** A header of ours has a few kilobytes; anything beyond this is damage, not a model. */
+/** Our headers have a few kilobytes; anything beyond this is damage. */
 const maxHeaderBytes = 16 * 1024 * 1024
 
 const count = z.int().nonnegative()
@@ -26,7 +26,7 @@ const descriptionSchema = z.strictObject({
 })
 const metadataSchema = z.record(z.string(), z.string()).optional()
 
-/** The tensors by name. What the reference implementation refuses is refused; metadata are checked and left out. */
+/** Reads tensors by name. Rejects what the reference implementation rejects; metadata is checked and dropped. */
 export function parseSafetensors(bytes: Uint8Array, file: string): Map<string, StoredTensor> {
   try {
     return tensorsIn(bytes)
@@ -47,7 +47,7 @@ function tensorsIn(bytes: Uint8Array): Map<string, StoredTensor> {
     return { name, dtype, shape, begin, end }
   })
   const tensors = new Map<string, StoredTensor>()
-  // They must follow each other without a gap or an overlap, up to the end of the file.
+  // Tensors must follow each other without gaps or overlaps, up to the end of the file.
   let covered = 0
   for (const { name, dtype, shape, begin, end } of entries.sort(
     (a, b) => a.begin - b.begin || a.end - b.end,
@@ -63,7 +63,7 @@ function tensorsIn(bytes: Uint8Array): Map<string, StoredTensor> {
       )
     if (end > data.length)
       throw new Error(`tensor '${name}' ends at byte ${end}, but there are ${data.length} bytes of data`)
-    // A copy: the data need not be aligned in the file.
+    // Copied, because the data may not be aligned in the file.
     tensors.set(name, { shape, data: new arrays[dtype](Uint8Array.from(data.subarray(begin, end)).buffer) })
     covered = end
   }
@@ -97,7 +97,7 @@ function checked<Content>(schema: z.ZodType<Content>, value: unknown, what: stri
 
 /**
  * Writes tensors as the reference implementation does: wider types first, then by name, the header padded with spaces
- * so that the data starts at a multiple of 8. Equal content gives equal bytes, whatever the order of the map.
+ * so that the data starts at a multiple of 8. Equal content gives equal bytes, independent of the map's order.
  */
 export function serializeSafetensors(tensors: ReadonlyMap<string, StoredTensor>): Uint8Array<ArrayBuffer> {
   const width = ({ data }: StoredTensor) => data.BYTES_PER_ELEMENT
@@ -113,7 +113,7 @@ export function serializeSafetensors(tensors: ReadonlyMap<string, StoredTensor>)
     const begin = end
     end += data.byteLength
     const description = { dtype: typeOf(data), shape, data_offsets: [begin, end] }
-    // Built by hand, entry by entry: an object would put names that look like numbers first.
+    // Built entry by entry: an object would put number-like names first.
     return `${JSON.stringify(name)}:${JSON.stringify(description)}`
   })
   const text = new TextEncoder().encode(`{${header.join()}}`)

@@ -72,7 +72,7 @@ test.each<[string, Partial<RunTools>, RegExp]>([
     /^The run a-run was trained with search, which cannot be used here: there is no tool of this name\.$/,
   ],
   ['is new', { on: [...had.on, 'browse'] }, /was trained without browse\. Leave it out of `tools`/],
-  ['runs elsewhere', { sandbox: null }, /with programs running in bubblewrap, and now it would be none/],
+  ['runs elsewhere', { sandbox: null }, /with programs running in bubblewrap; now it would be none/],
 ])('a tool that %s is told by name, before any digest', (_, change, message) => {
   const begun = { ...record, tools: had }
   const now = { ...begun, executors: { text: digest('d') }, tools: { ...had, ...change } }

@@ -4,9 +4,9 @@ import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { type TaskSet, TaskSetError } from './task-set.ts'
 
 /**
- * The form of an answer to a user's question: the one that the task set asks for. The synthetic set decides by a field that
- * such a question lacks. Then the answer is an option if there are options, code if there is a program, true or false for
- * a statement about a table, and otherwise a number.
+ * The answer contract for a user's question: the one the task set prescribes. The synthetic set decides by a field
+ * that such a question lacks; then the answer is an option if there are options, code if there is a program, true or
+ * false for a statement about a table, and otherwise a number.
  */
 export function contractFor(set: TaskSet, task: Task): AnswerContract {
   try {
@@ -17,11 +17,11 @@ export function contractFor(set: TaskSet, task: Task): AnswerContract {
   }
 }
 
-/** The same from a run's folder alone. */
+/** Like `contractFor`, from a run's folder alone. */
 export function contractOfRun(folder: RunFolder, record: RunRecord, task: Task): AnswerContract {
   const names = Object.keys(record.executors)
   const likely = likelyContract(task).name
-  // Without options and programs, the answer is of the one form that needs neither, if there is just one.
+  // Without options and programs, take the only contract that needs neither, if there is just one.
   const plain = names.filter((one) => one !== contractKinds.option.name && one !== contractKinds.code.name)
   const possible = names.includes(likely) ? [likely] : names.length === 1 ? names : plain
   const name = possible.length === 1 ? possible[0]! : likely
@@ -46,7 +46,7 @@ type DescribedContracts = ReadonlyMap<string, AnswerContract | undefined>
 
 const described = new WeakMap<RunRecord, DescribedContracts>()
 
-/** The contracts in a run's folder by name. Read once: a server needs one for every question. */
+/** The contracts in a run's folder by name. Cached, because a server needs one for every question. */
 function describedContracts(folder: RunFolder, record: RunRecord): DescribedContracts {
   let contracts = described.get(record)
   if (contracts === undefined) {

@@ -27,24 +27,24 @@ export interface ExecutorParts {
   readonly tools: Toolbox
   readonly settings: ExecutionSettings
   readonly limit: CallLimit
-  /** Time as retries and deadlines see it, so that tests need not wait. */
+  /** The clock used for retries and deadlines. */
   readonly clock?: Clock
-  /** Notes every attempt to call the model. */
+  /** Records every attempt to call the model. */
   readonly meter?: Meter
-  /** Decides when an attempt may be made; by default at once. */
+  /** Decides when an attempt may be made. By default, immediately. */
   readonly allowance?: Allowance
-  /** Where a judge's verdicts are kept, so that the same one is not paid for twice. */
+  /** Stores a judge's verdicts, so that none is paid for twice. */
   readonly replies?: Memory<Call>
 }
 
-/** How graphs are run on the tasks of a set, and their answers scored. Runs nothing itself: `executeGraph` does. */
+/** Everything needed to run graphs on a set's tasks and score their answers. `executeGraph` does the running. */
 export class TaskExecutor {
   readonly parts: ExecutorParts
-  /** Contracts are few, tasks are many. */
+  /** By contract, since there are far fewer contracts than tasks. */
   readonly #fingerprints = new Map<AnswerContract, string>()
-  /** What became of the sandboxes of an execution's tools. */
+  /** Collects sandbox failures of an execution's tools. */
   readonly #sandboxes = new AsyncLocalStorage<{ failure?: SandboxFailure }>()
-  /** One object for all executions: plans are remembered by it. */
+  /** The same object for all executions, because plans are cached by it. */
   readonly #tools: Toolbox
 
   constructor(parts: ExecutorParts) {
@@ -55,7 +55,7 @@ export class TaskExecutor {
     })
   }
 
-  /** Digest of all but graph and task that decides an answer. */
+  /** Digest of everything besides graph and task that affects an answer. */
   fingerprint(task: Task): string {
     const { set, model, models, settings, tools } = this.parts
     const contract = set.contractOf(task)
@@ -67,7 +67,7 @@ export class TaskExecutor {
     return made
   }
 
-  /** What `executeGraph` takes besides a graph. */
+  /** The options of `executeGraph`, without the graph. */
   optionsFor(task: Task): Omit<ExecutionOptions, 'graph'> {
     const { set, model, models, settings, limit, clock, meter, allowance } = this.parts
     const { library, profile } = set
@@ -77,7 +77,7 @@ export class TaskExecutor {
     return { task, library, profile, contract, ...means }
   }
 
-  /** Throws a `Problem` if a tool's sandbox fails meanwhile: an answer without the tool is another one. */
+  /** Throws a `Problem` if a tool's sandbox fails: an answer without the tool would be a different one. */
   async watched<T>({ id }: Task, execute: () => Promise<T>): Promise<T> {
     const met: { failure?: SandboxFailure } = {}
     const execution = await this.#sandboxes.run(met, execute).catch((problem: unknown) => {
@@ -87,7 +87,7 @@ export class TaskExecutor {
     return execution
   }
 
-  /** The score of an execution's answer; without one it is zero. Throws if the scorer breaks its contract. */
+  /** The score of an execution's answer; zero without one. Throws if the scorer breaks its contract. */
   async score(
     { answer, trace, failures }: Pick<Execution, 'answer' | 'trace' | 'failures'>,
     reference: unknown,
@@ -113,7 +113,7 @@ export class TaskExecutor {
     )
   }
 
-  /** Asks the model for a judge's verdict. One that cannot be had is no score, not even zero. */
+  /** Asks the model for a judge's verdict. Throws if there is none: that is no score, not even zero. */
   async #ask(said: { system: string; user: string }, signal?: AbortSignal): Promise<string> {
     const { model, settings, limit, clock, meter, allowance, replies } = this.parts
     const request = { ...said, decoding: { ...settings.decoding, temperature: 0, json: true } }
@@ -146,7 +146,7 @@ export class TaskExecutor {
   }
 }
 
-/** The sandbox failed in all attempts. Nothing is lost, and nothing is stored of what it could not run. */
+/** The sandbox failed in all attempts. Nothing is lost, and no result is stored. */
 function sandboxFailed(task: string, failure: SandboxFailure): Problem {
   return new Problem(
     `A program for task '${task}' could not be run: the sandbox failed, in fresh ones too. ${failure.reason.replace(/[.!?]?$/, '.')} That is no result, so none was stored. Look at the machine (\`magic doctor\`) and resume, or repeat the command: what was done is kept.`,
@@ -154,7 +154,7 @@ function sandboxFailed(task: string, failure: SandboxFailure): Problem {
   )
 }
 
-/** The same tools; `onFailure` is told of each sandbox that failed, the model only that its tool is unavailable. */
+/** The same tools, reporting sandbox failures to `onFailure`. The model only learns that its tool is unavailable. */
 function watchedTools(toolbox: Toolbox, onFailure: (problem: SandboxFailure) => void): Toolbox {
   const watched = (tool: Tool): Tool => ({
     ...{ name: tool.name, description: tool.description, payload: tool.payload },

@@ -10,30 +10,30 @@ import type { SandboxPool } from '../sandbox/pool.ts'
 import type { DataFile } from './sources/data-file.ts'
 
 /**
- * One kind of task: questions with references, what an answer must look like, how it is scored, and who may work on it. The
- * eight benchmarks, the synthetic set and a user's own questions all take this form; nothing else tells them apart.
+ * A set of tasks: questions with references, the form of answers, how they are scored, and who may work on them.
+ * Benchmarks, the synthetic set and a user's own questions all take this form.
  */
 export interface TaskSet<R = unknown> {
-  /** In runs, ledgers and the policy's metadata: lower-case letters, digits, `-` and `_`. */
+  /** Used in runs, ledgers and the policy's metadata: lower-case letters, digits, `-` and `_`. */
   readonly name: string
-  /** For people. */
+  /** For display. */
   readonly title: string
-  /** What the mean score is called: accuracy, F1, pass@1. */
+  /** The name of the mean score: accuracy, F1, pass@1. */
   readonly metric: string
-  /** The roles that take part, no others. */
+  /** Only the roles that take part. */
   readonly library: Library
   readonly profile: DatasetProfile
   readonly scorer: TaskScorer<R>
-  /** `train` is learned from, `test` is held out; there may be more. */
+  /** `train` is for learning, `test` is held out; there may be more. */
   readonly splits: Readonly<Record<string, TaskSplit<R>>>
   /** How the examples were chosen; written into each run. */
   readonly selection: JsonObject
-  /** What was read for it. */
+  /** The files it was read from. */
   readonly files: readonly DataFile[]
   contractOf(task: Task): AnswerContract
 }
 
-/** Tasks in order. References are kept apart: solvers get the tasks, scorers the references. */
+/** Tasks in order, separate from their references: solvers get the tasks, scorers the references. */
 export interface TaskSplit<R = unknown> {
   readonly tasks: readonly Task[]
   /** One for every task. */
@@ -43,20 +43,20 @@ export interface TaskSplit<R = unknown> {
 export interface TaskScorer<R = unknown> {
   /** Changes whenever the same answer may get another score. */
   readonly version: string
-  /** A wrong answer scores zero and never throws. Not called for an execution without an answer. */
+  /** A wrong answer scores zero; it must not throw. Not called if there is no answer. */
   score(answer: JsonValue, reference: R, means: ScoringMeans): Score | Promise<Score>
-  /** An answer that scores 1, if one is known; only the self-check and the simulated model get it. */
+  /** An answer that scores 1, if known. Only the self-check and the simulated model see it. */
   solution?(reference: R): Solution | undefined
-  /** Where a language model judges: what it is told. Scoring then costs something, so that it is done once. */
+  /** The instructions of a language model that judges. Scoring then costs money, so it is done only once. */
   readonly judge?: string
-  /** Whether this reference's answers are programs that must be run. */
+  /** Whether answers to this reference are programs that must be run. */
   needsSandbox?(reference: R): boolean
 }
 
 export interface ScoringMeans {
-  /** Absent where programs cannot be run. */
+  /** Absent if programs cannot be run. */
   readonly pool?: SandboxPool
-  /** Asks the run's model, for a judge. Absent where nothing may be spent. */
+  /** Asks the run's model, for judges. Absent if nothing may be spent. */
   readonly ask?: (request: { readonly system: string; readonly user: string }) => Promise<string>
   readonly signal?: AbortSignal
   /** Nodes of the execution that ended without a valid packet. */
@@ -65,11 +65,11 @@ export interface ScoringMeans {
 
 export interface Solution {
   readonly answer: JsonValue
-  /** Answers of the right form that surely score below 1, the most tempting first. */
+  /** Answers of the right form that score below 1, the most tempting first. */
   readonly wrong?: readonly JsonValue[]
 }
 
-/** Throws an error that names the splits there are. */
+/** Throws an error that lists the existing splits. */
 export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
   const split = Object.hasOwn(set.splits, name) ? set.splits[name] : undefined
   if (split !== undefined) return split
@@ -78,13 +78,13 @@ export function splitOf<R>(set: TaskSet<R>, name: string): TaskSplit<R> {
   )
 }
 
-/** A digest of one example and how it is scored: a stored result is reused only while both are unchanged. */
+/** A digest of an example and its scorer: stored results are reused only while both are unchanged. */
 export function taskVersion(set: Pick<TaskSet, 'scorer'>, task: Task, reference: unknown): string {
   const dataVersion = hash('sha256', canonicalJson([task, reference ?? null]), 'hex')
   return hash('sha256', JSON.stringify(['task-1', dataVersion, set.scorer.version]), 'hex')
 }
 
-/** A digest of a whole split, whatever the order of its tasks. */
+/** A digest of a whole split, independent of task order. */
 export function splitVersion(set: TaskSet, name: string): string {
   const { tasks, references } = splitOf(set, name)
   const versions = tasks.map(
@@ -93,7 +93,7 @@ export function splitVersion(set: TaskSet, name: string): string {
   return hash('sha256', versions.sort().join('\n'), 'hex')
 }
 
-/** Which examples a set has, how they were chosen and what was read for them: the content of a run's `membership.json`. */
+/** The content of a run's `membership.json`: the set's examples, how they were chosen, and the files read. */
 export function membership(set: TaskSet): JsonObject {
   const names = Object.keys(set.splits)
   const bySplit = <T>(value: (name: string) => T) =>

@@ -351,7 +351,7 @@ describe('what would spoil the weights', () => {
     const set = { ...tinyTaskSet, splits: { ...tinyTaskSet.splits, train: { ...train, tasks } } }
     const resumed = trainTiny(reference, { set })
     await expect(resumed).rejects.toThrow(RunError)
-    await expect(resumed).rejects.toThrow(/another order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
+    await expect(resumed).rejects.toThrow(/different order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
   })
 
   test('another gain: the run says which it was begun with', async () => {
@@ -416,7 +416,7 @@ describe('what else may hold the folder', () => {
     SqliteLedger.open = (path, options) => open.call(SqliteLedger, path, { ...options, maxPages: 40 })
     try {
       await expect(trainTiny(folder)).rejects.toThrow(
-        /There is no room for \d+ bytes more in the ledger .*make room/,
+        /The disk is full: \d+ more bytes do not fit into the ledger .*free some disk space/,
       )
     } finally {
       SqliteLedger.open = open

@@ -48,12 +48,12 @@ test.each([
   [
     'tasks',
     "export default { tasks: { name: 'mine', load: () => new Promise(() => {}) } }",
-    /its `load` gave a promise that never settles/,
+    /its `load` returned a promise that never settles/,
   ],
   [
     'scorer',
     "export default { tasks: 'questions.jsonl', scorer: () => new Promise(() => {}) }",
-    /The scorer gave a promise that never settles, for the question 'What is \d times 7\?'\.$/m,
+    /The scorer returned a promise that never settles, for the question 'What is \d times 7\?'\.$/m,
   ],
 ])(
   'a promise of %s that never settles is named, and the command ends with exit code 2',
@@ -77,7 +77,7 @@ export default {
   const place = folder('mid-run', scorer)
   const stopped = await magicProcess({ cwd: place }, ...training)
   expect(existsSync(join(place, 'runs/x/run.json'))).toBe(true)
-  expect(stopped.stderr).toContain('The scorer gave a promise that never settles')
+  expect(stopped.stderr).toContain('The scorer returned a promise that never settles')
   expect(stopped.code).toBe(2)
   writeFileSync(join(place, 'mended'), '')
   expect(await magicProcess({ cwd: place }, 'resume', 'x')).toMatchObject({ code: 0 })

@@ -100,9 +100,7 @@ test('a second trainer is refused, names the first, and leaves it alone', async 
   const { code, errors, facts } = await new Trainer(folder, server.url).ended
   first.process.kill('SIGCONT')
   expect(code).toBe(1)
-  expect(errors).toMatch(
-    new RegExp(`^RunLockedError: .* is being written by process ${first.process.pid} on `),
-  )
+  expect(errors).toMatch(new RegExp(`^RunLockedError: .* is in use by process ${first.process.pid} on `))
   expect(facts.asked).toEqual([])
   expect((await first.ended).code).toBe(0)
   expect(outcome(folder)).toEqual(outcome(reference))

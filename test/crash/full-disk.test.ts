@@ -32,7 +32,7 @@ test.skipIf(!hasBubblewrap && process.env.CI !== 'true').each([
     // Whichever of them needs the next page first.
     'the ledger and the journal of calls',
     1_500_000,
-    /^(?:LedgerError: There is no room for \d+ bytes more in the ledger|DiskError: .*calls\.jsonl could not be written \(ENOSPC).*make room on the disk/i,
+    /^(?:LedgerError: The disk is full: \d+ more bytes do not fit into the ledger|DiskError: .*calls\.jsonl could not be written \(ENOSPC).*free some disk space/i,
   ],
 ])('a disk without room for %s ends the run, which goes on once there is room', (_, free, message) => {
   const node = (script: string) => `"${process.execPath}" "${new URL(script, import.meta.url).pathname}"`

@@ -43,7 +43,7 @@ function editRecord(run: string, change: (record: Edited) => void): void {
 async function refused(run: string, reason: string): Promise<void> {
   const resumed = await magic('resume', run, '--runs-dir', runs, '--max-calls', '100000')
   expect(resumed.stderr).toContain(reason)
-  expect(resumed.stderr).toContain('Put back what was there')
+  expect(resumed.stderr).toContain('Restore them.')
   expect(resumed.stderr).not.toContain('    at ')
   expect(resumed.code).toBe(2)
   const verified = await magic('verify', run, '--runs-dir', runs)
@@ -83,7 +83,7 @@ test.each([
 ])('of the %s run %s that is gone is noticed; once it is back all is well', async (name, file) => {
   const run = copyOf(name)
   rmSync(join(runs, run, file))
-  await refused(run, `${file} is gone`)
+  await refused(run, `${file} is missing`)
   cpSync(join(runs, name, file), join(runs, run, file))
   expect((await magic('resume', run, '--runs-dir', runs, '--max-calls', '100000')).code).toBe(0)
   expect((await magic('verify', run, '--runs-dir', runs)).code).toBe(0)

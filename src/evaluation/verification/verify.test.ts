@@ -93,7 +93,7 @@ test('a changed library is found', async () => {
   const run = tampered(({ libraryFile }) => edit(libraryFile, (text) => text.replace(/You are/, 'You were')))
   expect(await wrongIn(run)).toEqual({
     'library and prompts': expect.stringMatching(/library\.yaml was changed/),
-    'settings and history': 'library.yaml was changed: it does not have its digest',
+    'settings and history': 'library.yaml has changed: its digest does not match',
   })
 })
 
@@ -127,7 +127,7 @@ test.each([
   })
   const wrong = await wrongIn(run)
   expect(wrong['curves']).toMatch(`events.jsonl says '${field}' of update`)
-  expect(wrong['settings and history']).toMatch(/^events.jsonl (was changed|is shorter)/)
+  expect(wrong['settings and history']).toMatch(/^events.jsonl (has changed|is shorter)/)
 })
 
 test('events that are missing are found', async () => {
@@ -168,7 +168,7 @@ test('a changed score of a trajectory is found, by its credit', async () => {
     }),
   )
   expect(await wrongIn(run)).toEqual({
-    'settings and history': 'trajectories.jsonl was changed: it does not have its digest',
+    'settings and history': 'trajectories.jsonl has changed: its digest does not match',
     curves: "events.jsonl says 'score' of update 0 differently from its trajectories",
     trajectories: 'the credit of trajectory 0 of update 0 is different when recomputed',
   })
@@ -239,7 +239,7 @@ test('a changed answer of an evaluation is found', async () => {
   })
   expect(Object.values(await wrongIn(run))).toEqual([
     expect.stringMatching(/scored 1 and now scores 0/),
-    'evaluation test-direct: records.jsonl does not have its digest',
+    'evaluation test-direct: records.jsonl has changed: its digest does not match',
   ])
 })
 
@@ -296,7 +296,7 @@ test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
     ({ path }) => edit(join(path, 'run.json'), (text) => text.replace('"updates": 3,\n', '"updates": 2,\n')),
     'run.json: ',
   ],
-  ['events that are gone', ({ eventsFile }) => rmSync(eventsFile), 'events.jsonl is gone'],
+  ['events that are gone', ({ eventsFile }) => rmSync(eventsFile), 'events.jsonl is missing'],
   [
     'another score on the curve',
     ({ eventsFile }) => edit(eventsFile, (text) => text.replace(/"score":[\d.]+/, '"score":0.987')),
@@ -310,9 +310,9 @@ test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
   [
     'trajectories that are gone',
     ({ trajectoriesFile }) => rmSync(trajectoriesFile),
-    'trajectories.jsonl is gone',
+    'trajectories.jsonl is missing',
   ],
-  ['a journal of calls that is gone', ({ callsFile }) => rmSync(callsFile), 'calls.jsonl is gone'],
+  ['a journal of calls that is gone', ({ callsFile }) => rmSync(callsFile), 'calls.jsonl is missing'],
   [
     'fewer tokens in the journal of calls',
     ({ callsFile }) => edit(callsFile, (text) => text.replace(/"input":\d+/, '"input":1')),
@@ -321,7 +321,7 @@ test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
   [
     'another membership',
     ({ membershipFile }) => edit(membershipFile, (text) => text.replace('shelf-4', 'shelf-9')),
-    'membership.json was changed',
+    'membership.json has changed',
   ],
 ])('%s: found', async (_, change, said) => {
   const wrong = await wrongIn(tampered(change))
@@ -340,7 +340,7 @@ test('a changed report is found by its digest, and by its records where that was
     )
   const sealed = Object.values(await wrongIn(tampered(change)))
   expect(sealed).toContain("report.json says 'score' differently from its records")
-  expect(sealed).toContain('evaluation test-direct: report.json does not have its digest')
+  expect(sealed).toContain('evaluation test-direct: report.json has changed: its digest does not match')
   const unsealed = tampered((run) => {
     change(run)
     rmSync(join(run.evaluationsFolder, 'test-direct.digests.json'))
@@ -356,7 +356,7 @@ test.each(['test-direct', 'test-direct/report.json', 'test-direct/records.jsonl'
     const run = tampered(({ evaluationsFolder }) =>
       rmSync(join(evaluationsFolder, name), { recursive: true }),
     )
-    expect((await wrongIn(run))['evaluations']).toMatch(/^evaluation test-direct.* is gone/)
+    expect((await wrongIn(run))['evaluations']).toMatch(/^evaluation test-direct.* is missing/)
   },
 )
 

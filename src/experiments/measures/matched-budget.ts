@@ -8,8 +8,8 @@ export interface MeasuredSetting {
 }
 
 /**
- * Which settings of a method are compared at a budget of tokens: of those that fit the one that uses most of it, and of those
- * that do not the one that passes it least. Of equal tokens the higher score counts, then the smaller setting.
+ * Selects the settings of a method to compare at a token budget: the most expensive one within it, and the cheapest
+ * one above it. Ties go to the higher score, then the smaller setting.
  */
 export function matchBudget(budget: number, settings: readonly MeasuredSetting[]) {
   const better = (a: MeasuredSetting, b: MeasuredSetting) =>
@@ -22,7 +22,7 @@ export function matchBudget(budget: number, settings: readonly MeasuredSetting[]
     .sort((a, b) => compareFigures(a.tokens, b.tokens) || better(a, b))[0]
   return {
     within: within?.setting ?? null,
-    /** Of the budget; null also where there is none to take a share of. */
+    /** Share of the budget; also null if the budget is 0. */
     share: within === undefined || budget === 0 ? null : within.tokens / budget,
     above: above?.setting ?? null,
   }

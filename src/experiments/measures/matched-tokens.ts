@@ -2,14 +2,14 @@ import { compareOrganisations } from '../../evaluation/compare-organisations.ts'
 import type { OrganisationReport } from '../../evaluation/organisation-report.ts'
 import { matchBudget } from './matched-budget.ts'
 
-/** An organisation beside what its tokens buy without one. */
+/** An organisation compared with self-consistency at the same tokens. */
 export interface MatchedRow {
   readonly organisation: string
   readonly tokens: number
-  /** Self-consistency with the most answers that fit its tokens, and with the fewest that do not. */
+  /** Self-consistency with the most answers within its tokens, and with the fewest above. */
   readonly within?: MatchedSetting
   readonly above?: MatchedSetting
-  /** Of the organisation to `within`, paired by question. */
+  /** The organisation compared with `within`, paired by question. */
   readonly against?: NonNullable<ReturnType<typeof compareOrganisations>[number]['against']>
 }
 
@@ -19,13 +19,13 @@ export interface MatchedSetting {
   readonly score: number
 }
 
-/** Of an evaluation of self-consistency, how many answers it votes on. */
+/** The number of votes of a self-consistency evaluation; undefined for others. */
 export function votedAnswers({ organisation }: Pick<OrganisationReport, 'organisation'>): number | undefined {
   const [, , answers = '5'] = /^self-consistency(:answers=(\d+))?$/.exec(organisation) ?? []
   return organisation.startsWith('self-consistency') ? Number(answers) : undefined
 }
 
-/** Nothing where self-consistency was not evaluated. */
+/** Empty if self-consistency was not evaluated. */
 export function matchedRows(
   rows: readonly { readonly label: string; readonly report: OrganisationReport }[],
 ): MatchedRow[] {

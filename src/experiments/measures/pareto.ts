@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../../python/code-point-order.ts'
 import { compareFigures, isBelow } from './displayed.ts'
 
-/** An organisation's score and what it took; null where it is not known. */
+/** An organisation's score and tokens; null if unknown. */
 export interface Point {
   readonly name: string
   /** More is better. */
@@ -13,9 +13,9 @@ export interface Point {
 type Known = { readonly [Field in keyof Point]: NonNullable<Point[Field]> }
 
 export interface Frontier {
-  /** What nothing dominates, by tokens and then by name. Equal points are on it together. */
+  /** The points nothing dominates, by tokens, then by name. Equal points are all included. */
   readonly frontier: readonly string[]
-  /** Who dominates the others, by name. */
+  /** The dominators of each remaining point. */
   readonly dominated: Readonly<Record<string, readonly string[]>>
   /** Points without a score or tokens. */
   readonly leftOut: readonly string[]

@@ -41,12 +41,12 @@ export function compareSeeds(variant: readonly number[], base: readonly number[]
 }
 
 const equalWithin = 1e-12
-/** Halves of this many differences have 2^22 sums, which still fit in memory. */
+/** Each half of this many differences has 2^22 sums, which still fits in memory. */
 const mostSeeds = 44
 
 /**
- * The exact two-sided sign-flip test: the share of the 2^n sign patterns whose sum is at least as large in size. The sums of
- * two halves are listed and counted against each other, which takes 2^(n/2) steps.
+ * The exact two-sided sign-flip test: the share of the 2^n sign patterns whose absolute sum is at least as large.
+ * Lists the sums of two halves and counts their combinations, in about 2^(n/2) steps.
  */
 function signFlipTest(differences: readonly number[]): number {
   const n = differences.length
@@ -55,7 +55,7 @@ function signFlipTest(differences: readonly number[]): number {
   if (threshold <= 0) return 1
   const first = signedSums(differences.slice(0, n >> 1))
   const second = signedSums(differences.slice(n >> 1)).sort()
-  // Sums come in pairs of opposite sign, so those at the other end are as many.
+  // Sums come in pairs of opposite sign, so both tails have the same count.
   const count = first.reduce((total, sum) => total + countFrom(second, threshold - sum), 0)
   return (2 * count) / 2 ** n
 }

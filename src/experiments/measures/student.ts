@@ -1,7 +1,4 @@
-/**
- * The 97.5 % point of Student's distribution, by bisection on its distribution function. Seeds are few, so it need not be
- * fast.
- */
+/** The 97.5 % point of Student's distribution, by bisection. There are few seeds, so speed does not matter. */
 export function studentQuantile(degrees: number): number {
   let [low, high] = [0, 20]
   for (let round = 0; round < 200 && low < high; round += 1) {
@@ -13,7 +10,7 @@ export function studentQuantile(degrees: number): number {
   return (low + high) / 2
 }
 
-/** P(T > t) for t ≥ 0, by the finite sums that whole degrees of freedom allow (Abramowitz and Stegun 26.7.3, 26.7.4). */
+/** P(T > t) for t ≥ 0, by finite sums for integer degrees of freedom (Abramowitz and Stegun 26.7.3, 26.7.4). */
 function upperTail(t: number, degrees: number): number {
   const angle = Math.atan(t / Math.sqrt(degrees))
   const cosine = Math.cos(angle)

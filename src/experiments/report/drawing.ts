@@ -1,4 +1,4 @@
-/** What a figure is drawn with, in whatever format it is written. Places are in pixels from the upper left. */
+/** The shapes of a figure, independent of its format. Places are in pixels from the upper left. */
 export type DrawnShape =
   | { readonly kind: 'line'; readonly from: Place; readonly to: Place; readonly colour: string }
   | { readonly kind: 'disc'; readonly at: Place; readonly radius: number; readonly colour: string }
@@ -9,7 +9,7 @@ export type DrawnShape =
       readonly height: number
       readonly colour: string
     }
-  /** `at` is the middle of its left end, its centre or its right end. */
+  /** `at` is the left end, centre or right end of the text, vertically centred. */
   | {
       readonly kind: 'text'
       readonly at: Place

@@ -1,7 +1,7 @@
-// A result in the text forms of a report; `html.ts` has the fourth. All of them are made from `table.json` alone.
+// Text formats of a report; `html.ts` has the fourth. All are made from `table.json` alone.
 import type { Cell, ExperimentResult, ReportTable } from './tables.ts'
 
-/** What every table says above itself. */
+/** The lines above every table. */
 export function heading(
   { title, source }: ReportTable,
   { simulated, deviations }: ExperimentResult,
@@ -40,7 +40,7 @@ export function markdown(result: ExperimentResult): string {
     result.simulated ? '**Simulated: no language model was asked.**' : '',
     ...tables,
     ...figures,
-    '## What was decided where the paper leaves it open',
+    '## What we decided where the paper leaves it open',
     result.decisions.map((one) => `- ${one}`).join('\n'),
     '## What it rests on',
     ['| | |', '|---|---|', ...result.facts.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
@@ -57,7 +57,7 @@ function runLines(table: ReportTable): string[] {
   return rowRuns(table).map(({ row, runs }) => `${row}: ${runs.map((run) => `\`${run}\``).join(', ')}`)
 }
 
-/** Which runs the figures of each row rest on; rows of one name together. */
+/** The runs behind each row's figures; rows of the same name are combined. */
 export function rowRuns({ rows }: ReportTable): { readonly row: string; readonly runs: readonly string[] }[] {
   return [...Map.groupBy(rows, ([first]) => first!.text)].flatMap(([row, alike]) => {
     const runs = [...new Set(alike.flat().flatMap((cell) => cell.runs ?? []))]
@@ -79,7 +79,7 @@ export function csv(result: ExperimentResult): string {
   return [header, ...lines].map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('')
 }
 
-/** A spreadsheet would run what begins like a formula; numbers stay numbers. */
+/** Prefixes text that a spreadsheet would run as a formula; numbers stay numbers. */
 function csvField(field: string): string {
   const harmless = /^[=+@-]/.test(field) && !/^-?[\d.]+(e[+-]?\d+)?$/i.test(field) ? `'${field}` : field
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless

@@ -1,5 +1,5 @@
-// Letters of 5 by 7 dots for pictures without fonts: rows from the top, each a digit in base 32 with the leftmost dot as its
-// highest bit. Letters that go below the line have nine.
+// A 5×7 dot font for pictures without system fonts: rows from the top, each a base-32 digit with the leftmost dot as
+// its highest bit. Letters with descenders have nine rows.
 const rows: Readonly<Record<string, string>> = {
   ...{ '0': 'ehjlphe', '1': '4c4444e', '2': 'eh1248v', '3': 'v2421he', '4': '26aiv22', '5': 'vgu11he' },
   ...{ '6': '68guhhe', '7': 'v124888', '8': 'ehhehhe', '9': 'ehhf12c' },
@@ -18,12 +18,12 @@ const rows: Readonly<Record<string, string>> = {
   ...{ ':': '0cc0cc0', '^': '4ah0000', '×': '0ha4ah0', '=': '00v0v00', _: '000000v', ' ': '0000000' },
 }
 
-/** Letters that are not here show as an empty box. */
+/** Unknown letters are shown as an empty box. */
 const unknown = 'vhhhhhv'
 
 export const glyph = { width: 5, height: 7, below: 2, advance: 6 } as const
 
-/** Whether a letter has a dot there. */
+/** Whether a letter has a dot at this position. */
 export function hasDot(letter: string, column: number, row: number): boolean {
   const bits = Number.parseInt((rows[letter] ?? unknown)[row] ?? '0', 32)
   return ((bits >> (glyph.width - 1 - column)) & 1) === 1

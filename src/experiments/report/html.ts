@@ -18,7 +18,7 @@ ul, details { font-size: 13px; color: #333 } summary { cursor: pointer }
 figure { margin: 1.5em 0 } figcaption { font-size: 13px; color: #555 }
 `
 
-/** A page that stands on its own but for its figures. Every row leads to its runs. */
+/** A page that is self-contained except for its figures. Every row links to its runs. */
 export function html(result: ExperimentResult): string {
   const title = xmlText(`${result.experiment}: ${result.title}`)
   return [
@@ -31,7 +31,7 @@ export function html(result: ExperimentResult): string {
       : '',
     ...result.tables.map((table) => tableHtml(table, result)),
     ...result.figures.map((figure) => figureHtml(figure, result)),
-    '<h2>What was decided where the paper leaves it open</h2>',
+    '<h2>What we decided where the paper leaves it open</h2>',
     list(result.decisions),
     '<h2>What it rests on</h2><div class="scroll"><table class="facts">',
     ...result.facts.map(([name, value]) => `<tr><td>${xmlText(name)}</td><td>${xmlText(value)}</td></tr>`),

@@ -1,6 +1,6 @@
 import type { Place } from './drawing.ts'
 
-/** About as wide as a letter of either format, and as high as a line. */
+/** Approximate size of a letter in both formats. */
 const letter = { width: 6.2, height: 12 }
 const away = 7
 
@@ -11,7 +11,7 @@ export interface Box {
   readonly bottom: number
 }
 
-/** Where labels stand so that they cover neither points nor each other nor what is reserved, as far as there is room. */
+/** Places labels so that they do not cover points, each other or reserved areas, as far as possible. */
 export function placeLabels(
   points: readonly { readonly at: Place; readonly text: string }[],
   reserved: readonly Box[],

@@ -62,7 +62,7 @@ function plotSeries({ x, y, series }: Figure): DrawnShape[] {
   ]
 }
 
-/** Labels keep off the legend, which has so many lines. */
+/** Labels avoid the legend, which has `lines` lines. */
 function labels(
   points: readonly { readonly at: Place; readonly text?: string }[],
   lines: number,
@@ -139,7 +139,7 @@ interface Scale {
   readonly ticks: readonly number[]
 }
 
-/** From the smallest to the largest value, with a little room and round ticks. */
+/** From the smallest to the largest value, with some margin and round ticks. */
 function scale(values: readonly number[], from: number, to: number): Scale {
   const known = values.length === 0 ? [0, 1] : values
   let [low, high] = [Math.min(...known), Math.max(...known)]

@@ -2,10 +2,10 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Drawing, DrawnShape } from './drawing.ts'
 import { glyph, hasDot } from './glyphs.ts'
 
-/** Dots per pixel of the drawing, so that it stays sharp on dense screens. */
+/** Dots per pixel, so that drawings stay sharp on high-density screens. */
 const density = 2
 
-/** A picture as a PNG file. Drawn here, so that no font or library of the machine changes it. */
+/** A drawing as a PNG file. Rendered here, so that fonts and libraries of the machine do not change it. */
 export function png(drawing: Drawing): Buffer {
   const canvas = new Canvas(drawing.width * density, drawing.height * density)
   for (const shape of drawing.shapes) canvas.draw(shape)
@@ -15,7 +15,7 @@ export function png(drawing: Drawing): Buffer {
 class Canvas {
   readonly #width: number
   readonly #height: number
-  /** Per row a filter byte, then three bytes per dot. */
+  /** Per row, a filter byte and then three bytes per dot. */
   readonly #bytes: Buffer
 
   constructor(width: number, height: number) {
@@ -85,7 +85,7 @@ class Canvas {
     const header = Buffer.alloc(13)
     header.writeUInt32BE(this.#width, 0)
     header.writeUInt32BE(this.#height, 4)
-    // Eight bits per channel, red, green and blue, no interlacing.
+    // Eight bits per channel, RGB, no interlacing.
     header.set([8, 2, 0, 0, 0], 8)
     const signature = Buffer.from('89504e470d0a1a0a', 'hex')
     return Buffer.concat([

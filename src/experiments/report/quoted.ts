@@ -1,4 +1,4 @@
 import quotedFigures from './quoted.json' with { type: 'json' }
 
-/** The paper's own figures, as data. Reports put them beside measured ones, never among them. */
+/** The paper's own figures. Reports show them in separate tables, never mixed with measured ones. */
 export const quoted = quotedFigures

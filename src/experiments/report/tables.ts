@@ -1,6 +1,6 @@
-// What `table.json` holds, and all that reports and figures are made from.
+// The content of `table.json`, from which all reports and figures are made.
 
-/** One figure of a table, unrounded, with how it is shown and what it rests on. */
+/** One figure of a table: its unrounded value, its text, and the runs behind it. */
 export interface Cell {
   readonly value: number | string | boolean | null
   readonly text: string
@@ -12,7 +12,7 @@ export interface Cell {
 export interface ReportTable {
   readonly id: string
   readonly title: string
-  /** `quoted` tables hold the paper's own figures; measured and quoted never stand in one. */
+  /** `quoted` tables contain the paper's figures; measured and quoted are never mixed. */
   readonly source: 'measured' | 'quoted' | 'computed'
   readonly columns: readonly string[]
   readonly rows: readonly (readonly Cell[])[]
@@ -22,7 +22,7 @@ export interface ReportTable {
 export interface Series {
   readonly name: string
   readonly points: readonly { readonly x: number; readonly y: number; readonly label?: string }[]
-  /** Points are joined. */
+  /** Whether points are joined. */
   readonly line: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Figure {
   /** Instead of series: groups of bars, from 0 to 100. */
   readonly bars?: readonly {
     readonly group: string
-    /** Null is N/A, which is no bar of height 0. */
+    /** Null is N/A, not a bar of height 0. */
     readonly bars: readonly { readonly name: string; readonly value: number | null }[]
   }[]
   readonly caption?: string
@@ -46,9 +46,9 @@ export interface ExperimentResult {
   readonly experiment: string
   readonly title: string
   readonly simulated: boolean
-  /** Where it is not the paper; every table shows them. */
+  /** Deviations from the paper, shown with every table. */
   readonly deviations: readonly string[]
-  /** What the paper leaves open and we decided. */
+  /** Our decisions where the paper leaves things open. */
   readonly decisions: readonly string[]
   readonly tables: readonly ReportTable[]
   readonly figures: readonly Figure[]
@@ -60,7 +60,7 @@ export function textCell(value: string): Cell {
   return { value, text: value }
 }
 
-/** A number as its table shows it; N/A where there is none. */
+/** A number as a table cell; N/A for null. */
 export function figure(
   value: number | null,
   show: (value: number) => string,

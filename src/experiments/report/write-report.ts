@@ -10,7 +10,7 @@ import type { ExperimentResult } from './tables.ts'
 
 const tableFile = 'table.json'
 
-/** Writes `table.json`, and from what it holds the reports and figures. Gives the names of the files. */
+/** Writes `table.json` and, from its content, the reports and figures. Returns the file names. */
 export function writeReport(folder: string, result: ExperimentResult): string[] {
   writeWhole(join(folder, tableFile), `${JSON.stringify(result, null, 1)}\n`)
   const stored = JSON.parse(readFileSync(join(folder, tableFile), 'utf8')) as ExperimentResult

@@ -6,26 +6,26 @@ import type { Laboratory, OpenedSet } from '../laboratory.ts'
 import { type BudgetUnit, selfCheckAmount } from './spent-amount.ts'
 import { type ReachedStage, StageAccount } from './stages.ts'
 
-/** What a route has come to. */
+/** The result of a route. */
 export interface RouteResult {
   readonly folder: ReturnType<Laboratory['run']>
-  /** Those that were reached, with the checkpoint of each. */
+  /** The stages reached, with the checkpoint of each. */
   readonly stages: readonly (ReachedStage & { readonly update: number })[]
   readonly notReached: readonly number[]
-  /** `out of passes`: it went through the questions as often as a training may. */
+  /** `out of passes`: the training's limit on passes was reached. */
   readonly end: 'finished' | 'stalled' | 'out of passes'
   readonly batches: number
   readonly spent: number
 }
 
-/** What a route may spend, and the ledger that it begins from. */
+/** A route's budget, and the ledger it starts from. */
 export interface RouteBudget {
   readonly stages: readonly number[]
   readonly unit: BudgetUnit
   readonly ledger?: string
 }
 
-/** The RL route: a batch is an update, and the checkpoint of every stage is kept. */
+/** The RL route: each batch is one update, and the checkpoint of every stage is kept. */
 export async function rlRoute(
   lab: Laboratory,
   name: string,
@@ -40,7 +40,7 @@ export async function rlRoute(
   const ended = new AbortController()
   let before: number | undefined
   const book = ({ update, spent }: UpdateRecord) => {
-    // Cumulative, so that what a killed process had paid for counts too.
+    // Cumulative, so that the spending of a killed process counts too.
     before ??= selfCheckAmount(folder, unit)
     const cost = unit.amount(spent) - before
     before = unit.amount(spent)

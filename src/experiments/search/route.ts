@@ -8,15 +8,15 @@ import {
 } from '../../learning/search/pool.ts'
 import { type ReachedStage, StageAccount } from './stages.ts'
 
-/** What the search takes from outside. */
+/** The search's dependencies. */
 export interface SearchSource {
-  /** How many questions there are; batch b is on question b modulo this. */
+  /** Number of questions; batch b is on question b modulo this. */
   readonly questions: number
   readonly stages: readonly number[]
   /** The candidates of a batch; undefined ends the route. */
   candidates(question: number, batch: number): readonly AgentGraph[] | undefined
   score(graph: AgentGraph, question: number): Promise<number>
-  /** What the calls of the batch that has just been made cost. */
+  /** Cost of the batch just made. */
   cost(): number
 }
 
@@ -35,7 +35,7 @@ export interface Demonstration {
 export interface SearchStage extends ReachedStage {
   /** Counted from 1. */
   readonly number: number
-  /** One demonstration per question that has any, in training order. */
+  /** One demonstration per question that has one, in training order. */
   readonly epoch: readonly Demonstration[]
 }
 
@@ -51,7 +51,7 @@ export class SearchRoute {
     this.#pools = Array.from({ length: source.questions }, () => new Map())
   }
 
-  /** One batch with the stages that it reached; undefined when there are no more. */
+  /** The next batch with the stages it reached; undefined at the end. */
   async next(): Promise<{ batch: SearchBatch; stages: readonly SearchStage[] } | undefined> {
     if (this.account.end !== undefined) return undefined
     const { questions } = this.#source

@@ -20,7 +20,7 @@ import { ExperimentStopped, type Laboratory, type OpenedSet } from '../laborator
 import type { RouteBudget, RouteResult } from './rl-route.ts'
 import { SearchRoute } from './route.ts'
 
-/** A line of `search.jsonl`: what a batch did and had cost by its end. */
+/** A line of `search.jsonl`: one batch and its cost. */
 interface BatchLine {
   readonly batch: number
   readonly question: string
@@ -36,13 +36,13 @@ interface BatchLine {
 export interface SftResult extends RouteResult {
   /** Supervised steps over all stages. */
   readonly updates: number
-  /** Slots of all batches that stayed without a candidate. */
+  /** Slots without a candidate, over all batches. */
   readonly leftOut: number
 }
 
 /**
- * Search-then-SFT. A route that was interrupted is gone through again from its start: its ledger knows all scores, so that
- * only the batch that was under way asks anything, and weights, which follow from them, come out the same.
+ * Search-then-SFT. An interrupted route is replayed from its start: all scores are in its ledger, so only the batch
+ * that was under way makes calls, and the weights come out the same.
  */
 export async function sftRoute(
   lab: Laboratory,
@@ -53,7 +53,7 @@ export async function sftRoute(
 ): Promise<SftResult> {
   const { engine, encoder } = lab.options
   const folder = lab.run(name)
-  // The run's record tells the loss as it is: without divergence and entropy.
+  // The run's record shows the actual loss: no KL and no entropy.
   const settings = {
     ...given,
     divergenceWeight: imitationWeights.divergence,

@@ -6,8 +6,8 @@ import { SqliteLedger } from '../../store/ledger/sqlite.ts'
 import type { Laboratory } from '../laboratory.ts'
 
 /**
- * The ledger that all routes begin from, copied once before the first of them: the given one may belong to a run that goes on.
- * Without a given one routes begin with nothing.
+ * The ledger all routes start from, copied once before the first route, because the given one may belong to a running
+ * training. Without a given one, routes start with nothing.
  */
 export async function routeSnapshot(lab: Laboratory): Promise<string | undefined> {
   const { ledger, folder } = lab.options

@@ -3,7 +3,7 @@ import type { Spent } from '../../store/budget.ts'
 import { readLines } from '../../store/durable-file.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 
-/** What a budget is counted in: money where the model has a price, else tokens. */
+/** The unit of a budget: money if the model has a price, else tokens. */
 export interface BudgetUnit {
   readonly name: string
   amount(spent: Pick<Spent, 'cost' | 'input' | 'output'>): number
@@ -14,7 +14,7 @@ export function budgetUnit(price: Price | undefined): BudgetUnit {
   return { name: price.currency, amount: ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount) }
 }
 
-/** What a run's self-check has spent: no batch's calls. */
+/** The spending of a run's self-check, which belongs to no batch. */
 export function selfCheckAmount({ callsFile }: RunFolder, unit: BudgetUnit): number {
   const lines = readLines(callsFile) as { readonly sum?: Spent; readonly of?: string }[]
   const check = lines.find(({ of }) => of === 'self-check')?.sum

@@ -1,26 +1,26 @@
-/** A part of the budget that was spent, as it was when the batch that reached it had ended. */
+/** A stage of the budget, as of the end of the batch that reached it. */
 export interface ReachedStage {
   /** The nominal budget. */
   readonly stage: number
   readonly batches: number
   readonly spent: number
-  /** What was spent beyond it: no batch is cut short. */
+  /** Spending beyond it, since batches are never cut short. */
   readonly overshoot: number
 }
 
 const reachedWithin = 1e-9
 
-/** The account of one route: whole batches, and which stages of the budget they have reached. */
+/** The account of one route: its batches, and the stages of the budget they reached. */
 export class StageAccount {
   readonly stages: readonly number[]
-  /** The start included. */
+  /** Includes the start. */
   readonly reached: ReachedStage[] = [{ stage: 0, batches: 0, spent: 0, overshoot: 0 }]
   readonly #cycle: number
   #batches = 0
   #spent = 0
   #freeInARow = 0
 
-  /** `cycle`: as many batches in a row that cost nothing end the route. */
+  /** `cycle`: the route ends after this many free batches in a row. */
   constructor(stages: readonly number[], cycle: number) {
     this.stages = stages
     this.#cycle = cycle
@@ -38,13 +38,13 @@ export class StageAccount {
     return this.stages.slice(this.reached.length - 1)
   }
 
-  /** Why the route has ended; undefined while it goes on. */
+  /** Why the route has ended; undefined while it continues. */
   get end(): 'finished' | 'stalled' | undefined {
     if (this.notReached.length === 0) return 'finished'
     return this.#freeInARow >= this.#cycle ? 'stalled' : undefined
   }
 
-  /** Books a batch and gives the stages that it reached, in order. */
+  /** Books a batch and returns the stages it reached, in order. */
   book(cost: number): ReachedStage[] {
     this.#batches += 1
     this.#spent += cost
@@ -62,7 +62,7 @@ export class StageAccount {
   }
 }
 
-/** How many executions the evaluation takes, and how many rows it shows: the common start counts once, and is shown for all. */
+/** Executions and rows of the evaluation: the common start is executed once and shown for all routes. */
 export function evaluationCounts(
   sizes: Readonly<Record<'datasets' | 'questions' | 'routes' | 'nonzeroStages', number>>,
 ) {

@@ -32,7 +32,7 @@ export const d1: ExperimentDefinition = {
       figures: bySet.map(panel),
       decisions: [
         `The skeleton is the chain ${settings.skeleton.join(' → ')}; the paper does not name its roles.`,
-        'A right answer counts as wrong where a node ended without a valid packet, on both data sets.',
+        'A right answer counts as wrong if a node ended without a valid packet, on both data sets.',
         'Preferred is the highest accuracy, then the fewest tokens, then the order of the table.',
       ],
     }
@@ -56,7 +56,7 @@ function assigned(assignment: D1Assignment, { library }: TaskSet) {
   }
 }
 
-/** Any task set's answers are right or wrong here, and wrong where a node failed. */
+/** D1's rule: answers are right or wrong, and wrong if a node failed. */
 function byD1sRule(result: ConditionResult): ConditionResult {
   const { report } = result
   const records = report.records.map((record) => ({
@@ -67,7 +67,7 @@ function byD1sRule(result: ConditionResult): ConditionResult {
   return { ...result, report: organisationReport({ ...report, tasks: report.total }, records) }
 }
 
-/** Whatever failed. */
+/** Regardless of failures. */
 function isRight({ score, measures }: QuestionRecord): boolean {
   return (measures?.['beforeFailures'] ?? score) === 1
 }

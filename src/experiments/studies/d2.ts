@@ -37,15 +37,15 @@ function boundTable(): ReportTable {
   }
 }
 
-/** Two decimals, or four where those would show nothing. */
+/** Two decimals, or four for small values. */
 function percentText(value: number): string {
   return `${Number(value.toFixed(value >= 0.1 ? 2 : 4))} %`
 }
 
-/** The coverage that a D1 experiment reached, per question: three roles, one execution per assignment. */
+/** The coverage reached by a D1 experiment, per question: three roles, one execution per assignment. */
 function reachedTable(folder: string): { table: ReportTable; isSimulated: boolean } {
   const file = join(folder, 'experiment.json')
-  if (!existsSync(file)) throw new Problem(`${folder} is no experiment: it has no experiment.json.`)
+  if (!existsSync(file)) throw new Problem(`${folder} is not an experiment: it has no experiment.json.`)
   const { sets } = JSON.parse(readFileSync(file, 'utf8')) as {
     sets: readonly { name: string; seed: number }[]
   }

@@ -5,33 +5,33 @@ import type { PlannedStep } from '../plan.ts'
 import type { ExperimentResult } from '../report/tables.ts'
 import type { ExperimentSettings } from '../settings.ts'
 
-/** What a command may change. */
+/** What a command can override. */
 export interface StudyOptions {
   readonly tasks: readonly string[]
-  /** The first is the experiment's own; more repeat it. */
+  /** The first is the experiment's own; the others repeat it. */
   readonly seeds: readonly number[]
-  /** For trials on a smaller scale; a report shows them as deviations. */
+  /** For smaller trials; reports list them as deviations. */
   readonly training: GivenTrainingSettings
-  /** Sweep: weights per token and per call that policies are trained with, beside one without. */
+  /** Sweep: penalties per token and per call to train policies with, in addition to one without. */
   readonly penalties?: Readonly<Partial<Record<'tokens' | 'calls', readonly number[]>>>
-  /** Q1 and Q4: systems of the literature to measure besides. */
+  /** Q1 and Q4: further systems from the literature to measure. */
   readonly organisations?: readonly string[]
-  /** Whether every organisation is compared with what its tokens buy without one. */
+  /** Whether to compare every organisation with what its tokens buy without one. */
   readonly matchedBudget?: boolean
-  /** Trajectories of a run, or another experiment's folder, to compute from instead of running anything. */
+  /** Trajectories of a run, or another experiment's folder, to compute from without running anything. */
   readonly from?: string
 }
 
 export interface ExperimentDefinition {
-  /** Without a study it asks no model. */
+  /** Without a study, it calls no model. */
   readonly settings: { readonly title: string } & Partial<ExperimentSettings>
-  /** Whether more than one seed has a meaning. */
+  /** Whether more than one seed makes sense. */
   readonly takesSeeds?: boolean
-  /** What it trains and evaluates, for those that compare organisations. */
+  /** What it trains and evaluates, if it compares organisations. */
   comparison?(options: StudyOptions): ConditionComparison
-  /** What it will take, where a comparison does not tell. */
+  /** Estimates its usage, if there is no `comparison` to derive it from. */
   plan?(lab: Laboratory, options: StudyOptions): Promise<PlannedStep[]>
-  /** Does what is left to do, and puts the results into tables. */
+  /** Completes the experiment and puts the results into tables. */
   conduct(
     lab: Laboratory,
     options: StudyOptions,

@@ -6,7 +6,7 @@ import { matchBudget } from '../measures/matched-budget.ts'
 import { figure, type ReportTable, textCell } from '../report/tables.ts'
 import { differenceCell, pairedNote, unknownNotes } from './shared-tables.ts'
 
-/** A method that can be had at several sizes, those that matter measured. */
+/** A method with several settings, and the results of those measured. */
 interface MeasuredMethod {
   readonly method: string
   readonly settings: ReadonlyMap<number, ConditionResult>
@@ -15,8 +15,8 @@ interface MeasuredMethod {
 export const perQuestion = ({ report }: ConditionResult) => report.tokens.total
 
 /**
- * Beside every organisation the direct answer and self-consistency at its own tokens per question, a table per task set: what
- * the same tokens buy without an organisation.
+ * Compares every organisation with the direct answer and self-consistency at its own tokens per question, in one
+ * table per task set: what the same tokens buy without an organisation.
  */
 export async function matchedBudgetTables(
   lab: Laboratory,
@@ -46,10 +46,10 @@ export async function matchedBudgetTables(
   return tables
 }
 
-/** More votes than this are not asked for. */
+/** Upper limit on votes. */
 const mostAnswers = 99
 
-/** Odd numbers of answers, for each budget the last that fits it and the first that does not. */
+/** Measures odd numbers of answers: for each budget, the largest within it and the smallest above it. */
 async function measuredAround(
   budgets: readonly number[],
   tokensOfOne: number,

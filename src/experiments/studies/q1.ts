@@ -53,7 +53,7 @@ export const q1: ExperimentDefinition = {
   },
 }
 
-/** Methods by task sets, the best of each column marked. */
+/** Methods by task set, with the best of each column marked. */
 function measuredTable(results: readonly ConditionResult[]): ReportTable {
   const bySet = [...Map.groupBy(results, ({ set }) => set).values()]
   const methods = [...new Set(results.map(({ condition }) => condition))]
@@ -92,7 +92,7 @@ function measuredTable(results: readonly ConditionResult[]): ReportTable {
   }
 }
 
-/** What must hold of every training: a query among its own probes, or an id on both sides, would spoil the figures. */
+/** Checks every training: a query among its own probes, or an id on both sides, would invalidate the figures. */
 async function checkTable(lab: Laboratory, { tasks, seeds }: StudyOptions): Promise<ReportTable> {
   const opened = await Promise.all(tasks.map((name) => lab.open(name, settings.study)))
   const trainingIds = (name: string) => {

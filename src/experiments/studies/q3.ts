@@ -19,7 +19,7 @@ import type { ExperimentDefinition, StudyOptions } from './definition.ts'
 import { seedTables } from './seeds.ts'
 import { differenceCell, evaluationTables, intervalText, pairedNote, unknownNotes } from './shared-tables.ts'
 
-/** Both routes on one task set with one seed, evaluated at every stage. */
+/** Both routes on one task set with one seed, evaluated at each stage. */
 interface Compared {
   readonly unit: string
   readonly rl: RouteResult
@@ -38,7 +38,7 @@ export const q3: ExperimentDefinition = {
       const { set } = opened
       const given = { ...settings.training, ...training, passes: 1 }
       const { unit, price, routeBudget } = await budgetOf(lab, set)
-      // Both routes spend their budget; what a pass of updates takes says how many calls that buys.
+      // Both routes spend their whole budget; the usage of one pass of updates tells how many calls that buys.
       for (const pass of await trainingSteps(lab, opened, `${set.name}, RL`, given, 1)) {
         const took = unit.amount({ ...pass, cost: costOf(pass, price, new Date()) })
         const passes = (routeBudget * seeds.length) / Math.max(took, Number.MIN_VALUE)
@@ -77,7 +77,7 @@ export const q3: ExperimentDefinition = {
   },
 }
 
-/** The common start was evaluated once, and is shown under both routes. */
+/** The common start was evaluated once and is shown for both routes. */
 function isOwnEvaluation({ stage, condition }: Compared['results'][number]): boolean {
   return stage > 0 || condition === 'RL'
 }
@@ -98,7 +98,7 @@ async function compare(
   const { unit, routeBudget } = await budgetOf(lab, set)
   const stages = Array.from(
     { length: settings.stages },
-    // Of 1.2, a fifth and two more are 0.72, not 0.7200000000000001.
+    // Avoids floating-point noise: three fifths of 1.2 are 0.72, not 0.7200000000000001.
     (_, index) => Number((((index + 1) * routeBudget) / settings.stages).toPrecision(12)),
   )
   const given = { ...settings.training, passes: settings.passes, ...training, seed }
@@ -131,7 +131,7 @@ async function compare(
   return { unit: unit.name, rl, sft, stages: [0, ...stages], results }
 }
 
-/** What a route may spend, and in what that is counted. */
+/** A route's budget and its unit. */
 async function budgetOf({ options }: Laboratory, set: TaskSet) {
   const { prices } = executionSettings.parse(options.engine.execution ?? {})
   const price = priceOf((await options.model(set)).identity, prices)
@@ -139,11 +139,11 @@ async function budgetOf({ options }: Laboratory, set: TaskSet) {
   return { price, unit: budgetUnit(price), routeBudget }
 }
 
-/** The digest of the weights that both routes began from, as their checkpoints have them. */
+/** The digest of the weights both routes started from, according to their checkpoints. */
 function commonStart(...routes: readonly RouteResult[]): string {
   const digests = routes.map(({ folder }) => weightsDigest(folder.readCheckpoint({}, 0)!.parameters))
   if (new Set(digests).size > 1)
-    throw new Problem('The routes did not begin from the same weights: their checkpoints of update 0 differ.')
+    throw new Problem('The routes did not start from the same weights: their checkpoints of update 0 differ.')
   return digests[0]!
 }
 

@@ -26,7 +26,7 @@ export const q4: ExperimentDefinition = {
     study: settings.study,
     training: { ...settings.training, ...training },
     conditions: [
-      // As in Q1, so that an experiment in the same folder reuses it.
+      // As in Q1, so that runs in the same folder are reused.
       listedCondition('direct'),
       { id: 'MAGIC', training: {} },
       ...[...settings.organisations, ...organisations].map((name) => listedCondition(name)),

@@ -6,7 +6,7 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { RunFolder } from '../../store/run-folder.ts'
 import { d3Statistics } from '../tables/d3-statistics.ts'
 
-/** What D3 needs of a line of `trajectories.jsonl`: the group of one update. */
+/** The part of a line of `trajectories.jsonl` that D3 needs: the group of one update. */
 const group = z.object({
   trajectories: z
     .array(
@@ -33,12 +33,11 @@ export function recordedCredit(file: string) {
   const groups = readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [readGroup(line, `Line ${index + 1} of ${file}`)]))
-  if (groups.length === 0)
-    throw new Problem(`${file} holds no trajectories. Name a run's trajectories.jsonl.`)
+  if (groups.length === 0) throw new Problem(`${file} has no trajectories. Name a run's trajectories.jsonl.`)
   return d3Statistics(groups, unitLimit(file, groups))
 }
 
-/** Whether a run says so; a file on its own does not tell. */
+/** According to the run's record; a file without a run does not tell. */
 export function isOfSimulatedRun(file: string): boolean {
   const run = new RunFolder(dirname(file))
   if (!run.exists) return false
@@ -51,11 +50,11 @@ function readGroup(line: string, place: string) {
   try {
     content = JSON.parse(line)
   } catch {
-    throw new Problem(`${place} is no JSON. Name a run's trajectories.jsonl.`)
+    throw new Problem(`${place} is not JSON. Name a run's trajectories.jsonl.`)
   }
   const { data, error } = group.safeParse(content)
   if (error !== undefined)
-    throw new Problem(`${place} is no group of trajectories.\n${z.prettifyError(error)}`)
+    throw new Problem(`${place} is not a group of trajectories.\n${z.prettifyError(error)}`)
   const isPlain = data.trajectories.every(
     ({ settings: { eta, callPenalty, tokenPenalty } }) =>
       eta === 1 && callPenalty === 0 && tokenPenalty === 0,
@@ -72,7 +71,7 @@ function readGroup(line: string, place: string) {
   }))
 }
 
-/** The run tells it. A file on its own does not: there it is where STOPs were forced, else above all of them. */
+/** From the run's record. For a file without a run: where STOPs were forced, else above all of them. */
 function unitLimit(file: string, groups: ReturnType<typeof readGroup>[]): number {
   const run = new RunFolder(dirname(file))
   if (run.exists) return run.readRecord().training.maxUnits

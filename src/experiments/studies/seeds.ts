@@ -8,7 +8,7 @@ const columns = [
   ...['mean tokens', 'deviation of tokens', '95 % interval of tokens'],
 ]
 
-/** Over several seeds: means with their intervals, and paired differences to a base. One seed has no such table. */
+/** Over several seeds: means with intervals, and paired differences to a base. Empty for a single seed. */
 export function seedTables(results: readonly ConditionResult[], base: string): ReportTable[] {
   const seeds = [...new Set(results.map(({ seed }) => seed))]
   if (seeds.length < 2) return []
@@ -56,7 +56,7 @@ function meanCells(measured: readonly ConditionResult[]): Cell[] {
   ]
 }
 
-/** Paired by seed, over the seeds that both have. */
+/** Paired by seed, over the seeds both have. */
 function differencesTo(measured: readonly ConditionResult[], bases: readonly ConditionResult[]): Cell[] {
   const pairs = measured.flatMap((one) => {
     const other = bases.find(({ seed }) => seed === one.seed)

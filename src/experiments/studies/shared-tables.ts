@@ -10,13 +10,13 @@ export function intervalText({ score: { low, high } }: Pick<OrganisationReport, 
   return `[${twoDecimals(low * 100)}, ${twoDecimals(high * 100)}]`
 }
 
-/** The tokens of all questions; null where the model told none, which is no point to compare. */
+/** The tokens of all questions; null if the model reported none, so that they cannot be compared. */
 export function totalTokens({ report: { usage } }: ConditionResult): number | null {
   const told = usage.input + usage.output
   return told === 0 && usage.unknown > 0 ? null : told
 }
 
-/** What differs between two conditions, in points: paired bootstrap over the questions that both have. */
+/** The difference between two conditions in points: paired bootstrap over the questions both have. */
 export function differenceCell(a: ConditionResult | undefined, b: ConditionResult | undefined): Cell {
   if (a === undefined || b === undefined || a === b) return textCell('–')
   const [{ against }] = compareOrganisations([a.report, b.report], { base: 1 }) as [
@@ -32,7 +32,7 @@ export function differenceCell(a: ConditionResult | undefined, b: ConditionResul
 export const pairedNote =
   'Differences are in points with the 95 % interval of the paired bootstrap over questions; it says nothing about another training seed.'
 
-/** The conditions that no other one beats in both score and tokens. */
+/** The conditions not dominated in score and tokens. */
 export function frontierOf(
   results: readonly ConditionResult[],
   tokensOf: (result: ConditionResult) => number | null = totalTokens,
@@ -46,7 +46,7 @@ export function frontierOf(
   )
 }
 
-/** Where a condition stands. */
+/** A condition's position relative to the frontier. */
 export function frontierCell({ dominated, leftOut }: Frontier, condition: string): Cell {
   if (leftOut.includes(condition)) return textCell('left out: no usage told')
   return textCell(dominated[condition]?.join(', ') ?? 'frontier')
@@ -79,7 +79,7 @@ export function frontierFigure(
   }
 }
 
-/** What every evaluation took and how its executions ended, a table per task set. Differences are to `base`. */
+/** Usage and outcomes of every evaluation, one table per task set. Differences are to `base`. */
 export function evaluationTables(results: readonly ConditionResult[], base?: string): ReportTable[] {
   return [...Map.groupBy(results, ({ set }) => set)].map(([set, own]) => ({
     id: `evaluations-${set}`,
@@ -129,7 +129,10 @@ function measuresOf(results: readonly ConditionResult[]): string[] {
   return [...new Set(results.flatMap(({ report }) => Object.keys(report.measures)))]
 }
 
-/** Attempts that may have been charged but told no usage make token counts lower bounds: every table with tokens says so. */
+/**
+ * Attempts that may have been charged without reporting usage make token counts lower bounds, so every table with
+ * tokens says so.
+ */
 export function unknownNotes(results: readonly ConditionResult[]): string[] {
   return results
     .filter(({ report }) => report.usage.unknown > 0)

@@ -18,12 +18,15 @@ import {
   unknownNotes,
 } from './shared-tables.ts'
 
-/** The policy that everything is compared with. */
+/** The baseline policy. */
 const base = 'no-penalty'
 
 const chains = [2, 3]
 
-/** Beyond the paper: policies trained at growing prices of tokens or calls, with fixed organisations at matched budget. */
+/**
+ * Beyond the paper: policies trained with increasing penalties on tokens or calls, and fixed organisations at matched
+ * budget.
+ */
 export const sweep: ExperimentDefinition = {
   settings,
   takesSeeds: true,
@@ -66,7 +69,7 @@ export const sweep: ExperimentDefinition = {
   },
 }
 
-/** A policy per weight, and one without any. */
+/** A policy per penalty, and one without. */
 function penalised(
   penalties: NonNullable<StudyOptions['penalties']>,
   { rewards }: GivenTrainingSettings,

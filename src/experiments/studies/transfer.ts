@@ -19,7 +19,7 @@ export const transfer: ExperimentDefinition = {
     for (const name of tasks) {
       const opened = await lab.open(name, settings.study)
       steps.push(...(await trainingSteps(lab, opened, opened.set.name, given, 1)))
-      // The policies of all sets, and the untrained one.
+      // The policies of all sets, plus the untrained one.
       const graphs = policyLike(opened.set, given)
       steps.push(...(await evaluationSteps(lab, opened, opened.set.name, graphs, tasks.length + 1)))
     }
@@ -40,7 +40,7 @@ export const transfer: ExperimentDefinition = {
   },
 }
 
-/** Everything that is evaluated on one task set: the policies of all sets, and the untrained one. */
+/** Evaluates the policies of all sets, and the untrained one, on one task set. */
 async function useOn(
   lab: Laboratory,
   name: string,

@@ -11,7 +11,7 @@ export type D1Assignment = (typeof d1Assignments)[number]
 export interface D1Record {
   readonly assignment: string
   readonly example: string
-  /** What the scorer says, failures aside. */
+  /** The scorer's verdict, regardless of failures. */
   readonly scoreCorrect: boolean
   /** Nodes that ended without a valid packet. */
   readonly failures: number
@@ -19,7 +19,7 @@ export interface D1Record {
   readonly output: number
 }
 
-/** D1's table of one data set. All assignments share all questions, so a missing or double record is an error. */
+/** D1's table for one data set. All assignments share all questions, so missing or duplicate records are errors. */
 export function d1Table(records: readonly D1Record[]) {
   const byAssignment = recordsByAssignment(records)
   const questions = [...new Set(records.map(({ example }) => example))]
@@ -62,7 +62,7 @@ export function d1Table(records: readonly D1Record[]) {
     tokenChangeAgainstGGG: percentChange(row.tokens, ggg.tokens),
     onFrontier: frontier.includes(row.assignment),
   }))
-  // A stable sort: of equals, the first in the order of the table.
+  // Stable sort: ties go to the first in the table.
   const preferred = [...rows].sort((a, b) => b.correct - a.correct || a.tokens - b.tokens)[0]!
   const endpointsBest = Math.max(aaa.accuracy, ggg.accuracy)
   return {
@@ -82,7 +82,7 @@ export function d1Table(records: readonly D1Record[]) {
   }
 }
 
-/** A right answer of an execution with a failure counts as wrong. */
+/** A right answer counts as wrong if a node failed. */
 function isCorrect({ scoreCorrect, failures }: D1Record): boolean {
   return scoreCorrect && failures === 0
 }

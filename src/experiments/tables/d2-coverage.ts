@@ -1,9 +1,9 @@
 import { Problem } from '../../problem.ts'
 
-/** A whole number, 0 or more; a bigint where a double is not exact. */
+/** A whole number, 0 or more; a bigint if a double is not exact. */
 type Count = number | bigint
 
-/** With m roles of both realizations there are 2^m assignments, and B executions verify at most min(2^m, B) of them. */
+/** With m roles that have both realizations there are 2^m assignments; B executions verify at most min(2^m, B) of them. */
 export function coverageBound(m: Count, executions: Count) {
   const [roles, budget] = [whole(m, 'm'), whole(executions, 'The number of executions')]
   const configurations = 2n ** roles
@@ -12,7 +12,7 @@ export function coverageBound(m: Count, executions: Count) {
   return { configurations, verifiedBound, coverageBound: ratio(verifiedBound, configurations, roles) }
 }
 
-/** What executions in their order reached: repeating an assignment uses budget and adds nothing. */
+/** The coverage reached by executions in order: repeating an assignment uses budget but adds nothing. */
 export function verifiedCoverage(m: Count, executions: Count, assignments: readonly string[]) {
   const { configurations } = coverageBound(m, executions)
   for (const assignment of assignments)
@@ -23,14 +23,14 @@ export function verifiedCoverage(m: Count, executions: Count, assignments: reado
   return { verified, coverage: ratio(BigInt(verified), configurations, BigInt(m)) }
 }
 
-/** The smallest budget whose bound reaches a share of all assignments. */
+/** The smallest budget whose bound reaches a given share of all assignments. */
 export function executionsForShare(m: Count, [numerator, denominator]: readonly [Count, Count]): bigint {
   const [part, of] = [whole(numerator, 'The share'), whole(denominator, "The share's denominator")]
   if (of === 0n || part > of) throw new Problem(`A share is from 0 to 1, not ${part}/${of}.`)
   return (part * coverageBound(m, 0).configurations + of - 1n) / of
 }
 
-/** Of numbers that may be too large for a double. */
+/** The ratio of numbers that may be too large for doubles. */
 function ratio(part: bigint, of: bigint, roles: bigint): number {
   const shift = roles > 1000n ? roles - 1000n : 0n
   return Number(part >> shift) / Number(of >> shift)

@@ -3,7 +3,7 @@ import { returnsToGo } from '../../learning/returns.ts'
 import { Problem } from '../../problem.ts'
 import { rewardSettings } from '../../settings/rewards.ts'
 
-/** The rewards of one construction as a run stores them. */
+/** The rewards of one construction as stored in a run. */
 export interface StoredRewards {
   /** One per addition. */
   readonly rewards: readonly number[]
@@ -12,7 +12,7 @@ export interface StoredRewards {
   readonly forcedStop: boolean
 }
 
-/** Of one set of decisions: how many have an advantage other than zero under each return. */
+/** For a set of decisions: how many have a non-zero advantage under each return. */
 export interface SignalCounts {
   readonly actions: number
   readonly terminalNonzero: number
@@ -34,7 +34,7 @@ interface Decision {
   readonly dense: number
 }
 
-/** D3 over the groups of one data set: counts are summed over all of them before a ratio is taken. */
+/** D3's statistics over the groups of one data set. Counts are summed over all groups before ratios are taken. */
 export function d3Statistics(groups: readonly (readonly StoredRewards[])[], maxUnits: number) {
   for (const [group, trajectories] of groups.entries())
     for (const [index, trajectory] of trajectories.entries()) check(trajectory, maxUnits, group, index)
@@ -117,7 +117,7 @@ function counted(decisions: readonly Decision[]): SignalCounts {
   }
 }
 
-/** Pairs of equal score, and at how many later additions of both the dense returns tell them apart. */
+/** Pairs of equal score, and at how many shared later additions their dense returns differ. */
 function pairCounts(group: readonly StoredRewards[]) {
   const returns = group.map(denseReturns)
   const counts = { equalScorePairs: 0, eligible: 0, distinguished: 0 }

@@ -21,7 +21,7 @@ export interface VariantScores {
   readonly output: readonly number[]
 }
 
-/** Q2's table of one data set. */
+/** Q2's table for one data set. */
 export function q2Table(evaluated: readonly VariantScores[]) {
   const measured = q2Variants.map((variant) => totals(variant, evaluated))
   const questions = measured[0]!.questions

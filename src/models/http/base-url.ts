@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { Problem } from '../../problem.ts'
 
 /**
- * Checks a model's address, which comes from configuration only. Two kinds need the explicit flag: `http:` beyond loopback,
- * which anyone on the way can read, and link-local addresses, where clouds keep their credentials.
+ * Checks a model's address, which only comes from configuration. Two kinds need the explicit flag: `http:` beyond
+ * loopback, which anyone on the way can read, and link-local addresses, where clouds keep their credentials.
  */
 export function checkBaseURL(text: string, allowUnsafe = false): URL {
   if (!URL.canParse(text))
@@ -11,7 +11,7 @@ export function checkBaseURL(text: string, allowUnsafe = false): URL {
   const url = new URL(text)
   const problem = problemWith(url, allowUnsafe)
   if (problem === undefined) return url
-  // Names only the origin: people put keys into the other parts.
+  // Shows only the origin: people put keys into the other parts.
   const place = url.protocol.startsWith('http') ? ` at ${url.origin}` : ''
   throw new Problem(`The base URL${place} cannot be used: ${problem}.`)
 }
@@ -19,13 +19,14 @@ export function checkBaseURL(text: string, allowUnsafe = false): URL {
 function problemWith(url: URL, allowUnsafe: boolean): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'it is neither https: nor http:'
   if (url.username !== '' || url.password !== '')
-    return 'it holds credentials; give the key by environment variable or file'
+    return 'it contains credentials; provide the key by environment variable or file'
   if (url.search !== '' || url.hash !== '')
-    return 'it has a query or a fragment; give a key by environment variable or file, and leave out the rest'
+    return 'it has a query or fragment; provide the key by environment variable or file, and leave out the rest'
   if (allowUnsafe) return undefined
-  if (isLinkLocal(url.hostname)) return 'its address is link-local; set allowUnsafeBaseURL if that is meant'
+  if (isLinkLocal(url.hostname))
+    return 'its address is link-local; set allowUnsafeBaseURL if that is intended'
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'http: sends the key and every text in the clear; use https:, or set allowUnsafeBaseURL if that is meant'
+    return 'http: sends the key and all texts unencrypted; use https:, or set allowUnsafeBaseURL if that is intended'
   return undefined
 }
 

@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher, Pool } from 'undici'
 import type { ChatFailure } from '../chat-model.ts'
 
-/** An HTTP answer. A 2xx body is complete; another may be cut off. */
+/** An HTTP answer. A 2xx body is complete; others may be cut off. */
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
@@ -17,20 +17,20 @@ type HttpFailure = Pick<ChatFailure, 'kind' | 'message' | 'status' | 'unsent'>
 type Ended = HttpAnswer | HttpFailure
 
 export interface ExchangeLimits {
-  /** From the first step of connecting to the last byte of the body. */
+  /** From connecting to the last byte of the body. */
   readonly deadlineMs: number
   readonly maxBodyBytes: number
 }
 
-/** What a connection fails with before anything can be sent over it. */
+/** Connection errors that occur before anything is sent. */
 const notConnected = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 /** Enough for any error message. */
 const maxErrorBytes = 64 * 1024
 
 /**
- * One POST. Redirects are not followed, the body is capped before and after decompression, and the deadline ends it
- * wherever it hangs. A status that has come counts even if its body never does.
+ * One POST request. Redirects are not followed, the body is capped before and after decompression, and the deadline
+ * ends it wherever it hangs. Once a status has arrived it counts, even if the body never does.
  */
 export function post(
   pool: Pool,
@@ -58,11 +58,11 @@ export function post(
   })
 }
 
-// Made once: they are slow to make. In an error body a broken character is no reason to lose the message.
+// Created once, because that is slow. A broken character in an error body is no reason to lose the message.
 const strictText = new TextDecoder('utf-8', { fatal: true })
 const anyText = new TextDecoder('utf-8')
 
-/** Undici's handler of one request, without the stream and signal that its `request` would make for each. */
+/** Undici's handler for one request, without the overhead of the streams and signals its `request` creates. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
   readonly #signal: AbortSignal | undefined
@@ -97,7 +97,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    // Something like `103 Early Hints`: the answer is yet to come.
+    // Informational, such as `103 Early Hints`: the answer is still to come.
     if (status < 200) return
     this.#encoding = header(headers, 'content-encoding')
     this.#answer = {
@@ -143,7 +143,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#break(this.#refusal() ?? { kind: 'cancelled', message: 'The call was cancelled.' })
   }
 
-  /** The status of a failed call says more than the state of its body. */
+  /** For a failed call, the status says more than its incomplete body. */
   #refusal(): HttpAnswer | undefined {
     return this.#answer === undefined || isSuccess(this.#answer) ? undefined : this.#answer
   }
@@ -162,7 +162,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     )
   }
 
-  /** Ends it before the server does. */
+  /** Ends the exchange before the server does. */
   #break(ended: Ended | Promise<Ended>): void {
     this.#end(ended)
     this.#controller?.abort(new Error('The exchange has ended.'))
@@ -191,7 +191,7 @@ function withBody(answer: HttpAnswer, bytes: Buffer): Ended {
 
 const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
-/** We ask for plain bodies; some servers compress all the same. A broken stream is an error here, never an empty text. */
+/** We ask for plain bodies, but some servers compress anyway. A broken stream is an error, never an empty text. */
 async function decompress(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase()
   if (name === 'identity' || name === '') return bytes

@@ -12,7 +12,7 @@ export interface EndpointSettings extends Dialect, Partial<ExchangeLimits> {
   /** Checked by `checkBaseURL`. */
   readonly baseURL: URL
   readonly apiKey?: ApiKey
-  /** The provider answers 429 `insufficient_quota` when it means tokens per minute. */
+  /** The provider answers 429 `insufficient_quota` but means tokens per minute. */
   readonly quotaIsRate?: boolean
 }
 
@@ -52,11 +52,11 @@ export class OpenAICompatibleModel implements ChatModel {
       return { ...this.#failure(answer.kind, answer.message, answer.status), unsent: answer.unsent }
     if (answer.status < 200 || answer.status >= 300) return this.#refusal(answer)
     const { completion, usage, problem, error } = readCompletion(answer.body)
-    // The content type does not matter: a completion that was paid for is an answer.
+    // The content type is ignored: a completion that was paid for counts.
     if (completion !== undefined)
       return {
         ok: true,
-        // A server that repeats the key would otherwise put it into traces and recordings.
+        // Redacted in case the server repeats the key, which must not reach traces and recordings.
         text: this.#clean(completion.text),
         finish: completion.finish,
         warnings: this.#warnings.of(request, usage, completion.thinking),
@@ -64,7 +64,7 @@ export class OpenAICompatibleModel implements ChatModel {
         usage: usage.usage,
         servedModel: this.#clean(completion.servedModel ?? '').slice(0, maxModelName) || undefined,
       }
-    // An error behind a 200 counts like a 503, unless it says that the quota is spent.
+    // An error with status 200 counts like a 503, unless it says that the quota is spent.
     const spent = error && failureOfStatus(429, error, this.#settings.quotaIsRate)
     const kind = spent === 'quota_exhausted' ? spent : 'bad_response'
     const what = `${problem} (${answer.contentType || 'untyped'})`
@@ -104,7 +104,7 @@ export class OpenAICompatibleModel implements ChatModel {
   }
 }
 
-/** A server's words for a person's terminal: one line, no control characters, not a novel. */
+/** Makes a server's message fit for a terminal: one line, no control characters, not too long. */
 function presentable(message: string): string {
   const line = message
     .slice(0, 2 * maxMessage)

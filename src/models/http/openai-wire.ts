@@ -7,13 +7,13 @@ import { checkUsage, type UsageReading } from '../usage.ts'
 export interface Dialect {
   /** Request fields that switch thinking off. */
   readonly thinkingOff: JsonObject
-  /** `max_tokens` by default. */
+  /** Default: `max_tokens`. */
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens'
   /** Any other request fields, from the user's settings. */
   readonly extraBody?: JsonObject
 }
 
-/** The request body. Texts of tasks and models are only ever values in it. */
+/** The request body. Texts of tasks and models only occur as values. */
 export function completionBody(
   model: string,
   dialect: Dialect,
@@ -34,7 +34,7 @@ export function completionBody(
   })
 }
 
-/** What a 2xx body holds: a completion, or why it is none. */
+/** The content of a 2xx body: a completion, or why it is none. */
 export interface CompletionReading {
   readonly usage: UsageReading
   readonly completion?: Pick<ChatAnswer, 'text' | 'finish' | 'servedModel'> & { readonly thinking: boolean }
@@ -42,7 +42,7 @@ export interface CompletionReading {
   readonly error?: ServerError
 }
 
-/** Reads the body of a 2xx answer, which may yet hold an error or be no completion at all. Never throws. */
+/** Reads the body of a 2xx answer, which may still be an error or no completion at all. Never throws. */
 export function readCompletion(body: string): CompletionReading {
   const json = parse(body)
   const usage = readUsage(field(json, 'usage'))
@@ -54,7 +54,7 @@ export function readCompletion(body: string): CompletionReading {
   const content = field(message, 'content')
   if (field(choice, 'finish_reason') === 'error')
     return { problem: readError(choice)?.message ?? 'The model broke off with an error.', usage }
-  // `null` is how some servers say that nothing was generated; then the model, not the transport, has failed.
+  // Some servers send `null` if nothing was generated; then the model failed, not the transport.
   if (typeof content !== 'string' && content !== null)
     return { problem: 'The body is no chat completion.', usage }
   const text = content ?? ''
@@ -70,7 +70,7 @@ export function readCompletion(body: string): CompletionReading {
 
 /**
  * The error in a body, if there is one: `{error: {message, code, type}}`, `{error: "text"}`, `{message, code}` or
- * `{detail}`. Some servers and most proxies answer in plain words, or in a page whose words are between tags.
+ * `{detail}`. Some servers and most proxies answer with plain text or an HTML page.
  */
 export function readErrorBody(body: string): ServerError {
   const json = parse(body)
@@ -98,7 +98,7 @@ function strings(error: unknown): ServerError {
   return { message: text('message'), code: text('code'), type: text('type') }
 }
 
-/** `content_filter` is OpenAI's word, `content-filter` the AI SDK's. */
+/** OpenAI says `content_filter`, the AI SDK `content-filter`. */
 export function finishOf(reason: unknown): ChatAnswer['finish'] {
   if (reason === 'stop' || reason === 'length') return reason
   return reason === 'content_filter' || reason === 'content-filter' ? 'filter' : 'other'
@@ -114,7 +114,7 @@ function showsThinking(message: unknown, text: string, usage: unknown): boolean 
   )
 }
 
-/** DeepSeek names its cache hits itself; the others follow OpenAI. */
+/** DeepSeek has its own name for cache hits; the others follow OpenAI. */
 function readUsage(usage: unknown): UsageReading {
   const cached =
     field(field(usage, 'prompt_tokens_details'), 'cached_tokens') ?? field(usage, 'prompt_cache_hit_tokens')
@@ -129,7 +129,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** An own field: what a body says of `__proto__` must not reach us as an inherited one. */
+/** Own fields only, so that a `__proto__` in the body has no effect. */
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, unknown>)[name]

@@ -4,12 +4,12 @@ type Numbers<Count extends number, Known extends number[] = []> = Known['length'
   ? Known
   : Numbers<Count, [...Known, number]>
 
-/** A kernel that takes so many numbers: sizes, byte addresses, strides in floats. `assembly/` says which, and what it does. */
+/** A kernel with `Count` numeric arguments: sizes, byte addresses, strides in floats. Documented in `assembly/`. */
 type Kernel<Count extends number> = (...values: Numbers<Count>) => void
 
 /** The exports of the WebAssembly module. */
 export interface Kernels {
-  /** A `WebAssembly.Memory`, whose type is not everywhere that these declarations are read. */
+  /** A `WebAssembly.Memory`, whose type is not available everywhere these declarations are used. */
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
   linear: Kernel<10>
   product: Kernel<9>
@@ -34,13 +34,13 @@ export interface Kernels {
   outerAdam: Kernel<9>
   largest(m: number, k: number, x: number, ld: number): number
   allFinite(n: number, x: number): number
-  /** Whether a·b + c is rounded once; to be asked with 1 + 2⁻¹². */
+  /** Whether a·b + c is rounded once; call it with 1 + 2⁻¹². */
   fuses(x: number): number
 }
 
 /**
- * How a·b + c is rounded: once, as processors with a fused multiply-add do (x86 since 2013, all 64-bit ARM), or twice.
- * Each gives the same bits wherever it runs, but not the bits of the other.
+ * How a·b + c is rounded: once, on processors with fused multiply-add (x86 since 2013, all 64-bit ARM), or twice.
+ * Each gives the same bits everywhere, but not the bits of the other.
  */
 export type Arithmetic = 'fused' | 'separate'
 
@@ -50,12 +50,12 @@ export function kernelsFile(arithmetic: Arithmetic): URL {
   return new URL(`./kernels-${arithmetic}.wasm`, import.meta.url)
 }
 
-/** What this process computes with: fused where the processor fuses, unless MAGIC_ARITHMETIC says otherwise. */
+/** The arithmetic of this process: fused if the processor supports it, unless MAGIC_ARITHMETIC says otherwise. */
 export const arithmetic: Arithmetic = chooseArithmetic(process.env['MAGIC_ARITHMETIC'])
 
 const modules = new Map<Arithmetic, WebAssembly.Module>()
 
-/** A fresh instance with a memory of its own. A module is compiled once per process. */
+/** A fresh instance with its own memory. The module is compiled once per process. */
 export function instantiateKernels(chosen: Arithmetic = arithmetic): Kernels {
   const module = modules.get(chosen) ?? new WebAssembly.Module(readFileSync(kernelsFile(chosen)))
   modules.set(chosen, module)
@@ -69,7 +69,7 @@ function instantiate(module: WebAssembly.Module): Kernels {
   return new WebAssembly.Instance(module, { env: { abort } }).exports as unknown as Kernels
 }
 
-/** On a processor that cannot fuse, the fused kernels would silently round twice: then they are not the fused ones. */
+/** On a processor without fused multiply-add, the fused kernels would silently round twice. */
 function chooseArithmetic(wanted: string | undefined): Arithmetic {
   if (wanted === 'separate') return 'separate'
   const fuses = canFuse()

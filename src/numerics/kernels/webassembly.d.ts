@@ -1,5 +1,5 @@
-// The part of WebAssembly's JavaScript interface that we use. TypeScript ships it only with the browser's types,
-// which would let browser globals into code that runs on Node.
+// The part of WebAssembly's JavaScript interface that we use. TypeScript only ships it with the browser types, which
+// would let browser globals into Node code.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array)

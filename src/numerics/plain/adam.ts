@@ -1,6 +1,6 @@
 import type { AdamSettings } from '../adam.ts'
 
-/** Running means of every tensor's gradient and of its square, and the one step count that they share. */
+/** Running means of every tensor's gradient and its square, and their shared step count. */
 export interface PlainAdamState {
   readonly step: number
   readonly first: ReadonlyMap<string, Float64Array>
@@ -10,8 +10,8 @@ export interface PlainAdamState {
 export const freshAdam: PlainAdamState = { step: 0, first: new Map(), second: new Map() }
 
 /**
- * One step of Adam in doubles, without weight decay or clipping. What goes in stays as it was. Every tensor takes
- * part, so one whose gradient is zero still moves while its moments decay.
+ * One step of Adam in doubles, without weight decay or clipping. Inputs are not modified. Every tensor takes part, so
+ * one with zero gradient still moves while its moments decay.
  */
 export function adamStep(
   weights: ReadonlyMap<string, Float64Array>,

@@ -52,7 +52,7 @@ export function subtract(a: Value, b: Value): Value {
   return add(a, scale(b, -1))
 }
 
-/** a ⊙ b; one of them may be a scalar, which then multiplies every entry of the other. */
+/** a ⊙ b; either may be a scalar, which multiplies every entry of the other. */
 export function multiply(a: Value, b: Value): Value {
   const length = Math.max(a.length, b.length)
   for (const factor of [a, b]) if (factor.length !== 1) assertSameLength('factor', factor.length, length)
@@ -147,7 +147,7 @@ export function layerNorm(vector: Value, weight: Value, bias: Value, epsilon = 1
   return add(multiply(multiply(inverse, centred), weight), bias)
 }
 
-/** log softmax, shifted by the largest entry so that nothing overflows. Masked choices are simply not in the vector. */
+/** log softmax, shifted by the largest entry so that nothing overflows. Masked choices are not in the vector. */
 export function logSoftmax(vector: Value): Value {
   const largest = vector.data.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   const logTotal = Math.log(vector.data.reduce((total, x) => total + Math.exp(x - largest), 0))

@@ -1,14 +1,14 @@
 /**
- * A vector of doubles that remembers how it was computed, so that gradients can flow back through it. Matrices are
- * flat and row-major. This is the slow, obvious twin of the kernels: one decision at a time, no batching, no reuse.
+ * A vector of doubles that remembers how it was computed, so that gradients can flow back. Matrices are flat and
+ * row-major. The slow, obvious twin of the kernels: one decision at a time, no batching, no reuse.
  */
 export class Value {
   readonly data: Float64Array
-  /** What it was computed from; empty for leaves and for anything that no gradient has to reach. */
+  /** What it was computed from; empty for leaves and anything that needs no gradient. */
   readonly sources: readonly Value[]
-  /** Adds to the gradients of the sources what this value's gradient means for them. */
+  /** Propagates this value's gradient to its sources. */
   readonly spread: () => void
-  /** Whether gradients are wanted: of a parameter and of everything computed from one. */
+  /** Whether gradients are needed: for a parameter and everything computed from one. */
   readonly tracked: boolean
   readonly #order: number
   #gradient: Float64Array | undefined
@@ -34,13 +34,13 @@ export class Value {
     return this.data[0]!
   }
 
-  /** dL/dthis of the last `backward`; zeros where the loss does not reach. */
+  /** dL/dthis of the last `backward`; zeros if the loss does not depend on it. */
   get gradient(): Float64Array {
     this.#gradient ??= new Float64Array(this.length)
     return this.#gradient
   }
 
-  /** Sets the gradient of this scalar with respect to every tracked value that it was computed from. */
+  /** Computes the gradient of this scalar with respect to every tracked value it was computed from. */
   backward(): void {
     if (this.length !== 1) throw new RangeError('Only a scalar can be differentiated.')
     if (!this.tracked) return
@@ -50,23 +50,23 @@ export class Value {
       for (const source of value.sources) if (source.tracked) reached.add(source)
     }
     this.gradient[0] = 1
-    // Sources are always older than what is computed from them: newest first is a topological order.
+    // Sources are always older than what is computed from them, so newest first is a topological order.
     const newestFirst = [...reached].sort((a, b) => b.#order - a.#order)
     for (const value of newestFirst) value.spread()
   }
 }
 
-/** Something to differentiate by: a parameter of the network. */
+/** A value to differentiate by: a parameter of the network. */
 export function leaf(data: Float64Array): Value {
   return new Value(data, true)
 }
 
-/** A given: an embedding, a mask, a frozen parameter. */
+/** A constant: an embedding, a mask, a frozen parameter. */
 export function constant(data: ArrayLike<number>): Value {
   return new Value(data instanceof Float64Array ? data : Float64Array.from(data), false)
 }
 
-/** A value computed from others. What depends on constants alone is itself constant and keeps no history. */
+/** A value computed from others. If it depends only on constants, it is itself constant and keeps no history. */
 export function derived(
   data: Float64Array,
   sources: readonly Value[],

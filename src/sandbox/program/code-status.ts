@@ -1,6 +1,6 @@
 import type { CaseReport } from '../case.ts'
 
-/** How the evaluation of a program ended; only `passed` has credit. A sandbox that failed has no status: it is an error. */
+/** How the evaluation of a program ended; only `passed` gets credit. A failed sandbox is an error, not a status. */
 export type CodeStatus =
   | 'passed'
   | 'failed_tests'
@@ -11,7 +11,7 @@ export type CodeStatus =
   | 'output_limit'
   | 'unparseable'
 
-/** The status of a case that did not come to its end properly, or undefined when it did. */
+/** The status of a case that did not end properly, or undefined if it did. */
 export function statusOfEnd(report: CaseReport): CodeStatus | undefined {
   switch (report.end) {
     case 'cpu':

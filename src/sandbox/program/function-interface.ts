@@ -1,13 +1,13 @@
 import type { ProgramInterface } from '../../library/task.ts'
 
-/** How a functional test finds the function: by its name, after code that the task provides. */
+/** How a functional test finds the function: by name, after code provided by the task. */
 export interface FunctionInterface {
   readonly entry: string
   /** Pieces of code that run before the program, in its namespace. */
   readonly preamble: readonly string[]
-  /** The definition in the preamble that only holds the place of the program's. */
+  /** The placeholder definition in the preamble that the program replaces. */
   readonly placeholder?: string
-  /** Whether a method of a class `Solution` is meant where there is one. */
+  /** Whether to use a method of a class `Solution`, if there is one. */
   readonly method: boolean
 }
 
@@ -15,17 +15,17 @@ export interface FunctionInterface {
 const typing = 'from typing import *'
 const solutionClass = /^class\s+Solution\b/m
 
-/** LiveCodeBench's way: a method of `Solution`, or a plain function. Its starter code is a bare signature. */
+/** As in LiveCodeBench: a method of `Solution`, or a plain function. Its starter code is a bare signature. */
 export function solutionInterface(entry: string): FunctionInterface {
   return { entry, preamble: [typing], method: true }
 }
 
-/** The interface that a task tells its solvers. Undefined for programs that read standard input. */
+/** The function interface of a task. Undefined for programs that read standard input. */
 export function functionInterface(program: ProgramInterface): FunctionInterface | undefined {
   if (program.mode === 'stdin') return undefined
   const { starterCode, entryPoint: entry } = program
   const bare = solutionInterface(entry)
   if (starterCode.trim() === '' || solutionClass.test(starterCode)) return bare
-  // Other starter code may bring imports, constants and helpers along, as HumanEval's prompts do.
+  // Other starter code may contain imports, constants and helpers, like HumanEval's prompts.
   return { ...bare, preamble: [typing, starterCode], placeholder: entry }
 }

@@ -3,7 +3,7 @@ import { pythonSplit, pythonStrip } from '../../python/text.ts'
 
 /**
  * LiveCodeBench's comparison of standard output: stripped as a whole, then line by line. Two lines agree as text, or
- * when both consist of numbers that are equal one by one as `Decimal`.
+ * if both consist of numbers that are pairwise equal as `Decimal`.
  */
 export function equalOutputs(actual: string, expected: string): boolean {
   const actualLines = lines(actual)

@@ -4,7 +4,7 @@ import type { PlainValue } from '../../python/plain-value.ts'
 const longest = 4000
 const brackets = { list: '[]', tuple: '()', set: '{}', frozenset: '{}' } as const
 
-/** About what Python's `repr` shows, cut where it gets long: for people and models to read, not to compare. */
+/** Roughly Python's `repr`, truncated: for people and models to read, not for comparison. */
 export function plainText(value: PlainValue): string {
   switch (value.kind) {
     case 'none':
@@ -12,7 +12,7 @@ export function plainText(value: PlainValue): string {
     case 'bool':
       return value.value ? 'True' : 'False'
     case 'int':
-      // Turning a very long integer into digits takes very long.
+      // Converting a huge integer to digits takes very long.
       return value.value.toString(16).length > longest ? '<very large int>' : value.value.toString()
     case 'float':
       return pythonFloatText(value.value)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { CodeStatus } from './code-status.ts'
 
-// What a program's process says about itself. The program can forge all of it, so it may only speak against itself:
-// no message means `passed`, and none means that the task is at fault.
+// What a program's process reports about itself. The program can forge all of it, so it may only testify against
+// itself: no message means `passed`, and none blames the task.
 const messageSchema = z.union([
   z.object({ loaded: z.literal(true) }),
   z.object({ compiled: z.literal(true) }),
@@ -27,7 +27,7 @@ export function statusOfFailure(failure: ProgramFailure): CodeStatus {
   return failure.types.includes('MemoryError') ? 'memory_limit' : 'runtime_error'
 }
 
-/** The task's own code does not run: no program is to blame. */
+/** The task's own code does not run, so no program is to blame. */
 export class BrokenTask extends Error {
   override readonly name = 'BrokenTask'
 }

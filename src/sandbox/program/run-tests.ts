@@ -1,4 +1,4 @@
-// One program on its tests, each in a process of its own.
+// Runs one program on its tests, each in its own process.
 import type { ProgramTest } from '../../library/task.ts'
 import { equalsExpected } from '../../python/equality.ts'
 import { parsePythonJson } from '../../python/json.ts'
@@ -27,8 +27,8 @@ interface TestRun {
 }
 
 /**
- * Runs tests one after the other. The limits of time hold for each test and again for their sum, so a later test gets what
- * the earlier ones left; the run ends with the test that meets the limit.
+ * Runs tests one after another. The time limits apply to each test and to their sum, so a later test gets what
+ * earlier ones left; the run ends with the test that hits the limit.
  */
 export async function* runTests(sandbox: Sandbox, run: TestRun): AsyncGenerator<TestResult> {
   let { cpuSeconds, wallSeconds } = run.limits
@@ -65,12 +65,12 @@ async function runTest(
   const { status, report, message } = await runCase(sandbox, work, limits)
   if (status !== undefined) return { status, report }
   const value = message !== undefined && 'value' in message ? decodePlain(message.value) : undefined
-  // An end without a result is an end before the test was through.
+  // Ended without a result, so before the test was done.
   if (value === undefined) return { status: 'runtime_error', report }
   return { status: equalsExpected(value, expected) ? 'passed' : 'failed_tests', report, value }
 }
 
-/** Whether the program compiles; nothing of it is run. */
+/** Whether the program compiles; it is not run. */
 export async function checkSyntax(sandbox: Sandbox, source: string, limits: Limits): Promise<TestResult> {
   const { status, report, message } = await runCase(sandbox, { mode: 'compile', source }, limits)
   if (status !== undefined) return { status, report }
@@ -78,7 +78,7 @@ export async function checkSyntax(sandbox: Sandbox, source: string, limits: Limi
 }
 
 interface Ran {
-  /** Undefined when the program came to its end without trouble; what it produced is still to be judged. */
+  /** Undefined if the program ended normally; its output is still to be judged. */
   readonly status: CodeStatus | undefined
   readonly report: CaseReport
   readonly message: ProgramMessage | undefined

@@ -6,7 +6,7 @@ import type { AskedNode } from './node-request.ts'
 import { numbersIn, type QuestionKind } from './question-kind.ts'
 import { prepares, type RoleJob } from './role-profile.ts'
 
-/** `sentences.yaml`, which explains them. */
+/** The content of `sentences.yaml`, which explains it. */
 interface Sentences {
   readonly openings: Readonly<Record<RoleJob | 'decide', readonly [sound: string, unsound: string]>>
   readonly remarks: Readonly<Record<QuestionKind, readonly string[]>>
@@ -16,7 +16,7 @@ const { openings, remarks }: Sentences = parse(
   readFileSync(new URL('sentences.yaml', import.meta.url), 'utf8'),
 )
 
-/** Whether a plan or material says that it is sound; undefined if its text is not one of ours. */
+/** Whether a plan or material claims to be sound; undefined if its text is not one of ours. */
 export function readSoundness(analysis: string): boolean | undefined {
   for (const [sound, unsound] of [openings.plan, openings.gather, openings.decide]) {
     if (analysis.startsWith(sound)) return true
@@ -25,7 +25,7 @@ export function readSoundness(analysis: string): boolean | undefined {
   return undefined
 }
 
-/** A few stock sentences of about the length that models write. Only the first one carries meaning. */
+/** A few stock sentences of about the length models write. Only the first one carries meaning. */
 export function analysisText(
   { task, concise }: AskedNode,
   { part, role, kind, heard, tool }: Situation,
@@ -34,7 +34,7 @@ export function analysisText(
 ): string {
   const { answer, sound } = conclusion
   const decides = part === 'aggregator' || part === 'finalizer'
-  // The aggregator of planners hands on a plan, and says so as a planner does.
+  // The aggregator of planners passes on a plan, in a planner's words.
   const opening = openings[decides && !prepares(role) ? 'decide' : role.job]
   const sentences = [opening[sound ? 0 : 1]]
   const answers = heard.filter((one) => one.answer !== undefined)

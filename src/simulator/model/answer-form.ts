@@ -25,16 +25,16 @@ const contracts = {
   text: freeText,
 } as const satisfies Record<string, AnswerContract>
 
-/** What an answer looks like. `data` is JSON other than a string, of a user's own contract. */
+/** The form of an answer. `data` is JSON other than a string, of a user's own contract. */
 export type AnswerForm = keyof typeof contracts | 'data'
 
-/** What a task offers for an answer. */
+/** The parts of a task that shape its answer. */
 interface Offer {
   readonly options?: readonly Option[]
   readonly program?: ProgramInterface | undefined
 }
 
-/** The form of a right answer that is known. */
+/** The form of a known right answer. */
 export function formOfAnswer(answer: JsonValue, { options = [], program }: Offer): AnswerForm {
   if (typeof answer !== 'string') return isValuesAndScale(answer) ? 'values-and-scale' : 'data'
   if (program !== undefined) return 'program'
@@ -44,14 +44,14 @@ export function formOfAnswer(answer: JsonValue, { options = [], program }: Offer
   return Number.isFinite(numericValue(said)) ? 'number' : 'text'
 }
 
-/** Whether another node's answer may be adopted. The contract of `data` is not known here. */
+/** Whether another node's answer may be adopted. The contract of `data` is unknown here. */
 export function fitsForm(answer: JsonValue, form: AnswerForm): boolean {
   if (form === 'data') return answer !== null
   const { types, check } = contracts[form]
   return types.includes(jsonTypeOf(answer)) && check(answer).verdict === 'fits'
 }
 
-/** The form that a requirement in words asks for, as far as it can be recognised. */
+/** The form required by a text, as far as it can be recognised. */
 export function formOfRequirement(requirement: string, offer: Offer): AnswerForm {
   const { text: _, ...telling } = contracts
   for (const [form, contract] of Object.entries(telling))
@@ -66,7 +66,7 @@ export function formOfRequirement(requirement: string, offer: Offer): AnswerForm
   return /\bnumber|numeric|integer\b/.test(words) ? 'number' : 'text'
 }
 
-/** The example that a requirement ends with, if there is one in JSON. */
+/** The JSON example at the end of a requirement, if there is one. */
 export function exampleIn(requirement: string): JsonValue | undefined {
   const [, ...after] = requirement.split('for example: ')
   try {
@@ -76,7 +76,7 @@ export function exampleIn(requirement: string): JsonValue | undefined {
   }
 }
 
-/** Equal for answers that say the same. */
+/** Equal for equivalent answers. */
 export function answerKey(answer: JsonValue, form: AnswerForm): string {
   if (typeof answer !== 'string') return canonicalJson(answer)
   const said = answer.trim()
@@ -86,7 +86,7 @@ export function answerKey(answer: JsonValue, form: AnswerForm): string {
   return Number.isFinite(value) ? String(value) : said
 }
 
-/** The number that a numeric string says, or NaN. */
+/** The value of a numeric string, or NaN. */
 export function numericValue(text: string): number {
   return /^-?[\d.,]+$/.test(text) && /\d/.test(text) ? Number(text.replaceAll(',', '')) : Number.NaN
 }

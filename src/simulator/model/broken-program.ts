@@ -10,7 +10,7 @@ const opposites = [
 const swaps = new Map<string, string>(opposites.flatMap(([a, b]) => [[a, b] as const, [b, a] as const]))
 const swap = (found: string): string => swaps.get(found) ?? found
 
-/** What people get wrong, in the order in which it is looked for: a boundary comes late, as it matters least often. */
+/** Typical mistakes, in the order they are tried; boundaries come late because they rarely matter. */
 const slips: readonly (readonly [pattern: RegExp, replacement: (found: string) => string])[] = [
   [/ [+-] 1\b/g, (found) => (found.includes('+') ? ' + 2' : ' - 2')],
   [/\brange\([^()\n]{1,60}\)/g, (found) => `${found.slice(0, -1)} - 1)`],
@@ -26,8 +26,8 @@ const slips: readonly (readonly [pattern: RegExp, replacement: (found: string) =
 const maxSlips = 3
 
 /**
- * Programs that look like a right one but have a slip near their end, and last a stub. A slip may happen not to
- * change the result: pass programs of your own where they must fail.
+ * Programs that look right but have a slip near their end, then a stub. A slip may not change the result: provide
+ * your own programs if they must fail.
  */
 export function brokenPrograms(program: string, wanted: ProgramInterface | undefined): readonly string[] {
   const code = withoutTexts(program)
@@ -42,7 +42,7 @@ export function brokenPrograms(program: string, wanted: ProgramInterface | undef
   return [...broken, stub(wanted)]
 }
 
-/** Runs, but does nothing useful. */
+/** A program that runs but does nothing useful. */
 export function stub(wanted: ProgramInterface | undefined): string {
   if (wanted?.mode === 'stdin') return 'print()\n'
   return `def ${wanted?.entryPoint ?? 'solve'}(*arguments):\n    return None\n`

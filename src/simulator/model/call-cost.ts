@@ -7,11 +7,11 @@ export function tokensOf(text: string): number {
 }
 
 export function cutTo(text: string, tokens: number): string {
-  // A pair of surrogates is not cut apart: the half would not survive UTF-8.
+  // Surrogate pairs are not split: a half would not survive UTF-8.
   return text.slice(0, tokens * costConstants.charactersPerToken).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Modelled, not measured. Depends on the request alone, not on what was asked before. */
+/** Modelled, not measured. Depends only on the request, not on earlier ones. */
 export function usageOf(system: string, user: string, text: string): TokenUsage {
   const { frame, cacheBlock, cacheHits } = costConstants
   const shared = tokensOf(system)
@@ -23,7 +23,7 @@ export function usageOf(system: string, user: string, text: string): TokenUsage 
   }
 }
 
-/** Milliseconds. `latencyMs` is what a typical answer takes; 0 means no delay. */
+/** In milliseconds. `latencyMs` is that of a typical answer; 0 means no delay. */
 export function latencyOf(latencyMs: number, outputTokens: number, system: string, user: string): number {
   if (latencyMs === 0) return 0
   const { typicalOutput, fixedShare, jitter } = costConstants

@@ -1,23 +1,23 @@
-// How likely the simulated model is to give which answer; docs/simulated-model.md explains it.
+// How likely the simulated model gives each answer; explained in docs/simulated-model.md.
 import type { NodePart } from '../../execution/packet.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { constants, kindConstants, toolGain } from './constants.ts'
 import type { KnownQuestion } from './known-tasks.ts'
 import { prepares, type RoleProfile } from './role-profile.ts'
 
-/** A predecessor's message as far as it matters. */
+/** The relevant part of a predecessor's message. */
 export interface Heard {
-  /** Its place among the possible answers, if it gave one. */
+  /** Its index among the possible answers, if it gave one. */
   readonly answer?: number | undefined
   readonly role: RoleProfile
   readonly fromGroup: boolean
-  /** It rests on a tool that worked. */
+  /** Whether it used a tool that worked. */
   readonly usedTool: boolean
-  /** Whether a plan or material is sound, if its text says so. */
+  /** Whether a plan or material is sound, according to its text. */
   readonly sound?: boolean | undefined
 }
 
-/** One node before one question. */
+/** A node facing a question. */
 export interface Situation extends Pick<KnownQuestion, 'kind' | 'hardness' | 'hasOptions' | 'choices'> {
   readonly part: Exclude<NodePart, 'control'>
   readonly role: RoleProfile
@@ -28,9 +28,9 @@ export interface Situation extends Pick<KnownQuestion, 'kind' | 'hardness' | 'ha
 }
 
 /**
- * The probability of each possible answer: the right one at 0, then the tempting ones, then others that messages bring. The
- * node's own view is weighed against the messages' answers. What is missing to 1 is no answer: a wrong view where nothing is
- * tempting.
+ * The probability of each possible answer: the right one at 0, then the tempting ones, then others from messages. The
+ * node's own view is weighed against the messages' answers. The remainder to 1 is no answer: a wrong view if nothing
+ * is tempting.
  */
 export function answerOdds(situation: Situation, tempting: number, others: number): readonly number[] {
   const support = supportOf(situation, 1 + tempting + others)
@@ -50,7 +50,7 @@ export function answerOdds(situation: Situation, tempting: number, others: numbe
 export function ownCompetence(situation: Situation): number {
   const { part, role, choices } = situation
   const suit = suitOf(situation, role)
-  // Being out of place counts in full for everyone, being suitable only for those who do their own job.
+  // Unsuitability counts in full for everyone, suitability only for nodes doing their own job.
   const atWork = role.job === 'solve' || checks(situation) || (part === 'aggregator' && role.job === 'check')
   const found = logistic(logOdds(situation, suit > 0 && !atWork ? suit * constants.besideTheJob : suit))
   const guess = choices > 1 ? 1 / choices : 0
@@ -86,14 +86,14 @@ function suitOf({ kind, hasOptions }: Situation, { suits, needsOptions }: RolePr
   return needsOptions && !hasOptions ? withoutOptions : suits[kind]
 }
 
-/** Whether it is a checker with an answer to check. */
+/** Whether it is a checker that has an answer to check. */
 function checks({ role, part, heard }: Situation): boolean {
   const alone = part === 'atomic' || part === 'worker'
   return alone && role.job === 'check' && heard.some(({ answer }) => answer !== undefined)
 }
 
 function talent({ executor, kind, role }: Situation): number {
-  // There is no talent for a kind of question that the role does not suit.
+  // No talent for kinds of questions the role does not suit.
   if (role.suits[kind] <= 0) return 0
   return constants.workerTalent * (2 * deriveRandom('talent', executor, kind).uniform() - 1)
 }
@@ -118,7 +118,7 @@ function ownViews(situation: Situation, tempting: number): readonly number[] {
   return [right, ...pulls.map((pull) => ((1 - right) * pull) / all)]
 }
 
-/** The trust in those who gave each answer. */
+/** The total trust behind each answer. */
 function supportOf(situation: Situation, answers: number): number[] {
   const discernment = checks(situation) ? constants.checkerDiscernment : constants.discernment[situation.part]
   const support = new Array<number>(answers).fill(0)

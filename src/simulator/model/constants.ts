@@ -1,5 +1,5 @@
-// What every constant means is in docs/simulated-model.md, and a test compares the values.
-// None of them was fitted to a result of the paper or of a real model.
+// docs/simulated-model.md explains every constant, and a test compares the values. None of them was fitted to results
+// of the paper or of a real model.
 import type { QuestionKind } from './question-kind.ts'
 
 export const kindConstants = {
@@ -18,7 +18,7 @@ export const toolGains: Readonly<Record<string, Readonly<Partial<Record<Question
   table_reader: { 'table-arithmetic': 0.8, 'table-claim': 0.9 },
 }
 
-/** Log-odds that a tool adds when it worked. */
+/** Log-odds added by a tool that worked. */
 export function toolGain(tool: string, kind: QuestionKind): number {
   return (Object.hasOwn(toolGains, tool) ? toolGains[tool][kind] : undefined) ?? 0
 }
@@ -54,7 +54,7 @@ export const constants = {
   mending: 0.45,
 } as const
 
-/** Of tokens and time. */
+/** Constants of tokens and time. */
 export const costConstants = {
   charactersPerToken: 4,
   frame: 8,
@@ -65,7 +65,7 @@ export const costConstants = {
   jitter: 0.2,
 } as const
 
-/** Of planners, rankers and verifiers. */
+/** Constants of planners, rankers and verifiers. */
 export const controlConstants = {
   noise: 0.3,
   discernment: 0.5,

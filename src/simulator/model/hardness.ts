@@ -3,8 +3,8 @@ import { deriveRandom } from '../../numerics/random.ts'
 import { constants } from './constants.ts'
 
 /**
- * From -1 (easy) to 1 (hard). Most of it shows: the more there is to read, the harder. The rest is a hash of the id, which
- * nobody can tell from the text.
+ * From -1 (easy) to 1 (hard). Most of it is visible: the more there is to read, the harder. The rest is a hash of the
+ * id, which the text does not reveal.
  */
 export function hardnessOf(task: Task): number {
   const { shownHardness, easyWords, hardWords } = constants

@@ -3,14 +3,14 @@ import type { Task } from '../../library/task.ts'
 import { splitOf, type TaskSet } from '../../tasks/task-set.ts'
 import type { QuestionKind } from './question-kind.ts'
 
-/** A task with its answer, as the simulated model is given it. */
+/** A task with its answer, for the simulated model. */
 export interface KnownTask {
   readonly task: Task
-  /** The right answer in the form that the answer contract asks for; for code, a program that passes. */
+  /** The right answer in the form the contract requires; for code, a program that passes. */
   readonly answer: JsonValue
-  /** Wrong answers in the same form, the most tempting first. Made up where there are none. */
+  /** Wrong answers in the same form, the most tempting first. Made up if not given. */
   readonly wrong?: readonly JsonValue[]
-  /** What the question takes, where task and answer do not show it. */
+  /** The kind of question, if task and answer do not show it. */
   readonly kind?: QuestionKind
 }
 

@@ -9,7 +9,7 @@ import { type AskedTask, askedTask } from './node-request.ts'
 import { kindOf, type QuestionKind } from './question-kind.ts'
 import { wrongAnswers } from './wrong-answers.ts'
 
-/** A known task with all that follows from it. */
+/** A known task with everything derived from it. */
 export interface KnownQuestion {
   readonly task: Task
   readonly form: AnswerForm
@@ -17,25 +17,25 @@ export interface KnownQuestion {
   /** From -1 (easy) to 1 (hard). */
   readonly hardness: number
   readonly hasOptions: boolean
-  /** How many answers a guess chooses from; 0 where guessing is hopeless. */
+  /** Number of answers to guess from; 0 if guessing is hopeless. */
   readonly choices: number
   /** The right answer, then the wrong ones. */
   readonly answers: readonly JsonValue[]
   readonly keys: readonly string[]
 }
 
-/** This many characters of a text are compared: a length budget may have cut the rest. */
+/** Only this many characters of a text are compared, since a length budget may have cut the rest. */
 const prefixLength = 200
 const comparedCells = 40
 
 /**
- * The tasks that the simulated model knows. A request carries no task id, so a task is found by what the request shows of
- * it: by the whole, or by most of it where a length budget has cut something.
+ * The tasks known to the simulated model. Requests carry no task id, so a task is found by what the request shows of
+ * it: all of it, or most of it if a length budget has cut something.
  */
 export class KnownTasks {
   readonly #tasks: readonly KnownTask[]
   readonly #byPrefix: ReadonlyMap<string, readonly KnownTask[]>
-  // Both are filled on demand: a benchmark's training split may have a hundred thousand tasks.
+  // Filled on demand, since a benchmark's training split may have a hundred thousand tasks.
   readonly #byText = new Map<string, ReadonlyMap<string, KnownTask>>()
   readonly #questions = new Map<KnownTask, KnownQuestion>()
 
@@ -48,7 +48,7 @@ export class KnownTasks {
     return this.#tasks.length
   }
 
-  /** SHA-256 (hex) of all that can change an answer. */
+  /** SHA-256 (hex) of everything that can change an answer. */
   fingerprint(): string {
     const hash = createHash('sha256')
     for (const known of this.#tasks) hash.update(`${canonicalJson(known as unknown as JsonValue)}\n`)
@@ -95,7 +95,7 @@ function textOf({ question, options, context, tables }: AskedTask): string {
   return JSON.stringify([question, options, context, tables])
 }
 
-/** The first of the most similar ones, if more than half of it is there. */
+/** The most similar task, if more than half of it matches. */
 function mostAlike(tasks: readonly KnownTask[], asked: AskedTask): KnownTask | undefined {
   const cells = new Set(asked.tables.split(/[|\n]/).map((cell) => cell.trim()))
   const [best] = tasks
@@ -105,7 +105,7 @@ function mostAlike(tasks: readonly KnownTask[], asked: AskedTask): KnownTask | u
   return best?.known
 }
 
-/** The share of a task's parts that are there; 0 if its options are others. */
+/** The share of a task's parts that match; 0 if its options differ. */
 function likenessOf(task: Task, asked: AskedTask, cells: ReadonlySet<string>): number {
   const { options = [], context = [] } = task
   if (options.length !== asked.options.length) return 0
@@ -119,7 +119,7 @@ function likenessOf(task: Task, asked: AskedTask, cells: ReadonlySet<string>): n
   return parts.reduce((a, b) => a + b, 0) / parts.length
 }
 
-/** From the top, which a length budget cuts last. */
+/** Taken from the top, which a length budget cuts last. */
 function firstCells({ tables = [] }: Task): readonly string[] {
   const cells = tables.flatMap(({ header = [], rows }) => [header, ...rows.slice(0, comparedCells)].flat())
   return cells

@@ -1,18 +1,19 @@
-// What a node asks the simulated model. A request may be hostile: what is missing or of another type counts as empty.
+// Reads a node's request to the simulated model. A request may be hostile: missing fields and wrong types count as
+// empty.
 import { protocolVersion } from '../../execution/protocol/response.ts'
 import { plain } from '../../library/json-value.ts'
 import type { ProgramInterface } from '../../library/task.ts'
 
 const parts = ['atomic', 'worker', 'aggregator', 'finalizer', 'direct'] as const
 
-/** Of options, predecessors and tools. No graph has as many; a hostile request may. */
+/** Limit on options, predecessors and tools. No graph has as many, but a hostile request may. */
 const maxItems = 64
 
 export type AskedNode = NonNullable<ReturnType<typeof readNodeRequest>>
 export type AskedTask = ReturnType<typeof askedTask>
 export type HeardMessage = ReturnType<typeof heardMessage>
 
-/** Reads the one user message of a request; nothing if it is not of our protocol. */
+/** Reads the user message of a request; undefined if it is not of our protocol. */
 export function readNodeRequest(user: string) {
   const node = fieldsOf(parsed(user))
   const executor = fieldsOf(node.executor)
@@ -27,16 +28,16 @@ export function readNodeRequest(user: string) {
     },
     task,
     answerRequirement: fieldText(node.answer_requirement),
-    /** Names of the tools that it may use now. */
+    /** Names of the tools it may use now. */
     tools: few(node.tools).map(({ name }) => fieldText(name)),
     predecessors: few(node.predecessors).map(heardMessage),
-    /** The tool that it has used, and the result. */
+    /** The tool it has used, and the result. */
     tool: fieldText(fieldsOf(plain(node.tool_request)).tool),
     toolObservation: plain(node.tool_observation),
-    /** One more try after a response that broke the rules or the length. */
+    /** Whether this is a retry after a response that broke the rules or was too long. */
     again: node.repair !== undefined,
     concise: node.concise === true,
-    /** What an organisation tells it about its turn, and the names of the fields that it asks for besides. */
+    /** Extra information from the organisation, and the names of the extra fields requested. */
     brief: fieldsOf(plain(node.brief)),
     also: Object.keys(fieldsOf(node.also)).slice(0, maxItems),
   }
@@ -44,7 +45,7 @@ export function readNodeRequest(user: string) {
 
 export type AskedControl = NonNullable<ReturnType<typeof readControlRequest>>
 
-/** Reads a request for a plan, a ranking or a verdict; nothing if it is not one. */
+/** Reads a request for a plan, a ranking or a verdict; undefined if it is not one. */
 export function readControlRequest(user: string) {
   const node = fieldsOf(parsed(user))
   const executor = fieldsOf(node.executor)
@@ -57,12 +58,12 @@ export function readControlRequest(user: string) {
     answerRequirement: fieldText(node.answer_requirement),
     predecessors: few(node.predecessors).map(heardMessage),
     brief: fieldsOf(plain(node.brief)),
-    /** The names of the fields that it asks for. */
+    /** The names of the requested fields. */
     reply: Object.keys(fieldsOf(node.reply)).slice(0, maxItems),
   }
 }
 
-/** The public task as `taskView` of text.ts writes it. */
+/** The public task as written by `taskView` of text.ts. */
 export function askedTask(view: unknown) {
   const { question, options, context, tables, program } = fieldsOf(view)
   const shown = plain(tables) ?? ''
@@ -70,13 +71,13 @@ export function askedTask(view: unknown) {
     question: fieldText(question),
     options: few(options).map((option) => ({ label: fieldText(option.label), text: fieldText(option.text) })),
     context: list(context).map(fieldText),
-    /** As text, a line per row. */
+    /** As text, one line per row. */
     tables: typeof shown === 'string' ? shown : JSON.stringify(shown),
     program: program === undefined || program === null ? undefined : interfaceOf(fieldsOf(program)),
   }
 }
 
-/** What a predecessor handed on. */
+/** A predecessor's message. */
 function heardMessage(message: Fields) {
   return {
     id: fieldText(message.id),
@@ -92,7 +93,7 @@ function heardMessage(message: Fields) {
 function interfaceOf({ mode, entryPoint, entry_point }: Fields): ProgramInterface {
   if (mode === 'stdin') return { mode, starterCode: '' }
   const name = fieldText(entryPoint) || fieldText(entry_point)
-  // It becomes part of a program.
+  // Checked, because it becomes part of a program.
   return { mode: 'function', starterCode: '', entryPoint: /^[A-Za-z_]\w{0,99}$/.test(name) ? name : 'solve' }
 }
 

@@ -2,12 +2,12 @@ import type { Task } from '../../library/task.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { kindConstants } from './constants.ts'
 
-/** What a question takes. Roles and tools suit some kinds and not others. */
+/** The kind of a question. Roles and tools suit some kinds and not others. */
 export type QuestionKind = keyof typeof kindConstants
 
 export const questionKinds = Object.keys(kindConstants) as readonly QuestionKind[]
 
-/** The kind by what comes with the question and what its answer looks like. */
+/** Derives the kind from what comes with the question and the form of its answer. */
 export function kindOf(
   { question, options = [], tables = [], program }: Omit<Task, 'id' | 'metadata'>,
   form: AnswerForm,

@@ -1,5 +1,5 @@
-// What the simulated model says where an organisation asks for a plan, a ranking or a verdict instead of an answer. It goes by
-// the names of the fields that are asked for; docs/simulated-model.md lists them.
+// The simulated model's reply when an organisation asks for a plan, a ranking or a verdict instead of an answer. It
+// goes by the names of the requested fields; docs/simulated-model.md lists them.
 import type { JsonObject, JsonValue } from '../../library/json-value.ts'
 import { deriveRandom, type Random } from '../../numerics/random.ts'
 import { controlConstants } from './constants.ts'
@@ -8,7 +8,7 @@ import { type AskedControl, type Fields, fieldsOf, fieldText, list } from './nod
 import { keyOf, respond } from './respond.ts'
 import { profileOf } from './role-profile.ts'
 
-/** The object that answers a control request, as text. The same for the same seed and request. */
+/** The reply to a control request, as JSON text. Deterministic for seed and request. */
 export function respondToControl(request: AskedControl, tasks: KnownTasks, seed: number): string {
   const { role, task, predecessors, brief, reply } = request
   const random = deriveRandom(seed, 'control', JSON.stringify([role, task, predecessors, brief, reply]))
@@ -24,14 +24,14 @@ interface About {
   readonly request: AskedControl
   readonly question: KnownQuestion | undefined
   readonly random: Random
-  /** An answer to the task, with what others said in view. */
+  /** An answer to the task that takes the others' messages into account. */
   readonly answer: () => JsonValue
 }
 
 type Field = (about: About) => JsonValue
 
 const fields: Readonly<Record<string, Field>> = {
-  // Of those who can speak.
+  // Among those who can speak.
   speaker: (about) => best(candidatesOf(about), (role) => suitOf(role, about)) ?? '',
   scores: (about) =>
     Object.fromEntries(
@@ -130,13 +130,13 @@ function candidatesOf({ request }: About): string[] {
   return fresh.length > 0 ? fresh : all
 }
 
-/** How well a role suits the question, seen through some noise. */
+/** How well a role suits the question, with some noise. */
 function suitOf(role: string, { question, random }: About): number {
   const suit = question === undefined ? 0 : profileOf(role).suits[question.kind]
   return suit + controlConstants.noise * (2 * random.uniform() - 1)
 }
 
-/** Places of the replies, those that look right first. */
+/** Positions of the replies, those that look right first. */
 function rankingOf({ request, question, random }: About): number[] {
   const looks = request.predecessors.map(({ answer, status }, place) => {
     const isRight = question !== undefined && status === 'ok' && keyOf(answer, question) === question.keys[0]
@@ -145,7 +145,7 @@ function rankingOf({ request, question, random }: About): number[] {
   return looks.sort((a, b) => b.look - a.look).map(({ place }) => place)
 }
 
-/** How likely a verifier lets something pass: what is right more than what is wrong; what is no answer nearly always. */
+/** How likely a verifier accepts something: right answers more than wrong ones, and anything else nearly always. */
 function passing({ request, question }: About): number {
   const values = Object.values(fieldsOf(request.brief['outputs'] as Fields)) as JsonValue[]
   const keys = question === undefined ? [] : values.flatMap((value) => keyOf(value, question) ?? [])
@@ -154,7 +154,7 @@ function passing({ request, question }: About): number {
   return known.includes(question!.keys[0]!) ? controlConstants.passes.right : controlConstants.passes.wrong
 }
 
-/** As one who answers alone, but with what others said in view. */
+/** Like answering alone, but with the others' messages in view. */
 function answerTo(
   { role, task, answerRequirement, predecessors, brief }: AskedControl,
   tasks: KnownTasks,

@@ -10,14 +10,14 @@ import { anybody, prepares, profileOf } from './role-profile.ts'
 import { chooseTool, didWork, payloadFor, readTrial } from './tool-use.ts'
 import { answerUnknown } from './unknown-question.ts'
 
-/** The analysis of an answer to a question that it does not know. */
+/** The analysis given for unknown questions. */
 export const unknownQuestion =
   'The simulated model does not know this question; its answer is a guess in the required form.'
 
-/** The protocol text that answers a node's request. The same for the same seed and request. */
+/** The reply to a node's request, as protocol text. Deterministic for seed and request. */
 export function respond(request: AskedNode, tasks: KnownTasks, seed: number): string {
   const { executor, task, answerRequirement, predecessors, brief } = request
-  // The turn that the node is in has no part in it, so that a tool only ever helps.
+  // Independent of the node's turn, so that a tool can only help.
   const random = deriveRandom(
     seed,
     'answer',
@@ -34,7 +34,7 @@ export function respond(request: AskedNode, tasks: KnownTasks, seed: number): st
     mayUseTool && draws.tool < constants.toolUse
       ? chooseTool(request, question.kind, random.uniform())
       : undefined
-  // A node that is about to use a tool has in mind what it will conclude if the tool works.
+  // A node about to use a tool already has the conclusion in mind that it will reach if the tool works.
   const { situation, answers } = situate(
     request,
     question,
@@ -55,14 +55,14 @@ export function respond(request: AskedNode, tasks: KnownTasks, seed: number): st
   return contentText(request, `${analysis}${stop}`, said, also)
 }
 
-/** A word that ends a conversation, from a node that would answer as the last one did. */
+/** The word that ends a conversation, if the node agrees with the last answer. */
 function stopWord({ brief }: AskedNode, { heard }: Situation, outcome: number): string {
   const word = brief['stop_word']
   const last = heard.findLast(({ answer }) => answer !== undefined)
   return typeof word === 'string' && last?.answer === outcome ? ` ${word}` : ''
 }
 
-/** From 1 to 5 for each reply, in order: right ones rather high, others rather low. */
+/** A rating from 1 to 5 for each reply, in order: right ones tend to be high, others low. */
 function ratingsOf(request: AskedNode, question: KnownQuestion, random: Random): number[] {
   return request.predecessors.map(({ answer, status }) => {
     const isRight = status === 'ok' && keyOf(answer, question) === question.keys[0]
@@ -70,7 +70,7 @@ function ratingsOf(request: AskedNode, question: KnownQuestion, random: Random):
   })
 }
 
-/** The key of an answer of any form; nothing where it is none. */
+/** The key of an answer; undefined if it is not one. */
 export function keyOf(answer: JsonValue, { form }: KnownQuestion): string | undefined {
   return fitsForm(answer, form) ? answerKey(answer, form) : undefined
 }
@@ -79,7 +79,7 @@ function isEmpty(fields: object): boolean {
   return Object.keys(fields).length === 0
 }
 
-/** Finalizer and direct path give the bare object, all others wrap it. */
+/** Finalizer and direct path return the bare object; all others wrap it. */
 function contentText(
   { executor }: AskedNode,
   analysis: string,
@@ -96,7 +96,7 @@ function decidesAlone(part: Situation['part']): boolean {
 
 interface Situated {
   readonly situation: Situation
-  /** The right answer, the tempting ones, then others that messages bring. */
+  /** The right answer, the tempting ones, then others from messages. */
   readonly answers: readonly JsonValue[]
 }
 
@@ -132,7 +132,7 @@ function situate(request: AskedNode, question: KnownQuestion, tool: Situation['t
   return { situation, answers }
 }
 
-/** An answer that a length budget has cut, if it is one that we know; a whole one as it is. */
+/** Restores an answer cut by a length budget, if it is a known one; other answers are unchanged. */
 function restored(answer: JsonValue, known: readonly JsonValue[]): JsonValue | undefined {
   if (typeof answer !== 'string') return answer
   const cut = answer.lastIndexOf(' … [cut: ')
@@ -142,20 +142,20 @@ function restored(answer: JsonValue, known: readonly JsonValue[]): JsonValue | u
   return whole.length === 1 ? whole[0] : undefined
 }
 
-/** Messages that say the same word for word rest on the same work: they count once. */
+/** Identical messages rest on the same work, so they count once. */
 function differing(messages: readonly HeardMessage[]): readonly HeardMessage[] {
   const said = ({ role, analysis, answer }: HeardMessage) => JSON.stringify([role, analysis, answer])
   return [...Map.groupBy(messages, said).values()].map(([first]) => first)
 }
 
-/** The answer that a uniform draw falls on: below the probability of the right one, that one. */
+/** The answer selected by a uniform draw; the right one comes first. */
 function drawAnswer(situation: Situation, tempting: number, total: number, uniform: number): number {
   let rest = uniform
   for (const [answer, probability] of answerOdds(situation, tempting, total - 1 - tempting).entries()) {
     if (rest < probability) return answer
     rest -= probability
   }
-  // Beyond the sum: no answer where nothing is tempting, else a matter of rounding.
+  // Beyond the sum: no answer if nothing is tempting, else a rounding error.
   return tempting === 0 ? total : tempting
 }
 

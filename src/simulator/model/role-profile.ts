@@ -3,16 +3,16 @@ import { parse } from 'yaml'
 import { type QuestionKind, questionKinds } from './question-kind.ts'
 
 /**
- * What a role does for the answer. `plan` and `gather` prepare it and often give none themselves, `solve` finds one,
- * `check` is at its best where there is one to check.
+ * What a role contributes. `plan` and `gather` prepare the answer and often give none themselves, `solve` finds one,
+ * `check` works best if there is one to check.
  */
 export type RoleJob = 'plan' | 'gather' | 'solve' | 'check'
 
 export interface RoleProfile {
   readonly job: RoleJob
-  /** From -1 (out of place, and in others' way) to 1 (made for it). */
+  /** From -1 (harmful) to 1 (ideal). */
   readonly suits: Readonly<Record<QuestionKind, number>>
-  /** Has nothing to work on where a question has no options. */
+  /** Whether it has nothing to work on if a question has no options. */
   readonly needsOptions: boolean
 }
 
@@ -35,14 +35,14 @@ const resemblances = Object.entries(roles.resemblances).map(
   ([role, pattern]) => [role, new RegExp(pattern)] as const,
 )
 
-/** A role that is not known; also the finalizer and the direct answer. */
+/** For unknown roles, the finalizer and the direct answer. */
 export const anybody: RoleProfile = {
   job: 'solve',
   suits: { knowledge: 0, commonsense: 0, math: 0, code: 0, 'table-arithmetic': 0, 'table-claim': 0 },
   needsOptions: false,
 }
 
-/** The profile of a role; one of a user's own library counts as the known role that its name resembles. */
+/** The profile of a role. A role of a user's library counts as the known role its name resembles. */
 export function profileOf(role: string): RoleProfile {
   const known = roleProfiles.get(role)
   if (known !== undefined) return known
@@ -51,7 +51,7 @@ export function profileOf(role: string): RoleProfile {
   return roleProfiles.get(alike) ?? anybody
 }
 
-/** A plan or material instead of an answer. */
+/** Whether a role gives a plan or material instead of an answer. */
 export function prepares({ job }: RoleProfile): boolean {
   return job === 'plan' || job === 'gather'
 }

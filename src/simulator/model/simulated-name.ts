@@ -1,7 +1,7 @@
-/** The name under which the simulated model answers. */
+/** The simulated model's name. */
 export const simulatedModelName = 'simulated'
 
-/** As `provider/model`. One behind a server, or in a recording, is simulated too. */
+/** `name` is `provider/model`. A simulated model behind a server or in a recording counts too. */
 export function isSimulatedModel(name: string): boolean {
   return name.startsWith('simulated/') || name.endsWith(`/${simulatedModelName}`)
 }

@@ -12,14 +12,14 @@ import { respond } from './respond.ts'
 import { respondToControl } from './respond-to-control.ts'
 import { simulatedModelName } from './simulated-name.ts'
 
-/** Changes whenever the same request may get another answer than before. */
+/** Raise this whenever a request may get another answer than before. */
 export const simulatorVersion = 2
 
 export interface SimulatorSettings {
-  /** The tasks whose answers it knows. Any other question gets a guess. */
+  /** The tasks whose answers it knows. Other questions get a guess. */
   readonly tasks?: Iterable<KnownTask>
   readonly seed?: number
-  /** What an answer of typical length takes; 0 for none at all. */
+  /** Latency of an answer of typical length; 0 for none. */
   readonly latencyMs?: number
 }
 
@@ -31,8 +31,8 @@ export interface SimulatedCompletion {
 }
 
 /**
- * The simulated model without HTTP around it: it says the same as the server does, and has no faults. No state but its tasks:
- * the same request always gets the same completion.
+ * The simulated model without HTTP: it replies like the server, but without faults. Its only state is its tasks: the
+ * same request always gets the same completion.
  */
 export class SimulatedModel implements ChatModel {
   readonly tasks: KnownTasks
@@ -48,7 +48,7 @@ export class SimulatedModel implements ChatModel {
     this.#clock = clock
   }
 
-  /** All that its answers depend on: a reply of one seed must not pass for that of another. */
+  /** Covers everything its answers depend on, so that replies of different seeds are never mixed up. */
   get identity(): ModelIdentity {
     this.#identity ??= {
       provider: 'simulated',
@@ -89,13 +89,13 @@ export class SimulatedModel implements ChatModel {
   }
 }
 
-/** To whatever is not a request of our protocol: what this is, and no answer. */
+/** The reply to anything that is not a request of our protocol: it says what this is. */
 function smallTalk(json: boolean): string {
   const analysis = 'This is the simulated model. It answers requests of the analysis-answer-v2 protocol only.'
   return json ? JSON.stringify({ analysis, answer: null }) : analysis
 }
 
-/** A judge that only compares: right is what contains the expected answer. */
+/** A judge that only compares: an answer is right if it contains the expected one. */
 function verdict({ expected, answer }: { readonly expected: JsonValue; readonly answer: JsonValue }): string {
   const text = (value: JsonValue) => comparable(typeof value === 'string' ? value : JSON.stringify(value))
   const isRight = text(answer).includes(text(expected))

@@ -9,14 +9,14 @@ import { numbersIn, type QuestionKind } from './question-kind.ts'
 export interface ToolTrial {
   readonly name: string
   readonly worked: boolean
-  /** The program that was tried failed a public test. */
+  /** The tested program failed a public test. */
   readonly testsFailed: boolean
 }
 
-/** How often the second of two equally good tools is taken. */
+/** How often the second of two equally good tools is chosen. */
 const secondChoice = 0.3
 
-/** The tool that serves this kind of question best, if one does. `draw` settles ties. */
+/** The best tool for this kind of question, if any. `draw` breaks ties. */
 export function chooseTool({ tools, task }: AskedNode, kind: QuestionKind, draw: number): string | undefined {
   const [first, second] = tools
     .filter((tool) => tool !== 'table_reader' || task.tables !== '')
@@ -28,7 +28,7 @@ export function chooseTool({ tools, task }: AskedNode, kind: QuestionKind, draw:
   return tie && draw < secondChoice ? second : first
 }
 
-/** A payload that the tool accepts, and that leads to the answer its sender has in mind. */
+/** A payload that the tool accepts and that leads to the intended answer. */
 export function payloadFor(tool: string, asked: AskedTask, known: Task, answer: JsonValue): JsonObject {
   if (tool === 'table_reader') return tableQuery(asked.question, known)
   if (tool !== 'calculator' && asked.program !== undefined && typeof answer === 'string')
@@ -48,22 +48,22 @@ export function readTrial({ tool, toolObservation }: AskedNode): ToolTrial | und
   return { name: tool, worked: didWork(toolObservation), testsFailed }
 }
 
-/** Whether an observation, one's own or a predecessor's, is of a tool that worked. */
+/** Whether an observation, its own or a predecessor's, comes from a tool that worked. */
 export function didWork(observation: JsonValue): boolean {
-  // A projection may hand on its text only.
+  // A message may contain it only as text.
   if (typeof observation === 'string') return !observation.includes('"status":"error"')
   if (field(observation, 'status') === 'error') return false
   const exit = field(field(observation, 'result'), 'exit_status')
   return exit === undefined || exit === 0
 }
 
-/** An own field, so that `__proto__` in a request says nothing special. */
+/** Own fields only, so that `__proto__` in a request has no effect. */
 function field(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as JsonObject)[name]
 }
 
-/** The number that an answer stands for: its own, its first value's, or that of the option it names. */
+/** The number behind an answer: its own, its first value's, or that of the named option. */
 function numberBehind(answer: JsonValue, options: readonly Option[]): number | undefined {
   if (typeof answer === 'number') return answer
   const first = field(answer, 'values')
@@ -81,7 +81,7 @@ const operators: readonly (readonly [string, (a: number, b: number) => number])[
   ['/', (a, b) => a / b],
 ]
 
-/** An expression over the question's numbers that gives the value, with one number of its own where it takes one. */
+/** An expression over the question's numbers that gives the value, with an extra number if needed. */
 function expressionFor(value: number | undefined, question: string): string {
   const numbers = numbersIn(question)
   const [first = 1, second = 1] = numbers
@@ -99,7 +99,7 @@ function plainNumber(value: number): string {
   return Number.isInteger(value) ? value.toFixed(0) : value.toFixed(6).replace(/0+$/, '')
 }
 
-/** The row that the question names, or else the top of the first table. */
+/** The row named in the question, or else the top of the first table. */
 function tableQuery(question: string, { tables = [] }: Task): JsonObject {
   const [table] = tables
   if (table === undefined) return { operation: 'list' }

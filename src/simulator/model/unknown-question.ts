@@ -6,7 +6,7 @@ import { constants } from './constants.ts'
 import type { AskedNode, AskedTask } from './node-request.ts'
 import { numbersIn } from './question-kind.ts'
 
-/** An answer to a question that is not known: what most messages say, or else a guess in the required form. */
+/** An answer to an unknown question: what most messages say, or else a guess in the required form. */
 export function answerUnknown({ task, answerRequirement, predecessors }: AskedNode, draw: number): JsonValue {
   const form = formOfRequirement(answerRequirement, task)
   const said = predecessors.filter(({ status, answer }) => status === 'ok' && fitsForm(answer, form))
@@ -18,13 +18,13 @@ export function answerUnknown({ task, answerRequirement, predecessors }: AskedNo
   return guess(task.question, candidatesFor(task, form, exampleIn(answerRequirement)), draw)
 }
 
-/** Of answers that say the same, the last one is taken. */
+/** Of equal answers, the last one is returned. */
 function mostFrequent(answers: readonly JsonValue[], form: AnswerForm): JsonValue {
   const alike = [...Map.groupBy(answers, (answer) => answerKey(answer, form)).values()]
   return alike.sort((a, b) => b.length - a.length)[0].at(-1)!
 }
 
-/** Some answers are likelier than others, the same ones for everybody who is asked. */
+/** Some answers are likelier than others, consistently for all nodes. */
 function guess(question: string, candidates: readonly JsonValue[], draw: number): JsonValue {
   const random = deriveRandom('guess', question)
   const ranked = candidates

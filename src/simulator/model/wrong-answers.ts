@@ -7,8 +7,8 @@ import { constants } from './constants.ts'
 import { numbersIn } from './question-kind.ts'
 
 /**
- * Wrong answers to a known question, the most tempting first: few, so that those who err tend to err alike. Given ones come
- * first, the rest is made up from the task and the right answer.
+ * Wrong answers to a known question, the most tempting first: few, so that wrong nodes tend to agree. Given ones come
+ * first; the rest is derived from the task and the right answer.
  */
 export function wrongAnswers(
   task: Task,
@@ -44,7 +44,7 @@ function madeUp(task: Task, answer: JsonValue, form: AnswerForm): readonly JsonV
   }
 }
 
-/** Slips of the usual sort: one step too many or too few, a number left out or taken twice, a wrong power of ten. */
+/** Typical slips: one step too many or too few, a number left out or used twice, a wrong power of ten. */
 function wrongNumbers(answer: string, question: string): string[] {
   const right = numericValue(answer.trim())
   const digits = answer.includes('.') ? answer.trim().split('.')[1].length : 0
@@ -82,7 +82,7 @@ function wrongValues(
   return [...wrong, { values, scale: otherScale }]
 }
 
-/** Other things that the task speaks of: cells of its tables, options, names in its texts. */
+/** Other things mentioned in the task: cells of its tables, options, names in its texts. */
 function wrongTexts({ question, options = [], context = [], tables = [] }: Task): string[] {
   const cells = tables.flatMap(({ rows }) => rows.slice(0, 40).flat()).filter((cell) => cell.trim() !== '')
   const text = [question, ...context].join(' ').slice(0, 8000)
@@ -90,7 +90,7 @@ function wrongTexts({ question, options = [], context = [], tables = [] }: Task)
   return [...options.map((option) => option.text), ...cells.slice(0, 60), ...names.slice(0, 40)]
 }
 
-/** The same shape, another value at the first place that has one. */
+/** The same shape, with a different value at the first place that has one. */
 function alteredData(answer: JsonValue): JsonValue {
   if (typeof answer === 'number') return answer + 1
   if (typeof answer === 'boolean') return !answer

@@ -24,7 +24,7 @@ const lists: Readonly<Record<string, readonly string[]>> = {
   money: entries('euros, dollars, pounds, crowns, francs'),
 }
 
-/** Word problems of three to five steps with a whole number as the result. */
+/** Word problems of three to five steps with an integer result. */
 export const arithmeticQuestions: readonly QuestionMaker[] = Object.values(problems).map(
   (problem) => (dice: Dice) => {
     const values = drawValues(dice, problem.draw)

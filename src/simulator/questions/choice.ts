@@ -79,7 +79,7 @@ const shapes: readonly Shape[] = [
   },
   oddOneOut('animals', world.animals),
   oddOneOut('instruments', world.instruments),
-  /** A definition with two conditions and an exception: one thing meets it, the others miss it. */
+  /** A definition with two conditions and an exception: one thing meets it, the others do not. */
   function inventedWord(dice) {
     const word = dice.sample(syllables, 2).join('') + dice.pick(['', 'el', 'o', 'in'])
     const [a, b, not] = dice.sample(Object.keys(world.features), 3)
@@ -111,7 +111,7 @@ export const choiceQuestions: readonly QuestionMaker[] = shapes.map((shape) => (
   }
 })
 
-/** Three things, and what belongs to each. Without a third column, what belongs to others is mistaken for it. */
+/** Three things and what belongs to each. Without a third column, wrong options use what belongs to others. */
 function inOrder(wording: string, rows: readonly string[][]): Shape {
   return (dice) => {
     const chosen = dice.sample(rows, 3)
@@ -119,7 +119,7 @@ function inOrder(wording: string, rows: readonly string[][]): Shape {
     const right = chosen.map((row) => row[1])
     const others = rows.map((row) => row[1]).filter((other) => !right.includes(other))
     const mistaken = rows[0].length > 2 ? chosen.map((row) => row[2]) : dice.sample(others, 3)
-    // A list that names something twice would give itself away.
+    // A list that names something twice would be obviously wrong.
     if (new Set([...right, ...mistaken]).size < 6) return undefined
     return { question, right: listed(right), wrong: spoiled(dice, right, mistaken) }
   }

@@ -3,13 +3,13 @@ import type { Dice } from './dice.ts'
 
 export type Numbers = readonly number[]
 
-/** A Python expression over `values`, and the same in TypeScript, so that its result is known without running Python. */
+/** A Python expression over `values` and its TypeScript equivalent, so that the result is known without running Python. */
 export interface Line<T> {
   readonly python: string
   run(values: Numbers): T
 }
 
-/** A line of a program with what it does in words, and the same line with a likely slip. */
+/** A program line with a description, and the same line with a likely slip. */
 export interface Step<T = Numbers> {
   readonly says: string
   readonly right: Line<T>
@@ -37,7 +37,7 @@ function change(expression: string, changed: (value: number) => number): Line<Nu
 const sum = (values: Numbers) => values.reduce((a, b) => a + b, 0)
 const ascending = (values: Numbers) => [...values].sort((a, b) => a - b)
 
-// Each step draws its numbers as it is asked for.
+// Each step draws its numbers when requested.
 
 /** First lines: inputs are not negative, so remainders are the same in both languages. */
 export const selections: readonly ((dice: Dice) => Step)[] = [

@@ -4,11 +4,11 @@ import { type Line, type Numbers, results, selections, transformations } from '.
 import type { Dice } from './dice.ts'
 import type { QuestionMaker } from './synthetic-question.ts'
 
-/** Three lines: the first two change the list, the last one makes the result of it. */
+/** Three lines: the first two change the list, the last one computes the result. */
 type Program = readonly [Line<Numbers>, Line<Numbers>, Line<JsonValue>]
 
 /**
- * Small programming tasks: a function that selects from a list, transforms what is left and returns a result. A wrong
+ * Small programming tasks: a function that selects from a list, transforms the rest and returns a result. A wrong
  * program has a slip in one line and fails a hidden test.
  */
 export const codeQuestions: readonly QuestionMaker[] = results.map((result) => (dice: Dice) => {
@@ -46,8 +46,8 @@ function run([first, second, last]: Program, values: Numbers): string {
 const triedInputs = 60
 
 /**
- * Every wrong program fails a hidden test; without inputs that show this there are no tests. The first public test is any
- * one, the others are the kindest to wrong programs: passing them proves little.
+ * Every wrong program must fail a hidden test; if no inputs show this, there are no tests. The first public test is
+ * arbitrary, the others are the most lenient to wrong programs: passing them proves little.
  */
 function chooseTests(
   dice: Dice,
@@ -70,7 +70,7 @@ function chooseTests(
   const [any, ...others] = trials.filter((trial) => !needed.has(trial))
   const missed = ({ exposed }: (typeof trials)[number]) => exposed.filter((shown) => shown).length
   const kind = [...others].sort((a, b) => missed(a) - missed(b) || b.test.input.length - a.test.input.length)
-  // Public tests that all return the same would tell too little about what is asked.
+  // Public tests that all return the same would say too little about the task.
   const second = kind.find(({ test }) => test.output !== any.test.output)
   if (second === undefined) return undefined
   const kindest = [...new Set([second, ...kind])].slice(0, dice.integer(1, 2))

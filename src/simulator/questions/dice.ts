@@ -1,6 +1,6 @@
 import type { Random } from '../../numerics/random.ts'
 
-/** Random choices as questions need them. Ranges include both ends. */
+/** Random choices for questions. Ranges include both ends. */
 export class Dice {
   readonly #random: Random
 
@@ -33,7 +33,7 @@ export class Dice {
     return this.pick(list.split(', '))
   }
 
-  /** So many different items in random order; all of them if there are no more. */
+  /** `count` different items in random order; all of them if there are no more. */
   sample<T>(items: readonly T[], count: number): T[] {
     const rest = [...items]
     const chosen: T[] = []

@@ -7,10 +7,10 @@ import { world } from './world-facts.ts'
 
 const sentences: readonly string[] = parse(readFileSync(new URL('notes.yaml', import.meta.url), 'utf8'))
 
-/** A question comes without notes or with this many sentences, each equally often. */
+/** Possible numbers of sentences, each equally likely. */
 const lengths = [0, 3, 8, 16]
 
-/** What stands beside a question and does not matter for its answer: the more of it, the harder the question is to read. */
+/** Irrelevant text next to a question: the more of it, the harder the question is to read. */
 export function sideNotes(dice: Dice): Pick<Task, 'context'> {
   const chosen = dice.sample(sentences, dice.pick(lengths))
   if (chosen.length === 0) return {}

@@ -6,9 +6,9 @@ import type { QuestionMaker, SyntheticQuestion } from './synthetic-question.ts'
 const attempts = 600
 
 /**
- * The first questions of a family. Each depends on seed, family and its own number, not on the count: if an earlier question
- * has the same text, it is drawn again. Even numbers are for training and odd ones for testing, so that neither split
- * depends on the size of the other.
+ * The first questions of a family. Each depends on seed, family and its own number, not on the count; a question
+ * whose text already occurred is drawn again. Even numbers are for training and odd ones for testing, so that neither
+ * split depends on the size of the other.
  */
 export function questionSequence(
   seed: number,
@@ -21,7 +21,7 @@ export function questionSequence(
     const shape = shapeOf(seed, family, makers.length, number)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const dice = new Dice(deriveRandom(seed, 'synthetic', family, number, attempt))
-      // A shape may run out of new texts; then any shape is taken.
+      // If a shape runs out of new texts, any shape is used.
       const made = makers[attempt < attempts / 3 ? shape : dice.integer(0, makers.length - 1)](dice)
       if (made === undefined || used.has(made.task.question)) continue
       used.add(made.task.question)
@@ -33,7 +33,7 @@ export function questionSequence(
   })
 }
 
-/** In each split the shapes take turns, in rounds that are shuffled one by one. */
+/** In each split the shapes take turns, in individually shuffled rounds. */
 function shapeOf(seed: number, family: string, shapes: number, number: number): number {
   const [split, place] = [number % 2, Math.floor(number / 2)]
   const round = Math.floor(place / shapes)

@@ -6,7 +6,7 @@ import { world } from './world-facts.ts'
 /** A made-up table of counts: who did how many of what, in one year. */
 export interface StatisticsTable {
   readonly table: Table
-  /** A sentence part that says which table is meant, such as `the cafés of Ashford in 2014`. */
+  /** Describes the table within a sentence, such as `the cafés of Ashford in 2014`. */
   readonly about: string
   /** What the rows are, in plural and singular. */
   readonly members: string

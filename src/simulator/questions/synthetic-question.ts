@@ -3,20 +3,20 @@ import type { Reference } from '../../tasks/scoring/reference.ts'
 import type { Solution } from '../../tasks/task-set.ts'
 import type { Dice } from './dice.ts'
 
-/** A question before it has a number: all of a task but id and metadata, with what is known about its answers. */
+/** A question before it is numbered: a task without id and metadata, with its right and wrong answers. */
 export interface SyntheticQuestion {
   readonly task: Omit<Task, 'id' | 'metadata'>
   readonly reference: Reference
   readonly solution: Solution
 }
 
-/** Makes a question of one shape, or nothing where the dice fell badly (a tie, a sum that does not come out even). */
+/** Makes a question of one shape, or undefined for an unlucky draw (a tie, an uneven sum). */
 export type QuestionMaker = (dice: Dice) => SyntheticQuestion | undefined
 
-/** What is to be calculated, its result, and the results of likely slips, the likeliest first. */
+/** A calculation in words, its result, and the results of likely slips, the likeliest first. */
 export type Calculation = readonly [text: string, answer: number, ...slips: number[]]
 
-/** A question with a whole number as its answer. Undefined if the text contains the answer, which could then be copied. */
+/** A question with an integer answer. Undefined if the text contains the answer, which could then be copied. */
 export function numberQuestion(
   [question, answer, ...slips]: Calculation,
   tables?: readonly Table[],

@@ -42,15 +42,15 @@ export const syntheticFamilies = Object.keys(families) as readonly SyntheticFami
 
 export interface SyntheticOptions {
   readonly seed?: number
-  /** How many questions to learn from. */
+  /** Number of training questions. */
   readonly train?: number
-  /** How many questions to hold out. */
+  /** Number of held-out questions. */
   readonly test?: number
-  /** All by default. Programs need a sandbox: where there is none, leave out `code`. */
+  /** Default: all. Programs need a sandbox: without one, leave out `code`. */
   readonly families?: readonly SyntheticFamily[]
 }
 
-/** Questions in our own words that need no download. The same seed gives the same questions, however many are asked for. */
+/** Our own questions, which need no download. The same seed gives the same questions, however many are requested. */
 export function syntheticTaskSet(options: SyntheticOptions = {}): TaskSet<Reference> {
   const { seed, train, test, families: chosen } = checked(options)
   const rounds = Math.ceil(Math.max(train, test) / chosen.length)
@@ -78,7 +78,7 @@ export function syntheticTaskSet(options: SyntheticOptions = {}): TaskSet<Refere
     title: 'Synthetic questions',
     metric: 'accuracy',
     library: selectRoles(paperLibrary, roles),
-    // Between them the families have something for every role. Only programs need to be run, and public_code does that.
+    // Together the families have work for every role. Only programs must be run, which public_code does.
     profile: { id: 'synthetic', roles, tools: ['calculator', 'public_code', 'table_reader'] },
     scorer: { ...referenceScorer(), solution: (reference) => solutions.get(reference) },
     splits: { train: split(0, train), test: split(1, test) },

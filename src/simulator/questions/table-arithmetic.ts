@@ -105,7 +105,7 @@ const exercises: Readonly<Record<string, (dice: Dice, table: StatisticsTable) =>
   },
 }
 
-/** Cells to be found and calculated with; the answer is a whole number. */
+/** Find cells and calculate with them; the answer is an integer. */
 export const tableArithmeticQuestions: readonly QuestionMaker[] = Object.values(exercises).map(
   (exercise) => (dice: Dice) => {
     const table = drawTable(dice)
@@ -115,7 +115,7 @@ export const tableArithmeticQuestions: readonly QuestionMaker[] = Object.values(
   },
 )
 
-/** Halves have no agreed direction: where one is near, there is no answer and so no question. */
+/** Rounding of halves is ambiguous, so near a half there is no question. */
 function rounded(value: number): number {
   return Math.abs((value % 1) - 0.5) < 0.02 ? Number.NaN : Math.round(value)
 }

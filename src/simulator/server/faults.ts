@@ -1,7 +1,7 @@
 import { deriveRandom } from '../../numerics/random.ts'
 import { Problem } from '../../problem.ts'
 
-/** What the simulated server can do wrong, in words for the command's help. */
+/** The faults of the simulated server, described for the command's help. */
 export const faultKinds = {
   '429': 'refuses with "rate limit reached"',
   '500': 'fails with an internal error',
@@ -19,7 +19,7 @@ export type FaultKind = keyof typeof faultKinds
 
 export type FaultRates = Readonly<Partial<Record<FaultKind, number>>>
 
-/** Rates from `kind=rate` texts, as the command line has them. */
+/** Rates from `kind=rate` texts of the command line. */
 export function parseFaultRates(texts: readonly string[]): FaultRates {
   const rates: Partial<Record<FaultKind, number>> = {}
   for (const text of texts) {
@@ -46,7 +46,7 @@ function unusable(problem: string): Problem {
   return new Problem(`These faults cannot be simulated: ${problem}.`)
 }
 
-/** The fault of one attempt at a request, if any: the same for the same seed, request and number of the attempt. */
+/** The fault of one attempt, if any. Deterministic for seed, request and attempt number. */
 export function faultOf(
   rates: FaultRates,
   seed: number,
@@ -64,7 +64,7 @@ export function faultOf(
 
 const rememberedRequests = 100_000
 
-/** Counts the attempts at each request, from 1. Forgets the oldest requests when there are very many. */
+/** Counts the attempts at each request, from 1. Forgets the oldest requests if there are too many. */
 export class AttemptCounter {
   readonly #attempts = new Map<string, number>()
 

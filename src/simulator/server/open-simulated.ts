@@ -9,13 +9,13 @@ import type { ServerSettings } from './server.ts'
 
 export interface OpenedSimulation {
   readonly model: ChatModel
-  /** Of its server, as a base URL. */
+  /** The server's base URL. */
   readonly url: string
-  /** Ends the server, too. */
+  /** Also stops the server. */
   close(): Promise<void>
 }
 
-/** The simulated model behind a server in a thread of its own, asked over HTTP as a real endpoint is. */
+/** The simulated model behind a server in its own thread, called over HTTP like a real endpoint. */
 export async function openSimulated(settings: ServerSettings = {}): Promise<OpenedSimulation> {
   const tasks = [...(settings.tasks ?? [])]
   const { identity } = new SimulatedModel({ ...settings, tasks })
@@ -23,7 +23,7 @@ export async function openSimulated(settings: ServerSettings = {}): Promise<Open
   const file = new URL(`./server-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(file, { workerData: { ...settings, tasks } })
   const [url] = (await once(thread, 'message')) as [string]
-  // A process that forgets to close it can still exit.
+  // A process that does not close it can still exit.
   thread.unref()
   const endpoint = openModel({ preset: 'vllm', model: simulatedModelName, baseURL: url }, {})
   return {

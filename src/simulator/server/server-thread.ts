@@ -1,4 +1,4 @@
-// The simulated server in a thread of its own, so that its work does not delay the program that asks it.
+// Runs the simulated server in its own thread, so that its work does not delay the program that calls it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ServerSettings, SimulatedServer } from './server.ts'
 

@@ -8,9 +8,9 @@ import { AttemptCounter, checkFaultRates, type FaultKind, type FaultRates, fault
 import { completionJson, errorJson, modelsJson, readBody } from './wire.ts'
 
 export interface ServerSettings extends SimulatorSettings {
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port?: number
-  /** How often which fault happens, together at most 1. */
+  /** The rate of each fault; at most 1 in total. */
   readonly faults?: FaultRates
 }
 
@@ -19,7 +19,7 @@ const dripMs = 20
 const graceMs = 2000
 const json = { 'content-type': 'application/json' }
 
-/** The simulated model as an OpenAI-compatible server. Listens on loopback only; anybody on this machine may ask it. */
+/** The simulated model as an OpenAI-compatible server. Listens on loopback only; anyone on this machine may call it. */
 export class SimulatedServer {
   readonly simulator: SimulatedModel
   readonly #faults: FaultRates
@@ -28,9 +28,9 @@ export class SimulatedServer {
   /** Responses that a fault keeps open. Closing the server destroys them. */
   readonly #stuck = new Set<ServerResponse>()
   readonly #closing = new AbortController()
-  /** To be used as the base URL of an OpenAI-compatible endpoint. */
+  /** The base URL of its OpenAI-compatible endpoint. */
   url = ''
-  /** How many completions have been asked for. */
+  /** Number of completions requested. */
   requests = 0
 
   private constructor(settings: ServerSettings) {
@@ -55,7 +55,7 @@ export class SimulatedServer {
     return simulated
   }
 
-  /** Answers at once what is under way, and takes nothing new. Slow clients are cut off. */
+  /** Answers pending requests immediately and accepts no new ones. Slow clients are disconnected. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#closing.abort()
@@ -145,7 +145,7 @@ export class SimulatedServer {
   }
 }
 
-/** The body, or nothing if it is too large: then the rest is still read, so that the client gets to see the refusal. */
+/** The body, or undefined if it is too large. The rest is still read, so that the client sees the refusal. */
 function read(request: IncomingMessage): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
   const chunks: Buffer[] = []

@@ -1,14 +1,14 @@
-// The server's side of OpenAI's chat completions: what `openai-wire.ts` is for the client.
+// The server's side of OpenAI's chat completions; `openai-wire.ts` is the client's.
 import { type ChatRequest, paperDecoding } from '../../models/chat-model.ts'
 import { simulatedModelName } from '../model/simulated-name.ts'
 import { type SimulatedCompletion, simulatorVersion } from '../model/simulator.ts'
 
-/** A request body that can be answered, or what is wrong with it. */
+/** A valid request body, or what is wrong with it. */
 export type BodyReading =
   | { readonly request: ChatRequest; readonly seed: number | undefined }
   | { readonly problem: string; readonly parameter: string | null }
 
-/** Takes what OpenAI's endpoint takes, but for streams and several choices. Unknown fields are ignored, as there. */
+/** Accepts what OpenAI's endpoint accepts, except streams and several choices. Unknown fields are ignored. */
 export function readBody(text: string): BodyReading {
   const body = objectIn(text)
   if (body === undefined) return { problem: 'The body is not a JSON object.', parameter: null }
@@ -57,7 +57,7 @@ function textOf(messages: readonly (WireMessage | null)[], roles: readonly unkno
     .join('\n')
 }
 
-/** Content is text, or a list of parts of which the text ones count. */
+/** Content is text, or a list of parts, of which only text parts count. */
 function contentOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -67,7 +67,7 @@ function contentOf(content: unknown): string {
     .join('')
 }
 
-/** The same bytes for the same request, so neither a clock nor a random id is in it. */
+/** The same bytes for the same request, so it contains no time and no random id. */
 export function completionJson({ text, finish, usage }: SimulatedCompletion, digest: string): string {
   const { input, cachedInput, output } = usage
   return JSON.stringify({

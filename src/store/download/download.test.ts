@@ -69,7 +69,7 @@ describe('a download', () => {
 
   test('with other contents is thrown away', async () => {
     const wrong = { digest: { bytes: content.length, sha256: '0'.repeat(64) } }
-    await expect(fetchFile(quick, wrong)).rejects.toThrow(/has the SHA-256 .*expected is 0000/)
+    await expect(fetchFile(quick, wrong)).rejects.toThrow(/has SHA-256 .*instead of 0000/)
     expect(existsSync(`${target}.part`)).toBe(false)
     await expect(fetchFile(quick, { digest: { bytes: 1000, sha256 } })).rejects.toThrow(
       /longer than 1000 bytes/,
@@ -113,7 +113,7 @@ describe('a download', () => {
     server.headers['x-linked-etag'] = `"${sha256}"`
     expect(await fetchFile(quick, unknown)).toEqual({ sha256, checked: true })
     server.headers['x-linked-etag'] = `"${'1'.repeat(64)}"`
-    await expect(fetchFile(quick, unknown)).rejects.toThrow(/expected is 1111/)
+    await expect(fetchFile(quick, unknown)).rejects.toThrow(/instead of 1111/)
   })
 
   test('follows redirects to this machine or https alone, without the token', async () => {

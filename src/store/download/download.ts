@@ -1,4 +1,4 @@
-// Fetches a file over HTTP. What has arrived stays in `<target>.part`, so that the next attempt, or the next command,
+// Downloads a file over HTTP. Received bytes stay in `<target>.part`, so that the next attempt, or the next command,
 // continues from there. The target appears only once size and digest are right.
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
@@ -16,11 +16,11 @@ interface KnownDigest {
 export interface DownloadRequest {
   readonly url: string
   readonly target: string
-  /** What the file must be, where that is known beforehand. */
+  /** The expected size and digest, if known. */
   readonly digest?: KnownDigest
-  /** Sent only to the origin of `url`, never to where it redirects. */
+  /** Sent only to the origin of `url`, never to redirect targets. */
   readonly token?: string
-  /** Keeps other processes from fetching the same file; `<target>.lock` unless given. */
+  /** Keeps other processes from downloading the same file. Default: `<target>.lock`. */
   readonly lock?: string
 }
 
@@ -31,7 +31,7 @@ export interface DownloadOptions {
   readonly pauses?: readonly number[]
 }
 
-/** A file that cannot be fetched. `transient`: trying again may help. */
+/** A file could not be downloaded. `transient`: trying again may help. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError'
   readonly transient: boolean
@@ -50,7 +50,7 @@ const defaultPauses = [500, 1000, 2000, 4000, 8000]
 
 interface Downloaded {
   readonly sha256: string
-  /** Against the given digest, or the one that the hub states. */
+  /** Whether it was checked against the given digest or the hub's. */
   readonly checked: boolean
 }
 
@@ -58,7 +58,7 @@ export async function download(request: DownloadRequest, options: DownloadOption
   const { target, digest, lock = `${target}.lock` } = request
   await mkdir(dirname(target), { recursive: true })
   const work = async () => {
-    // Another process may have fetched it while this one waited for the lock.
+    // Another process may have downloaded it while this one waited for the lock.
     if (digest !== undefined && (await hasDigest(target, digest)))
       return { sha256: digest.sha256, checked: true }
     return fetchWhole(request, options)
@@ -66,14 +66,14 @@ export async function download(request: DownloadRequest, options: DownloadOption
   return withFileLock(lock, work, options.signal)
 }
 
-/** Whether a file is there and is the right one. */
+/** Whether a file exists with this digest. */
 export async function hasDigest(path: string, { bytes, sha256 }: KnownDigest): Promise<boolean> {
   const size = sizeOf(path)
   if (size === undefined || (bytes !== undefined && size !== bytes)) return false
   return (await sha256Of(path)) === sha256
 }
 
-/** Repeats attempts while they fail for reasons that may pass. A server that never answers is not asked again. */
+/** Retries transient failures. A server that never answers is not tried again. */
 async function fetchWhole(request: DownloadRequest, options: DownloadOptions): Promise<Downloaded> {
   const { url, target, digest } = request
   const { signal, pauses = defaultPauses } = options
@@ -98,12 +98,12 @@ async function fetchWhole(request: DownloadRequest, options: DownloadOptions): P
     return { sha256, checked: expected !== undefined }
   }
   await rm(part)
-  // An earlier process may have left a damaged part: start once more from nothing.
+  // An earlier process may have left a damaged part: start over once.
   if (isContinued) return fetchWhole(request, options)
-  throw new DownloadError(url, `has the SHA-256 ${sha256}, expected is ${expected}. It was thrown away.`)
+  throw new DownloadError(url, `has SHA-256 ${sha256} instead of ${expected}. It was discarded.`)
 }
 
-/** One attempt to add what is missing. Returns the digest that the server states, if it does. */
+/** One attempt to download the rest. Returns the digest stated by the server, if any. */
 async function fetchRest(
   { url, digest, token }: DownloadRequest,
   part: string,
@@ -138,7 +138,7 @@ async function fetchRest(
       received += chunk.length
       if (received > most) {
         await rm(part, { force: true })
-        throw new DownloadError(url, `is longer than ${most} bytes. It was thrown away.`)
+        throw new DownloadError(url, `is longer than ${most} bytes. It was discarded.`)
       }
       await file.write(chunk)
       onProgress?.({ received, total })
@@ -230,7 +230,7 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Signed addresses carry secrets behind the question mark; some carry a password. */
+/** Signed URLs have secrets in the query; some have a password. */
 function withoutQuery(address: string): string {
   return address.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//')
 }

@@ -1,13 +1,13 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The cache that Python's huggingface_hub uses as well. */
+/** The cache shared with Python's huggingface_hub. */
 export function hubCacheFolder({ HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
   const cache = HF_HUB_CACHE || join(HF_HOME || join(XDG_CACHE_HOME || '~/.cache', 'huggingface'), 'hub')
   return cache.replace(/^~(?=\/|$)/, () => homedir())
 }
 
-/** The folder of one repository in that cache. Files lie in `blobs`; `snapshots/<commit>/` names them. */
+/** The folder of a repository in that cache. Files are in `blobs`; `snapshots/<commit>/` names them. */
 export function hubRepositoryFolder(
   kind: 'models' | 'datasets',
   repository: string,
@@ -16,7 +16,7 @@ export function hubRepositoryFolder(
   return join(hubCacheFolder(environment), `${kind}--${repository.replace('/', '--')}`)
 }
 
-/** The hub, or the mirror that `HF_ENDPOINT` names. */
+/** The hub, or the mirror named by `HF_ENDPOINT`. */
 export function hubEndpoint({ HF_ENDPOINT }: NodeJS.ProcessEnv): string {
   return (HF_ENDPOINT || 'https://huggingface.co').replace(/\/+$/, '')
 }
@@ -25,7 +25,7 @@ export function hubToken({ HF_TOKEN }: NodeJS.ProcessEnv): string | undefined {
   return HF_TOKEN?.trim() || undefined
 }
 
-/** Read as huggingface_hub reads it. */
+/** Interpreted as huggingface_hub does. */
 export function isOffline({ HF_HUB_OFFLINE }: NodeJS.ProcessEnv): boolean {
   return /^(1|true|yes|on)$/i.test(HF_HUB_OFFLINE ?? '')
 }

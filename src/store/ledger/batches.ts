@@ -1,4 +1,4 @@
-/** So many at once keep neither others nor the event loop waiting for long. */
+/** Small enough not to block other work or the event loop for long. */
 const largestBatch = 512
 
 interface Waiting<Item, Result> {
@@ -8,16 +8,16 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Does together what is asked for in the same turn of the event loop, or while the batch before is under way: the disk or the
- * network is waited for once, not once per item. A batch that fails, fails for all that is in it. Batches come one after the
- * other, in order.
+ * Groups items added in the same turn of the event loop, or while the previous batch is under way, so that disk or
+ * network is waited for once per batch. If a batch fails, it fails for all its items. Batches run one after another,
+ * in order.
  */
 export class Batches<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>
   #waiting: Waiting<Item, Result>[] = []
   #draining: Promise<void> | undefined
 
-  /** `run` gives a result per item. */
+  /** `run` returns one result per item. */
   constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>) {
     this.#run = run
   }
@@ -31,7 +31,7 @@ export class Batches<Item, Result> {
     return promise
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when nothing is waiting. */
   async settled(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining
   }
@@ -46,7 +46,7 @@ export class Batches<Item, Result> {
       } catch (error) {
         for (const { reject } of batch) reject(error)
       }
-      // Whoever was waiting for these may have something new.
+      // Callers that waited for these may add new items.
       await new Promise(setImmediate)
     }
   }

@@ -5,7 +5,7 @@ import { isWhole, type LedgerTables, rowDigest, type TableName, tableNames } fro
 
 const pageSize = 512
 
-/** What is in a table: how many rows, and a digest of all of them. */
+/** Number of rows of a table and a digest of all of them. */
 export interface TableDigest {
   readonly rows: number
   readonly sha256: string
@@ -14,13 +14,13 @@ export interface TableDigest {
 export type LedgerDigest = Readonly<Record<TableName, TableDigest>>
 
 export interface CopyOptions {
-  /** Called with the rows that were copied or found in the copy, and again with those that were compared, of about how many. */
+  /** Called with the rows copied (or already there) so far, then with those compared, and the approximate total. */
   readonly onProgress?: (phase: 'copying' | 'comparing', rows: number, total: number) => void
   readonly signal?: AbortSignal
 }
 
 /**
- * Copies a ledger into another one and compares both, row by row; gives what both hold. A copy that was cut short goes on
+ * Copies a ledger into another one and compares both row by row. Returns their digest. An interrupted copy continues
  * where it stopped. Nobody may write meanwhile.
  */
 export async function copyLedger(
@@ -47,11 +47,11 @@ export async function copyLedger(
   const other = tableNames.find((table) => original[table].sha256 !== copy[table].sha256)
   if (other === undefined) return copy
   throw new LedgerError(
-    `The copy is not the ledger: of '${other}' there are ${original[other].rows} rows, and ${copy[other].rows} in the copy, or some differ. Copy into an empty ledger, while nobody writes.`,
+    `The copy differs from the ledger: '${other}' has ${original[other].rows} rows, the copy ${copy[other].rows}, or some rows differ. Copy into an empty ledger while nobody writes.`,
   )
 }
 
-/** The rows of a table in pages, and those of them that the copy lacks: what it has already is most often the beginning. */
+/** The rows of a table in pages, and those the copy lacks. What it already has is usually the beginning. */
 async function* newRows<Table extends TableName>(
   from: Ledger,
   to: Ledger,
@@ -75,7 +75,7 @@ async function* newRows<Table extends TableName>(
   } while (here !== undefined)
 }
 
-/** A digest per table that does not depend on the order of rows, which stores sort differently; of evaluations it does. */
+/** A digest per table, independent of row order, since stores sort differently. For evaluations, the order counts. */
 export async function ledgerDigest(
   ledger: Ledger,
   onRows?: (rows: number) => void,
@@ -108,7 +108,5 @@ function pageDigest(rows: readonly LedgerTables[TableName][]): string {
 
 function assertWhole(table: TableName, rows: readonly LedgerTables[TableName][]): void {
   if (rows.every(isWhole)) return
-  throw new LedgerError(
-    `A row of '${table}' is not what was written: the ledger is damaged, and was not copied.`,
-  )
+  throw new LedgerError(`A row of '${table}' is damaged, so the ledger was not copied.`)
 }

@@ -4,7 +4,7 @@ import type { Packet } from '../../execution/packet.ts'
 import type { Trace, TracedNode } from '../../execution/trace/trace.ts'
 import type { Score } from '../../library/score.ts'
 
-/** What decides an evaluation: another value in any of these is another evaluation. */
+/** The identity of an evaluation: any other value means another evaluation. */
 export interface EvaluationKey {
   /** By `graphKey`. */
   readonly graph: string
@@ -18,12 +18,12 @@ export interface EvaluationKey {
 
 type Kept = Pick<Execution, 'status' | 'answer' | 'usage' | 'reused' | 'further' | 'cost' | 'durationMs'>
 
-/** One graph run on one task, and scored. Its answer is kept so that it can be scored again. */
+/** One graph run on one task and scored. The answer is stored so that it can be scored again. */
 export interface Evaluation extends Kept, Omit<Score, 'status'> {
-  /** How the tests of a program ended: `passed`, `failed_tests`, `timeout` and so on. Only for answers that are programs. */
+  /** How a program's tests ended: `passed`, `failed_tests`, `timeout` and so on. Only if the answer is a program. */
   readonly program?: string
   readonly failures: readonly Pick<Packet, 'node' | 'status' | 'reason'>[]
-  /** The id under which the ledger has its trace. */
+  /** The id of its trace in the ledger. */
   readonly execution: string
 }
 
@@ -49,8 +49,8 @@ export function evaluationOf(execution: Execution, scored: Score): Evaluation {
 }
 
 /**
- * Whether running it again could only repeat it. What a network, an overloaded server, a deadline or a cancellation did is
- * no result: such an execution may be looked at, but it is never stored as an evaluation.
+ * Whether the result is final. Network failures, overloaded servers, deadlines and cancellations are not results:
+ * such an execution is never stored as an evaluation.
  */
 export function isSettled({ status, nodes }: Pick<Trace, 'status' | 'nodes'>): boolean {
   return (status === 'answered' || status === 'unanswered') && nodes.every(isSettledNode)
@@ -58,20 +58,20 @@ export function isSettled({ status, nodes }: Pick<Trace, 'status' | 'nodes'>): b
 
 function isSettledNode({ status, calls }: TracedNode): boolean {
   if (status !== 'model_failure') return status !== 'aborted'
-  // A request that a living endpoint rejects for what it says is rejected again.
+  // A request rejected by a working endpoint would be rejected again.
   return calls.at(-1)?.failure === 'rejected'
 }
 
-/** One name for all four parts. They are listed as JSON, so that no two lists have the same text. */
+/** One digest for all four parts, listed as JSON so that the text is unambiguous. */
 export function evaluationDigest({ graph, task, dataVersion, executor }: EvaluationKey): string {
   const parts = [graph, task, dataVersion, executor]
-  // Half a surrogate pair would come back from a file as another character.
+  // A lone surrogate would come back from a file as another character.
   if (!parts.every((part) => part.isWellFormed()))
     throw new RangeError(`An evaluation key must be well-formed text: ${JSON.stringify(parts)}.`)
   return hash('sha256', `evaluation-1${JSON.stringify(parts)}`, 'hex')
 }
 
-/** What must never be stored is a mistake in code, found before anything is written. */
+/** Throws for what must never be stored, before anything is written. */
 export function assertStorable(evaluation: Evaluation, trace: Trace): void {
   const { score, status, execution } = evaluation
   if (!(score >= 0 && score <= 1)) throw new RangeError(`A score is from 0 to 1, not ${score}.`)

@@ -4,8 +4,8 @@ import { LedgerError } from './ledger-error.ts'
 import { SqliteLedger } from './sqlite.ts'
 
 /**
- * Takes another ledger's evaluations over, with their traces. Replies and tool observations stay behind: what a run has paid
- * for is the sum of its own. Gives how many there are.
+ * Copies another ledger's evaluations with their traces. Replies and tool observations are left out, because the sum
+ * of a ledger's replies is what its run paid for. Returns how many evaluations there are.
  */
 export async function importEvaluations(from: string, into: Ledger): Promise<number> {
   if (!existsSync(from)) throw new LedgerError(`There is no ledger ${from}. Name the ledger.sqlite of a run.`)

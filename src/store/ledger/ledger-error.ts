@@ -1,4 +1,4 @@
 import { Problem } from '../../problem.ts'
 
-/** A ledger that cannot be used as it is; the message says what a person can do about it. */
+/** A ledger that cannot be used as is; the message says what to do. */
 export class LedgerError extends Problem {}

@@ -7,7 +7,7 @@ import { exitCode } from '../../problem.ts'
 import { LedgerError } from './ledger-error.ts'
 import { damaged, patiently } from './sqlite-failure.ts'
 
-/** To be raised with every change of the tables that an older version would misread. */
+/** Raise this with every change of the tables that older versions would misread. */
 const format = 2
 
 const schema = `
@@ -49,21 +49,24 @@ const schema = `
   INSERT INTO ledger (format) VALUES (${format});
 `
 
-/** A second's reading. */
+/** About one second of reading. */
 const largestChecked = 512 * 1024 * 1024
 
 export interface LedgerFileOptions {
-  /** For a second process that only looks: it sees every acknowledged write and never holds the writer up. */
+  /** For readers in other processes: they see every acknowledged write and never block the writer. */
   readonly readOnly?: boolean
-  /** How long a locked file is tried again before an error says so. */
+  /** How long to retry a locked file before it is an error. */
   readonly patienceMs?: number
-  /** A cap on the file's size, in pages of 4 KiB. Reaching it is like a full disk. */
+  /** A cap on the file size, in pages of 4 KiB. Reaching it acts like a full disk. */
   readonly maxPages?: number
 }
 
 export const defaultPatienceMs = 10_000
 
-/** Opens or makes a ledger's file, or one in memory (`:memory:`). What is damaged or foreign is refused before any change. */
+/**
+ * Opens or creates a ledger's file, or one in memory (`:memory:`). Throws for damaged or foreign files before
+ * changing anything.
+ */
 export async function openLedgerFile(path: string, options: LedgerFileOptions = {}): Promise<DatabaseSync> {
   try {
     return await openAt(path, path, options)
@@ -75,8 +78,9 @@ export async function openLedgerFile(path: string, options: LedgerFileOptions = 
 }
 
 /**
- * A ledger in a folder that we cannot write. SQLite reads a write-ahead log only with an index beside it, which it cannot make
- * there. Without a log nobody is writing, and the file alone is all there is; a log that a kill left is read from a copy.
+ * Opens a ledger in a folder that is not writable. SQLite reads a write-ahead log only with an index next to it,
+ * which it cannot create there. Without a log nobody is writing, and the file alone is complete; a log left by a kill
+ * is read from a copy.
  */
 async function openUnwritable(path: string, options: LedgerFileOptions): Promise<DatabaseSync> {
   const log = `${path}-wal`
@@ -92,7 +96,7 @@ async function openUnwritable(path: string, options: LedgerFileOptions): Promise
     copyFileSync(log, `${copy}-wal`)
     return await openAt(copy, path, options)
   } finally {
-    // What is open stays readable.
+    // Open files stay readable.
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -110,14 +114,14 @@ async function openAt(place: string | URL, path: string, options: LedgerFileOpti
   }
 }
 
-/** May be called again where the file was found locked. */
+/** May be called again if the file was locked. */
 function setUp(database: DatabaseSync, path: string, readOnly: boolean, maxPages: number | undefined): void {
   assertSoundSqlite(database)
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536')
   const found = formatOf(database, path)
   if (found !== undefined && found !== format)
     throw new LedgerError(
-      `The ledger ${path} has format ${found}; this version knows format ${format}. Use the version that wrote it, or a newer one, or begin in another run folder.`,
+      `The ledger ${path} has format ${found}; this version knows format ${format}. Use the version that wrote it or a newer one, or start in another run folder.`,
     )
   if (readOnly) {
     if (found === undefined) throw new LedgerError(`There is no ledger in ${path} yet.`)
@@ -128,33 +132,33 @@ function setUp(database: DatabaseSync, path: string, readOnly: boolean, maxPages
   if (found !== undefined) checkPages(database, path)
   else
     inTransaction(database, () => {
-      // Somebody else may have made them since we looked.
+      // Another process may have created them meanwhile.
       if (formatOf(database, path) === undefined) database.exec(schema)
     })
 }
 
-/** Undefined for a file that has just begun. */
+/** Undefined for a new file. */
 function formatOf(database: DatabaseSync, path: string): number | undefined {
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   if (names.length === 0) return undefined
   if (!names.some(({ name }) => name === 'ledger'))
-    throw new LedgerError(`${path} is an SQLite file, but no ledger. Name another path.`)
+    throw new LedgerError(`${path} is an SQLite file, but not a ledger. Choose another path.`)
   const row = database.prepare('SELECT format FROM ledger').get()
   if (row === undefined) throw damaged(path, 'it does not say its format')
   return row['format'] as number
 }
 
-/** Write-ahead log, so that readers and the writer do not wait for each other; a commit is on the disk when it returns. */
+/** Uses a write-ahead log, so that readers and the writer do not block each other. A commit is on disk when it returns. */
 function makeDurable(database: DatabaseSync, path: string): void {
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
   if (mode !== 'wal' && mode !== 'memory')
-    throw new LedgerError(`${path} lies where SQLite cannot share memory. Use a folder on a local disk.`)
+    throw new LedgerError(`${path} is where SQLite cannot share memory. Use a folder on a local disk.`)
   database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864')
 }
 
 /**
- * Finds broken pages before anything is paid for. In a larger file that would take seconds, so there they are found when they
- * are met: a short file shows at once, and rows have their checksums.
+ * Finds broken pages before anything is paid for. In large files this would take seconds, so there they are found
+ * when read: truncation shows immediately, and rows have checksums.
  */
 function checkPages(database: DatabaseSync, path: string): void {
   if (statSync(path).size > largestChecked) return
@@ -162,7 +166,7 @@ function checkPages(database: DatabaseSync, path: string): void {
   if (verdict !== 'ok') throw damaged(path, String(verdict))
 }
 
-/** `IMMEDIATE`: a transaction that begins by reading can be refused when it comes to write, without remedy. */
+/** `IMMEDIATE`, because a transaction that starts by reading may be refused when it writes, without remedy. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -170,7 +174,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
     database.exec('COMMIT')
     return result
   } catch (error) {
-    // SQLite has already ended it after some failures, such as a full disk.
+    // After some failures, such as a full disk, SQLite has already ended it.
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
@@ -184,7 +188,7 @@ function assertSoundSqlite(database: DatabaseSync): void {
   )
 }
 
-/** Older ones can corrupt a write-ahead log that several connections use; the fix was also given to two older lines. */
+/** Older versions can corrupt a write-ahead log used by several connections; the fix was backported to two older lines. */
 export function isSoundSqlite(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (major !== 3) return major > 3

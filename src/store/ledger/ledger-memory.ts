@@ -7,7 +7,7 @@ import { type Call, withoutAttempts } from '../../models/retry.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import type { Ledger } from './ledger.ts'
 
-/** An evaluation, with its trace if it was just made. */
+/** An evaluation, with its trace if it is new. */
 export interface TracedEvaluation {
   readonly evaluation: Evaluation
   readonly trace?: Trace
@@ -21,19 +21,20 @@ export interface ReplyClaims {
     find: () => Promise<Value | undefined>,
     signal: AbortSignal,
   ): Promise<Value | undefined>
-  /** Keeps the call's slot busy until its answer is kept, so that a kill never loses more answers than there are slots. */
+  /** Keeps the call's slot busy until its answer is stored, so that a kill never loses more answers than there are slots. */
   hold(): () => void
-  /** The answer is in the ledger for everybody who waits. */
+  /** Tells waiting processes that the answer is in the ledger. */
   kept(digest: string): void
-  /** The call came to nothing, and somebody else may try. */
+  /** The call failed; another process may try. */
   forgo(digest: string): Promise<void>
 }
 
 export type LedgerMemory = ReturnType<typeof memoryIn>
 
 /**
- * Everything that a run pays for once. Only training uses it; an evaluation of a policy asks afresh. Have one per ledger,
- * because it also shares identical work in flight. `onReply` is called with each new answer once it is stored.
+ * Everything a run pays for only once. Only training uses it; evaluations of a policy make every call anew. Use one
+ * per ledger, because it also shares identical work in flight. `onReply` is called with each new answer once it is
+ * stored.
  */
 export function memoryIn(
   ledger: Ledger,
@@ -69,7 +70,7 @@ export function memoryIn(
       onReply?.(digest, answer)
       if (claims === undefined) return call
       claims.kept(digest)
-      // A worker that was taken for dead may have kept its answer first. Everybody must use the one in the ledger.
+      // A worker presumed dead may have stored its answer first. Everybody must use the one in the ledger.
       return { ...call, reply: (await ledger.findReply(digest)) ?? answer }
     },
     forgo: async (digest) => claims?.forgo(digest),

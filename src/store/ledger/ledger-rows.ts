@@ -4,8 +4,9 @@ import type { Trace } from '../../execution/trace/trace.ts'
 import { type Evaluation, type EvaluationKey, evaluationDigest } from './evaluation.ts'
 import { decodeTrace, encodeTrace } from './trace-codec.ts'
 
-// What a ledger holds, as rows that are the same in every store. Stores check their pages at best, not what stands in them, so
-// every row carries a checksum with its key: a flipped bit is an error or a row that is not found, never another score.
+// A ledger's content as rows that are the same in every store. Stores check pages at best, not their content, so
+// every row has a checksum that includes its key: a flipped bit gives an error or a row that is not found, never
+// another score.
 
 export interface ScoredRow
   extends EvaluationKey,
@@ -15,7 +16,7 @@ export interface ScoredRow
   readonly crc: number
 }
 
-/** All but the key, which whoever looks for it knows. */
+/** Everything except the key, which the caller already knows. */
 export type ScoredContent = Omit<ScoredRow, keyof EvaluationKey>
 
 /** A reply or a tool observation. */
@@ -27,7 +28,7 @@ export interface TextRow {
 
 export interface TraceRow {
   readonly execution: string
-  /** JSON, compressed with zstd where that is shorter. */
+  /** JSON, compressed with zstd if that is shorter. */
   readonly trace: Uint8Array
   readonly crc: number
 }
@@ -42,7 +43,7 @@ export interface LedgerTables {
 
 export type TableName = keyof LedgerTables
 
-/** Traces come first: an evaluation refers to its own. */
+/** Traces come first, because evaluations refer to them. */
 export const tableNames: readonly TableName[] = ['executions', 'evaluations', 'replies', 'observations']
 
 export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): ScoredRow {
@@ -52,7 +53,7 @@ export function evaluationRow(key: EvaluationKey, evaluation: Evaluation): Score
   return { ...row, crc: checksumOf(row) }
 }
 
-/** Undefined if the row is not what was written. */
+/** Undefined if the row is damaged. */
 export function readEvaluation(row: ScoredRow): Evaluation | undefined {
   if (checksumOf(row) !== row.crc) return undefined
   const { score, status, execution, detail } = row
@@ -64,7 +65,7 @@ export function textRow(digest: string, value: unknown): TextRow {
   return { digest, json, crc: checksum(digest, json) }
 }
 
-/** Undefined if the row is not what was written. */
+/** Undefined if the row is damaged. */
 export function readTextRow<Value>({ digest, json, crc }: TextRow): Value | undefined {
   return checksum(digest, json) === crc ? (JSON.parse(json) as Value) : undefined
 }
@@ -75,18 +76,18 @@ export function traceRow(trace: Trace): TraceRow {
   return { execution, trace: encoded, crc: crc32(encoded, crc32(execution)) }
 }
 
-/** Undefined if the row is not what was written. */
+/** Undefined if the row is damaged. */
 export function readTrace({ execution, trace, crc }: TraceRow): Trace | undefined {
   return isWholeTrace({ execution, trace, crc }) ? decodeTrace(trace) : undefined
 }
 
-/** Whether a row is what was written, without reading what it says. */
+/** Whether a row is intact, without decoding it. */
 export function isWhole(row: LedgerTables[TableName]): boolean {
   if ('trace' in row) return isWholeTrace(row)
   return ('json' in row ? checksum(row.digest, row.json) : checksumOf(row)) === row.crc
 }
 
-/** The same for the same row in every store. */
+/** Equal for equal rows in every store. */
 export function rowDigest(row: LedgerTables[TableName]): Buffer {
   if ('trace' in row) return hash('sha256', Buffer.concat([Buffer.from(row.execution), row.trace]), 'buffer')
   if ('json' in row) return hash('sha256', JSON.stringify([row.digest, row.json]), 'buffer')
@@ -98,7 +99,7 @@ export function digestBytes(key: EvaluationKey): Buffer {
 }
 
 function isWholeTrace({ execution, trace, crc }: TraceRow): boolean {
-  // A flipped bit may also have made it something else than bytes.
+  // A flipped bit may have changed its type.
   return trace instanceof Uint8Array && crc32(trace, crc32(execution)) === crc
 }
 

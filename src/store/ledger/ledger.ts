@@ -30,29 +30,32 @@ export interface LedgerSize {
 
 export interface RepliesSpending extends TokenUsage {
   readonly calls: number
-  /** Calls whose server told no usage. */
+  /** Calls whose server reported no usage. */
   readonly unknown: number
 }
 
-/** A page of a table, and where the next one begins; absent after the last. */
+/** A page of a table, and where the next one starts; absent after the last. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly next?: string
 }
 
 /**
- * What was paid for once and can be used again: evaluations, replies by request, tool observations, and traces. Whatever a
- * promise of `keep…` has acknowledged is there after a crash, whole. It never evaluates or asks by itself:
- * `ledger-memory.ts` does. A store of rows makes it a ledger: SQLite, PostgreSQL.
+ * Everything that was paid for and can be reused: evaluations, replies by request, tool observations, and traces.
+ * Once a `keep…` promise resolves, its data survives a crash. A ledger never evaluates or calls by itself:
+ * `ledger-memory.ts` does. Subclasses store the rows: SQLite, PostgreSQL.
  */
 export abstract class Ledger {
   async find(key: EvaluationKey): Promise<Evaluation | undefined> {
     const row = await this.findEvaluationRow(digestBytes(key))
-    // With the key asked for: a row under another one's digest has not its checksum.
+    // Checked with the requested key: a row under another key's digest fails its checksum.
     return row && this.#readEvaluation({ ...row, ...key })
   }
 
-  /** Keeps an evaluation and its trace. The first under a key stays and comes back; a later one's trace is kept beside it. */
+  /**
+   * Stores an evaluation and its trace. The first one under a key wins and is returned; traces of later ones are
+   * stored too.
+   */
   async keep(key: EvaluationKey, evaluation: Evaluation, trace: Trace): Promise<Evaluation> {
     assertStorable(evaluation, trace)
     const isNew = await this.keepEvaluationRow(
@@ -67,18 +70,18 @@ export abstract class Ledger {
     return this.#findText('replies', digest, 'the reply to request')
   }
 
-  /** Answers only; a failed call is no reply. The first one stays. */
+  /** Answers only, not failed calls. The first one wins. */
   async keepReply(digest: string, answer: ChatAnswer): Promise<void> {
     if (answer.ok !== true) throw new TypeError('Only answers are kept; a failed call is no reply.')
     await this.keepTextRow('replies', textRow(digest, answer))
   }
 
-  /** What a tool observed, by the digest of all that it saw. */
+  /** A tool observation, by the digest of its inputs. */
   findObservation(digest: string): Promise<JsonValue | undefined> {
     return this.#findText('observations', digest, 'the tool observation')
   }
 
-  /** The first one stays: a second look may see something else, and calls were made on what the first one saw. */
+  /** The first one wins: another run of the tool may see something else, but calls were already based on the first. */
   async keepObservation(digest: string, observation: JsonValue): Promise<void> {
     await this.keepTextRow('observations', textRow(digest, observation))
   }
@@ -88,14 +91,14 @@ export abstract class Ledger {
     return row && (readTrace(row) ?? this.#refuse(`the trace of execution ${execution}`))
   }
 
-  /** For executions that are no evaluation, such as those that were cut short. Ids are not used twice. */
+  /** For executions that are not evaluations, such as interrupted ones. Ids must be unique. */
   async keepTrace(trace: Trace): Promise<void> {
     await this.keepTraceRow(traceRow(trace))
   }
 
-  /** All evaluations, in the order in which they were kept. */
+  /** All evaluations, in the order they were stored. */
   async *entries(): AsyncIterable<{ key: EvaluationKey; evaluation: Evaluation }> {
-    // By pages, so that no read transaction stays open.
+    // In pages, so that no read transaction stays open.
     let after: string | undefined
     do {
       const page: Page<ScoredRow> = await this.page('evaluations', after, pageOfEntries)
@@ -104,7 +107,7 @@ export abstract class Ledger {
     } while (after !== undefined)
   }
 
-  /** The evaluations of one task, the oldest first. */
+  /** The evaluations of one task, oldest first. */
   async evaluationsOf(task: string): Promise<{ key: EvaluationKey; evaluation: Evaluation }[]> {
     return (await this.taskRows(task)).map((row) => this.#listed(row))
   }
@@ -112,22 +115,22 @@ export abstract class Ledger {
   abstract size(): Promise<LedgerSize>
 
   /**
-   * The sum over all replies: each was one call that was made and answered, in this process or in an earlier one. Failed
-   * attempts left no reply; what they used stands in the traces.
+   * The sum over all replies, each of which was one answered call, of this process or an earlier one. Failed attempts
+   * leave no reply; their usage is in the traces.
    */
   abstract spending(): Promise<RepliesSpending>
 
-  /** Ends what is being written, then lets go of the store. */
+  /** Finishes pending writes, then closes the store. */
   abstract close(): Promise<void>
 
-  /** Rows in the order of their keys, evaluations in the order in which they were kept. */
+  /** Rows in key order; evaluations in the order they were stored. */
   abstract page<Table extends TableName>(
     table: Table,
     after: string | undefined,
     limit: number,
   ): Promise<Page<LedgerTables[Table]>>
 
-  /** Takes rows of another ledger over as they are. Those whose key is there already stay out. */
+  /** Copies rows of another ledger unchanged, skipping keys that exist. */
   abstract takeOver<Table extends TableName>(
     table: Table,
     rows: readonly LedgerTables[Table][],
@@ -139,12 +142,12 @@ export abstract class Ledger {
     digest: string,
   ): Promise<TextRow | undefined>
   protected abstract findTraceRow(execution: string): Promise<TraceRow | undefined>
-  /** In one transaction with its trace. Tells whether the evaluation is new. */
+  /** Stores it with its trace in one transaction. Returns whether the evaluation is new. */
   protected abstract keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean>
   protected abstract keepTextRow(table: 'replies' | 'observations', row: TextRow): Promise<void>
   protected abstract keepTraceRow(row: TraceRow): Promise<void>
   protected abstract taskRows(task: string): Promise<ScoredRow[]>
-  /** The error for a row that is not what was written. */
+  /** The error for a damaged row. */
   protected abstract damagedRow(what: string): LedgerError
 
   async #findText<Value>(
@@ -155,7 +158,7 @@ export abstract class Ledger {
     const row = await this.findTextRow(table, digest)
     if (row === undefined) return undefined
     const value = readTextRow<Value>(row)
-    // Null is a value, too.
+    // Null is a valid value.
     return value === undefined ? this.#refuse(`${what} ${digest}`) : value
   }
 

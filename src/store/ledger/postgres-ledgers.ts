@@ -2,7 +2,7 @@ import type { Database } from '../postgres/database.ts'
 import { LedgerError } from './ledger-error.ts'
 import { tableNames } from './ledger-rows.ts'
 
-/** A ledger on a PostgreSQL, for people. */
+/** A ledger on a PostgreSQL, for display. */
 export interface ListedLedger {
   readonly name: string
   readonly title: string
@@ -11,7 +11,7 @@ export interface ListedLedger {
   readonly replies: number
 }
 
-/** All ledgers of a database, the newest first. */
+/** All ledgers of a database, newest first. */
 export function listLedgers(database: Database, name?: string): Promise<ListedLedger[]> {
   return database.query<ListedLedger>(
     `SELECT name::text, title, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS "createdAt",
@@ -22,7 +22,7 @@ export function listLedgers(database: Database, name?: string): Promise<ListedLe
   )
 }
 
-/** Deletes a ledger with all its rows, and gives what it was. */
+/** Deletes a ledger with all its rows and returns its description. */
 export async function removeLedger(database: Database, name: string): Promise<ListedLedger> {
   const [found] = await listLedgers(database, name)
   if (found === undefined) throw new LedgerError(`There is no ledger '${name}' at ${database.address.place}.`)

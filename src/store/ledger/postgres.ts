@@ -13,16 +13,16 @@ import {
   type TraceRow,
 } from './ledger-rows.ts'
 
-/** A statement carries no more than this, but for a single row that is larger. */
+/** Most bytes per statement, unless a single row is larger. */
 const largestStatement = 8 * 1024 * 1024
 
 export interface PostgresLedgerOptions {
-  /** Its name: many ledgers share a database, and none sees another's rows. */
+  /** The ledger's name. Many ledgers share a database without seeing each other's rows. */
   readonly name: string
   readonly readOnly?: boolean
-  /** Of a worker: without its row in `magic_work.workers`, no evaluation is written. */
+  /** A worker's lease: without its row in `magic_work.workers`, no evaluation is written. */
   readonly lease?: string
-  /** Called when it is closed, for a database that is its own. */
+  /** Called on close, to close a database of its own. */
   readonly onClose?: () => Promise<void>
 }
 
@@ -32,7 +32,7 @@ interface KeptEvaluation {
   readonly trace: TraceRow
 }
 
-/** A worker's lease has run out: others have its work, and it may not write any more. */
+/** A worker's lease has expired: others have its work, and it may no longer write. */
 export class LeaseLost extends Error {
   constructor() {
     super('The lease has run out: the work was given to others.')
@@ -44,8 +44,8 @@ const leaseHeld = 'SELECT 1 FROM magic_work.workers WHERE id ='
 type TextTable = 'replies' | 'observations'
 
 /**
- * A ledger in a PostgreSQL, for any number of processes at once: the first row under a key stays, whoever writes it. What is
- * asked for at the same time goes in one statement.
+ * A ledger in PostgreSQL, for any number of concurrent processes: the first row under a key wins, whoever writes it.
+ * Concurrent requests are combined into one statement.
  */
 export class PostgresLedger extends Ledger {
   readonly #database: Database
@@ -88,7 +88,7 @@ export class PostgresLedger extends Ledger {
     }
   }
 
-  /** Makes a ledger in a database, unless it is there. `title` is for people. */
+  /** Creates a ledger in a database unless it exists. `title` is for display. */
   static async create(database: Database, name: string, title: string): Promise<void> {
     await database.query(
       'INSERT INTO magic.ledgers (name, title) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
@@ -225,11 +225,11 @@ export class PostgresLedger extends Ledger {
     return ids.map((id) => found.get(id))
   }
 
-  /** Tells of each whether it is the row that stays. */
+  /** Returns for each row whether it is new. */
   async #keepEvaluations(kept: readonly KeptEvaluation[]): Promise<boolean[]> {
     const isNew: boolean[] = []
     for (const part of inParts(kept, ({ row, trace }) => row.detail.length + trace.trace.length)) {
-      // The lease cannot end before the statement does. A trace is kept in any case: it has cost something.
+      // The lease cannot end before the statement does. The trace is stored in any case, since it cost something.
       const { lease } = this.#options
       const held = lease === undefined ? 'SELECT 1' : `${leaseHeld} $15 FOR KEY SHARE`
       const rows = await this.#database.query<{ key: Buffer | null; execution: string; held: number }>(
@@ -272,9 +272,9 @@ const columns: Readonly<Record<TableName, string>> = {
   observations: 'digest, observation AS json, crc',
 }
 
-// Rows go in by the order of their keys: two that write the same ones in another order would wait for each other.
+// Rows are inserted in key order: two writers with different orders could deadlock.
 
-/** Parameters of arrays from number `first` on. */
+/** Array parameters, numbered from `first`. */
 function insertTraces(ledger: string, first: number): string {
   return `INSERT INTO magic.executions
     SELECT ${ledger}, t.* FROM unnest($${first}::text[], $${first + 1}::bytea[], $${first + 2}::bigint[]) AS t (id, trace, crc)
@@ -289,7 +289,7 @@ function traceParameters(rows: readonly TraceRow[]): Buffer[] {
   ]
 }
 
-/** Places are given in the order in which the rows were kept. */
+/** Numbered in the order the rows were stored. */
 function insertEvaluations(ledger: string, where = ''): string {
   return `INSERT INTO magic.evaluations
     SELECT ${ledger}, key, place, graph, task, data_version, executor, score, status, execution, detail, crc
@@ -374,14 +374,14 @@ function* inParts<Item>(items: readonly Item[], sizeOfItem: (item: Item) => numb
   if (part.length > 0) yield part
 }
 
-/** PostgreSQL has no text with a zero character, so texts stand there as inside of a JSON string. */
+/** PostgreSQL text cannot contain zero characters, so texts are stored JSON-escaped. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
 const escapedColumns = ['graph', 'task', 'dataVersion', 'executor', 'status', 'execution', 'digest'] as const
 
-/** A row with its texts as they were, without what only a page needs. */
+/** A row with its texts unescaped, without the paging column. */
 function plainRow<Row extends object>(row: Row): Row {
   const { at: _, ...plain } = row as Row & { at?: unknown } & Record<string, unknown>
   for (const name of escapedColumns) {

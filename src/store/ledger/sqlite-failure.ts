@@ -4,7 +4,7 @@ import { LedgerError } from './ledger-error.ts'
 
 export function damaged(path: string, what: string, options?: ErrorOptions): LedgerError {
   return new LedgerError(
-    `The ledger ${path} is damaged: ${what}. Put a copy in its place, or move it away together with its -wal and -shm files: a new one is made, and what it held is paid for again.`,
+    `The ledger ${path} is damaged: ${what}. Restore it from a copy, or move it away together with its -wal and -shm files: then a new one is created, and its content has to be paid for again.`,
     options,
   )
 }
@@ -18,23 +18,23 @@ export function isBusy(error: unknown): boolean {
   return result === busy || result === locked
 }
 
-/** What SQLite threw, as what a person can do about it; a mistake in our code stays as it is. `bytes`: what was to be written. */
+/** Turns an SQLite error into one that says what to do; programming errors stay as they are. `bytes`: size of the write. */
 export function explainFailure(error: unknown, path: string, bytes = 0): unknown {
   if (error instanceof LedgerError) return error
   const reason = error instanceof Error ? error.message : String(error)
   const disk = { cause: error, exitCode: exitCode.disk }
-  // A whole number that JavaScript cannot hold: none that we write is so large.
+  // An integer too large for JavaScript; we never write one.
   if ((error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE')
     return damaged(path, reason, { cause: error })
   switch (resultCode(error)) {
-    // Our statements are fixed: if one does not fit the tables, or the file is of no kind that SQLite knows, it is the file.
+    // Our statements are fixed, so if one does not fit the tables, the file is to blame.
     case 1: // SQLITE_ERROR
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
       return damaged(path, reason, { cause: error })
     case 13: // SQLITE_FULL
       return new LedgerError(
-        `There is no room for ${bytes} bytes more in the ledger ${path}. What it holds is intact: make room on the disk and resume.`,
+        `The disk is full: ${bytes} more bytes do not fit into the ledger ${path}. Its content is intact; free some disk space and resume.`,
         disk,
       )
     case 8: // SQLITE_READONLY
@@ -49,13 +49,13 @@ export function explainFailure(error: unknown, path: string, bytes = 0): unknown
   }
 }
 
-/** A ledger's file, and how long to try again while another process has locked it. */
+/** A ledger's file, and how long to retry while another process has locked it. */
 export interface Patience {
   readonly path: string
   readonly patienceMs: number
 }
 
-/** Tries again while the database is locked, until patience ends. SQLite's own waiting would stop the event loop. */
+/** Retries while the database is locked, for up to `patienceMs`. SQLite's own waiting would block the event loop. */
 export async function patiently<Result>(work: () => Result, patience: Patience, bytes = 0): Promise<Result> {
   const { path, patienceMs } = patience
   const start = performance.now()
@@ -66,7 +66,7 @@ export async function patiently<Result>(work: () => Result, patience: Patience, 
       if (!isBusy(error)) throw explainFailure(error, path, bytes)
       if (performance.now() - start >= patienceMs)
         throw new LedgerError(
-          `The ledger ${path} stayed locked by another process for ${patienceMs / 1000} s. End that process (\`fuser ${path}\` names it) and resume.`,
+          `The ledger ${path} stayed locked by another process for ${patienceMs / 1000} s. Stop that process (\`fuser ${path}\` shows it) and resume.`,
           { exitCode: exitCode.failed },
         )
     }

@@ -101,7 +101,9 @@ describe('no room on the disk', () => {
       )
     }
     expect(refusal).toBeInstanceOf(LedgerError)
-    expect((refusal as Error).message).toMatch(/no room for \d{4,} bytes more in the ledger .*make room/)
+    expect((refusal as Error).message).toMatch(
+      /full: \d{4,} more bytes do not fit into the ledger .*free some disk space/,
+    )
     expect(kept.length).toBeGreaterThan(0)
     for (const number of kept) expect(await small.find(sampleKey(number))).toEqual(sampleEvaluation(number))
     expect(await small.size()).toEqual({ evaluations: kept.length, replies: 0, traces: kept.length })
@@ -176,7 +178,7 @@ describe('a damaged file', () => {
       }
     }
     await expect(SqliteLedger.open(path)).rejects.toThrow(
-      /is damaged: .*Put a copy in its place, or move it away/,
+      /is damaged: .*Restore it from a copy, or move it away/,
     )
     expect(readFileSync(path)).toEqual(whole.subarray(0, statSync(path).size))
   })
@@ -270,7 +272,7 @@ describe('a file that is not ours', () => {
     other.exec('CREATE TABLE notes (text)')
     other.close()
     const before = readFileSync(path)
-    await expect(SqliteLedger.open(path)).rejects.toThrow(/is an SQLite file, but no ledger/)
+    await expect(SqliteLedger.open(path)).rejects.toThrow(/is an SQLite file, but not a ledger/)
     expect(readFileSync(path)).toEqual(before)
     writeFileSync(path, '{"not": "a database"}'.repeat(100))
     await expect(SqliteLedger.open(path)).rejects.toThrow(/is damaged/)

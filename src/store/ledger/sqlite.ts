@@ -33,7 +33,7 @@ export class SqliteLedger extends Ledger {
     this.#statements = statements
     this.#patience = patience
     this.#readOnly = readOnly
-    // One transaction, which is on the disk when this resolves; run again if the database was locked.
+    // One transaction, on disk when this resolves; retried if the database is locked.
     this.#writes = new Batches((writes) => {
       const bytes = writes.reduce((sum, write) => sum + write.bytes, 0)
       return patiently(
@@ -44,7 +44,7 @@ export class SqliteLedger extends Ledger {
     })
   }
 
-  /** `:memory:` gives one that ends with the process. */
+  /** `:memory:` opens one that ends with the process. */
   static async open(path: string, options: LedgerFileOptions = {}): Promise<SqliteLedger> {
     const { patienceMs = defaultPatienceMs, readOnly = false } = options
     const database = await openLedgerFile(path, options)
@@ -151,7 +151,7 @@ export class SqliteLedger extends Ledger {
 
   async #write<Result>(bytes: number, apply: () => Result): Promise<Result> {
     if (this.#readOnly) throw new LedgerError(`The ledger ${this.#patience.path} is open for reading only.`)
-    // In memory there is no disk to wait for.
+    // In memory there is no need to batch for the disk.
     if (this.#patience.path === ':memory:') return apply()
     return (await this.#writes.add({ bytes, apply })) as Result
   }
@@ -195,7 +195,7 @@ function prepare(database: DatabaseSync) {
               (SELECT COUNT(*) FROM replies) AS replies,
               (SELECT COUNT(*) FROM executions) AS traces`,
     ),
-    // Without the rows' checksums, which would need every reply to be read: a flipped bit in a count may go unnoticed.
+    // Does not verify checksums, which would mean reading every reply: a flipped bit in a count may go unnoticed.
     spending: database.prepare(
       `SELECT COUNT(*) AS calls,
               COALESCE(SUM(json_extract(reply, '$.usage.input')), 0) AS input,

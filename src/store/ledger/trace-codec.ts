@@ -1,16 +1,16 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Trace } from '../../execution/trace/trace.ts'
 
-/** The beginning of every zstd frame; no JSON text begins so. */
+/** The start of every zstd frame; JSON never starts like this. */
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 
 /** Compressing less than this saves next to nothing. */
 const worthwhile = 512
 
-/** A trace that grows beyond this was not written here. */
+/** We never write larger traces. */
 const largestTrace = 256 * 1024 * 1024
 
-/** Compact JSON, compressed where that is shorter. */
+/** Compact JSON, compressed if that is shorter. */
 export function encodeTrace(trace: Trace): Uint8Array {
   const json = Buffer.from(JSON.stringify(trace))
   if (json.length < worthwhile) return json

@@ -9,37 +9,37 @@ import { type TaskScorer, TaskSetError } from '../task-set.ts'
 import { Examples } from './examples.ts'
 import { commonRoles } from './roles.ts'
 
-/** All there is to know about a benchmark: source, licence, files, contract, metric, roles and selections. */
+/** A benchmark: source, licence, files, contract, metric, roles and selections. */
 export interface Benchmark {
-  /** In flags and runs; also the folder of its files in the data folder. */
+  /** Used in flags and runs, and as the folder of its files in the data folder. */
   readonly name: string
   readonly title: string
   readonly licence: string
   readonly metric: 'accuracy' | 'F1' | 'pass@1'
   readonly contract: AnswerContract
-  /** Besides those that take part everywhere. */
+  /** In addition to the common roles. */
   readonly furtherRoles: DatasetProfile['roles']
   readonly tools: DatasetProfile['tools']
   readonly source: Repository
   readonly splits: Readonly<Record<string, SplitSource>>
   /** A folder with a file per table, used by every split. */
   readonly tables?: { readonly folder: string; readonly count: number }
-  /** An optional file that no official source has; it adds to the references of every split. */
+  /** An optional file, not in the official source, that adds to the references of every split. */
   readonly companion?: { readonly file: string; readonly holds: string }
   readonly q1: Q1Study
   readonly furtherStudies?: FurtherStudies
   readonly d3?: D3Study
-  /** Set where D1 asks and scores differently. */
+  /** Set if D1 asks and scores differently. */
   readonly d1?: {
     readonly metric: string
     readonly contract: AnswerContract
     readonly scorer: TaskScorer<Reference>
   }
-  /** Adds the examples of a split, and the files that it read. */
+  /** Adds the examples of a split, and the files they were read from. */
   read(split: SplitFiles, examples: Examples): Promise<void>
 }
 
-/** Where the official files are published, at a pinned revision. */
+/** Where the official files are published, with a pinned revision. */
 export interface Repository {
   readonly host: 'github' | 'hub'
   readonly repository: string
@@ -47,7 +47,7 @@ export interface Repository {
 }
 
 export interface SplitSource {
-  /** The size of the official split: a file with fewer examples is truncated, one with more is something else. */
+  /** The size of the official split, to detect truncated or wrong files. */
   readonly examples: number
   readonly files: readonly SplitFile[]
   /** The source withholds the answers. */
@@ -56,21 +56,21 @@ export interface SplitSource {
   readonly deviation?: string
 }
 
-/** Without a digest, a download is checked by its content alone: every row, and how many there are. */
+/** Without a digest, a download is checked only by its rows and their number. */
 export interface SplitFile {
-  /** Its place in the data folder. */
+  /** Its path in the data folder. */
   readonly file: string
-  /** Its place in the repository; absent where it is not published. */
+  /** Its path in the repository; absent if not published. */
   readonly path?: string
   readonly bytes?: number
   readonly sha256?: string
 }
 
-/** A split whose files have been looked for. */
+/** A split with the paths of its files. */
 interface SplitFiles {
   readonly split: string
   readonly paths: readonly string[]
-  /** The path of something else in the data folder, whether it is there or not. */
+  /** The path of another file in the data folder, which may not exist. */
   beside(name: string): string
 }
 
@@ -84,7 +84,7 @@ export function benchmarkProfile({ name, furtherRoles, tools }: Benchmark): Data
   return { id: name, roles: [...commonRoles, ...furtherRoles], tools }
 }
 
-/** Adds a split to `examples`. Files in `given`, by their names in the data folder, are read instead of those there. */
+/** Adds a split to `examples`. Files in `given` (keyed by their names in the data folder) are read instead of those there. */
 export async function loadSplit(
   root: string,
   benchmark: Benchmark,
@@ -106,7 +106,7 @@ export async function loadSplit(
   )
 }
 
-/** Throws an error that names the splits there are. */
+/** Throws an error that lists the existing splits. */
 export function sourceOf({ name, splits }: Benchmark, split: string): SplitSource {
   const source = Object.hasOwn(splits, split) ? splits[split] : undefined
   if (source !== undefined) return source

@@ -20,7 +20,7 @@ test('an id that comes again in another file is refused', () => {
   const examples = new Examples()
   gather(examples, 'first', ['a'])
   expect(() => gather(examples, 'second', ['b', 'a'])).toThrow(
-    "second, row 2, field id: the id 'a' stands in row 1 of first already.",
+    "second, row 2, field id: the id 'a' already occurs in row 1 of first.",
   )
 })
 

@@ -4,32 +4,32 @@ import { DataError } from '../sources/data-error.ts'
 import type { DataFile } from '../sources/data-file.ts'
 import type { RecordPlace } from '../sources/records.ts'
 
-/** Says which examples become tasks, by their position in the pool. The ids of all others still count. */
+/** Selects which examples become tasks, by position in the pool. The ids of the others still count. */
 export type Wanted = (position: number) => boolean
 
 /**
- * Examples of one or more splits, gathered in file order. Tasks and references are kept in two maps: solvers get the one,
- * scorers the other.
+ * Examples of one or more splits, in file order. Tasks and references are in separate maps: solvers get the former,
+ * scorers the latter.
  */
 export class Examples {
   readonly #wanted: Wanted
   readonly #places = new Map<string, RecordPlace>()
-  /** Lacks examples that were not wanted, and those whose table is missing. */
+  /** Without examples that were not selected, and those whose table is missing. */
   readonly tasks = new Map<string, Task>()
-  /** Lacks examples whose answer the source withholds. */
+  /** Without examples whose answer is not published. */
   readonly references = new Map<string, Reference>()
   readonly files: DataFile[] = []
-  /** How many tasks were added, kept or not. */
+  /** Number of tasks added, kept or not. */
   withTask = 0
   readonly #keeps: boolean
 
-  /** Without `keeps`, examples are only counted, so that a file larger than the memory can be checked. */
+  /** Without `keeps`, examples are only counted, so that files larger than memory can be checked. */
   constructor(wanted: Wanted = () => true, keeps = true) {
     this.#wanted = wanted
     this.#keeps = keeps
   }
 
-  /** Every example, wanted or not: the pool that selections are drawn from. */
+  /** All examples, selected or not: the pool that selections are drawn from. */
   get ids(): readonly string[] {
     return [...this.#places.keys()]
   }
@@ -38,12 +38,12 @@ export class Examples {
     return this.#places.size
   }
 
-  /** Takes the next id into the pool and says whether the example is wanted. An id that comes twice is an error. */
+  /** Adds the next id to the pool and returns whether the example is selected. Throws for a duplicate id. */
   claim(id: string, at: RecordPlace, field: string): boolean {
     const earlier = this.#places.get(id)
     if (earlier !== undefined)
       throw new DataError(
-        `the id '${id}' stands in row ${earlier.row} of ${earlier.file} already.`,
+        `the id '${id}' already occurs in row ${earlier.row} of ${earlier.file}.`,
         at,
         field,
       )

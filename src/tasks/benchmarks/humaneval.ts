@@ -36,7 +36,7 @@ export const humaneval: Benchmark = {
       const { task_id: id, prompt, entry_point: entryPoint, test, canonical_solution: rest } = record
       if (!examples.claim(id, at, 'task_id')) return
       const program = { mode: 'function', starterCode: prompt, entryPoint } as const
-      // The canonical solution goes on where the prompt ends.
+      // The canonical solution continues the prompt.
       const solution = rest === undefined ? undefined : { program: prompt + rest }
       const reference = { kind: 'humaneval', prompt, entryPoint, test, solution } as const
       examples.add(id, { question: prompt, program, metadata: {} }, reference)

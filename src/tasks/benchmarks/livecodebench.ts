@@ -27,12 +27,12 @@ const row = z.object({
 
 const metadataField = z.object({ func_name: z.string().min(1).optional() })
 
-/** A row carries its private tests, tens of megabytes in some. */
+/** Rows contain their private tests, some tens of megabytes. */
 const limits = { ...defaultLimits, lineBytes: 2 ** 28 }
 
 const solutionsFile = 'livecodebench/solutions.json'
 
-/** Contest problems, answered by programs that read standard input or offer a function. */
+/** Contest problems, answered by programs that read standard input or define a function. */
 export const livecodebench: Benchmark = {
   name: 'livecodebench',
   title: 'LiveCodeBench-v6',
@@ -64,7 +64,7 @@ export const livecodebench: Benchmark = {
           ? { mode: 'stdin', starterCode }
           : { mode: 'function', starterCode, entryPoint: named.func_name }
       const publicTests = decode(record, 'public_test_cases', at, decodeTests)
-      // Decoded here only to find damage while file and row are known.
+      // Decoded here only to detect damage while file and row are known.
       decode(record, 'private_test_cases', at, decodeTests)
       const metadata = {
         title: record.question_title,
@@ -88,7 +88,7 @@ const solutionRecords = z.record(
   z.object({ correct: z.string().min(1), wrong: z.string().min(1).optional() }),
 )
 
-/** Solutions by `question_id`; the file need not be there. */
+/** Solutions by `question_id`; the file is optional. */
 async function readSolutions(path: string) {
   if (!isFile(path)) return undefined
   const { value, file } = await readJsonFile(path)

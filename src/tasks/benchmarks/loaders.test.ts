@@ -219,7 +219,7 @@ describe('LiveCodeBench', () => {
     const second = fileOf(JSON.stringify({ ...row, question_id: '9002' }), 'second')
     expect((await readFiles(livecodebench, [first, second])).ids).toEqual(['9001', '9002'])
     await expect(readFiles(livecodebench, [first, first])).rejects.toThrow(
-      /the id '9001' stands in row 1 of .*first already/,
+      /the id '9001' already occurs in row 1 of .*first/,
     )
   })
 })

@@ -39,11 +39,11 @@ export const mmluPro: Benchmark = {
     const file = await readRecords(paths[0]!, row, (record, at) => {
       const id = String(record.question_id)
       if (!examples.claim(id, at, 'question_id')) return
-      // The dataset fills short lists with "N/A", which the official evaluation drops. Labels stay with their index.
+      // The dataset pads short lists with "N/A", which the official evaluation drops. Labels keep their index.
       const options = record.options
         .map((text, index) => ({ label: optionLetter(index), text }))
         .filter((option) => option.text !== 'N/A')
-      // The paper goes by the index; the letter in `answer` contradicts it once.
+      // The paper uses the index; the letter in `answer` contradicts it once.
       const reference = choiceReference(record.answer_index)
       if (!options.some((option) => option.label === reference.label))
         throw new DataError(`${record.answer_index} is the index of no option.`, at, 'answer_index')

@@ -13,8 +13,8 @@ const row = z.object({
 })
 
 /**
- * Yes-or-no questions with hidden intermediate facts: recall, weigh, infer, judge. The model's own knowledge is the only
- * source, and comparing dates or sizes needs no tool.
+ * Yes-or-no questions with hidden intermediate facts: recall, weigh, infer, judge. The model's own knowledge is the
+ * only source, and comparing dates or sizes needs no tool.
  */
 export const strategyqa: Benchmark = {
   name: 'strategyqa',
@@ -27,7 +27,7 @@ export const strategyqa: Benchmark = {
   ...published['strategyqa']!,
   q1: { train: 'dev + train', test: 'dev + train', evaluation: 500 },
   async read({ paths }, examples) {
-    // Only the question is public. Term, description, facts, decomposition and evidence lead to the answer, and the
+    // Only the question is public. Term, description, facts, decomposition and evidence reveal the answer, and the
     // hidden test set withholds them too.
     const take = ({ qid, question, answer }: z.output<typeof row>, at: RecordPlace) => {
       if (!examples.claim(qid, at, 'qid')) return

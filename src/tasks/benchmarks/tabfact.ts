@@ -53,7 +53,7 @@ export const tabfact: Benchmark = {
       for (const [position, id] of ids.entries()) {
         if (!wanted[position]) continue
         const question = statements[position]!
-        // A statement whose table is missing counts in the pool but has no task.
+        // A statement whose table is missing is part of the pool but has no task.
         const task = table === undefined ? undefined : { question, tables: [table], metadata: {} }
         examples.add(id, task, { kind: 'boolean', value: labels[position] === 1 })
       }
@@ -67,7 +67,7 @@ function readTable(folder: string, tableId: string, caption: string, at: RecordP
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(tableId))
     throw new DataError(`'${tableId}' is not the name of a table file.`, at, tableId)
   const path = join(folder, tableId)
-  // Synchronous: these are thousands of files of a kilobyte, and streams would take longer to set up.
+  // Synchronous, because for thousands of files of a kilobyte, streams would take longer to set up.
   const status = statSync(path, { throwIfNoEntry: false })
   if (status === undefined) return undefined
   if (!status.isFile() || status.size > tableBytes)

@@ -26,7 +26,7 @@ const entry = z.object({
   questions: z.array(questionRecord),
 })
 
-/** D1 is older than the official F1: the answer is one line, right or wrong. */
+/** D1 predates the official F1: the answer is one line, right or wrong. */
 const oneLine = schemaContract({
   name: 'd1-line',
   requirement:
@@ -101,7 +101,7 @@ function referenceOf(
   return { kind: 'tatqa', answerType, answers, scale }
 }
 
-/** The answers as the texts that the official scorer reads; undefined where it would read none. */
+/** The answers as the texts the official scorer reads; undefined if it would read none. */
 export function tatqaAnswers(
   answerType: TatqaReference['answerType'],
   answer: string | readonly string[] | JsonNumber,
@@ -111,18 +111,18 @@ export function tatqaAnswers(
   if (typeof answer !== 'string' && !(answer instanceof JsonNumber)) return undefined
   const text = typeof answer === 'string' ? answer : pythonNumberText(answer.source)
   if (answerType === 'arithmetic') return [text]
-  // A count is read as an integer; a float (which no official file has) would be cut off.
+  // A count is read as an integer; a float (none in the official files) would be truncated.
   const count = typeof answer === 'string' ? pythonInt(answer) : BigInt(Math.trunc(Number(answer.source)))
   return count === undefined ? undefined : [count.toString()]
 }
 
-/** D1 also rejects a right answer after an execution failure; the study's task set sees to that for all its scorers. */
+/** D1 also rejects a right answer after an execution failure; the study's task set handles that for all its scorers. */
 function scoreLine(answer: JsonValue, reference: Reference) {
   if (typeof answer !== 'string' || reference.kind !== 'tatqa') return undefined
   return scoreD1Tatqa(`FINAL: ${answer}`, reference, [])
 }
 
-/** A number takes the scale as a suffix, a text does not, and a span may carry one already. */
+/** A number takes the scale as a suffix, a text does not, and a span may already have one. */
 function goldLines({ answers, scale }: TatqaReference): readonly string[] {
   return [answers.join('; '), answers.map((answer) => `${answer} ${scale}`).join('; ')]
 }

@@ -5,14 +5,14 @@ import { isFile, locateFile } from '../sources/data-folder.ts'
 
 export type CatalogueEntry = ReturnType<typeof describeBenchmark>
 
-/** What is known about a benchmark without reading its files. */
+/** Describes a benchmark without reading its files. */
 export function describeBenchmark(root: string, benchmark: Benchmark) {
   const { name, title, source, licence, metric, splits, companion } = benchmark
   return {
     name,
     title,
     source: source.repository,
-    /** The state of the official source that `magic data pull` fetches. */
+    /** The revision of the official source that `magic data pull` downloads. */
     revision: source.revision,
     licence,
     metric,
@@ -27,7 +27,7 @@ export function describeBenchmark(root: string, benchmark: Benchmark) {
   }
 }
 
-/** `bytes` is null where there is no such file. */
+/** `bytes` is null if the file does not exist. */
 function fileAt(path: string): { path: string; bytes: number | null } {
   return { path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? null }
 }

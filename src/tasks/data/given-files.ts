@@ -1,5 +1,5 @@
-// Tells which official file each given path is, by name and place: alone, in a clone of the official repository, in a
-// download from the hub, or in another data folder.
+// Recognises which official file each given path is, by name and location: alone, in a clone of the official
+// repository, in a download from the hub, or in another data folder.
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Benchmark, sourceOf } from '../benchmarks/benchmark.ts'
@@ -9,14 +9,14 @@ import { isFile, possibleNames, stemOf } from '../sources/data-folder.ts'
 /** Paths by their names in the data folder: files of splits, the companion, the folder of tables. */
 export type GivenFiles = ReadonlyMap<string, string>
 
-/** A file to look for: where it may lie in a folder, and which names tell it when it is given alone. */
+/** A file to look for: where it may be in a folder, and which names identify it when given alone. */
 interface KnownFile {
   readonly name: string
   readonly places: readonly string[]
   isNamed(basename: string): boolean
 }
 
-/** Throws a DataError for a path that is not part of this benchmark, and for a file given twice. */
+/** Throws a `DataError` for a path that is not part of this benchmark, and for a file given twice. */
 export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], split?: string): GivenFiles {
   const splits = split === undefined ? Object.keys(benchmark.splits) : [split]
   const files = splits.flatMap((name) => filesOfSplit(benchmark, name))
@@ -35,14 +35,14 @@ export function recogniseFiles(benchmark: Benchmark, paths: readonly string[], s
     if (status.isDirectory()) {
       const found = [...tablesIn(path, benchmark), ...known.flatMap((file) => placeIn(path, file))]
       for (const [name, place] of found) add(name, place)
-      // A companion alone is not the split that was asked for.
+      // A companion alone is not the requested split.
       const wanted = split === undefined ? known : files
       const names = [benchmark.tables?.folder, ...wanted.map(({ name }) => name)]
       if (found.some(([name]) => names.includes(name))) continue
       throw new DataError(`has no file of ${benchmark.name}; looked for ${namesOf(wanted)}.`, { file: path })
     }
     if (!status.isFile()) throw new DataError('is not a regular file.', { file: path })
-    // With --split, the user has said which file it is.
+    // With --split, the user has said which file this is.
     const said = split !== undefined && files.length === 1 ? files[0] : undefined
     const named = known.find(({ isNamed }) => isNamed(basename(path))) ?? said
     if (named === undefined)
@@ -66,7 +66,7 @@ function filesOfSplit(benchmark: Benchmark, split: string): readonly KnownFile[]
   }))
 }
 
-/** Unlike the official files, a companion comes in one format. */
+/** Unlike the official files, a companion has only one format. */
 function companion(file: string): KnownFile {
   const places = [file, withoutFolder(file)].flatMap((name) => [name, `${name}.gz`])
   return { name: file, places, isNamed: (name) => places.includes(name) }
@@ -87,7 +87,7 @@ function tablesIn(folder: string, { tables }: Benchmark): readonly [name: string
   return path === undefined ? [] : [[tables.folder, path]]
 }
 
-/** `gsm8k/test.jsonl` as it lies in the benchmark's own folder. */
+/** `gsm8k/test.jsonl` relative to the benchmark's own folder. */
 function withoutFolder(name: string): string {
   return name.slice(name.indexOf('/') + 1)
 }

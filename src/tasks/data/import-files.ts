@@ -1,5 +1,6 @@
-// Takes official files into the data folder. Every row is checked first; then each file is copied, the copy compared with
-// what was checked, and put in its place by one rename. Whatever fails before that leaves the folder as it was.
+// Imports official files into the data folder. Every row is checked first; then each file is copied, the copy
+// compared with what was checked, and moved into place by a rename. Any failure before that leaves the folder
+// unchanged.
 import { constants, existsSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -14,12 +15,12 @@ import type { GivenFiles } from './given-files.ts'
 export interface ImportedSplit {
   readonly split: string
   readonly examples: number
-  /** Fewer only where the tables of some statements are missing. */
+  /** Less than `examples` only if tables of some statements are missing. */
   readonly withTask: number
   readonly files: readonly DataFile[]
 }
 
-/** Throws a DataError that names the given file, its row and field. */
+/** Throws a `DataError` that names the file, row and field. */
 export async function importFiles(
   dataFolder: string,
   benchmark: Benchmark,
@@ -41,7 +42,7 @@ export async function importFiles(
   }))
 }
 
-/** Splits that these files change, each of which must then be complete. Tables or a companion alone change all. */
+/** The splits these files affect, which must then be complete. Tables or a companion alone affect all. */
 function affectedSplits(root: string, benchmark: Benchmark, given: GivenFiles): readonly string[] {
   const { name, splits, tables, companion } = benchmark
   const file = [...given.values()].join(', ')
@@ -71,7 +72,7 @@ function affectedSplits(root: string, benchmark: Benchmark, given: GivenFiles): 
   return affected.map(({ split }) => split)
 }
 
-/** Gives the new place of each given path. */
+/** Returns the new location of each given path. */
 async function putInPlace(
   root: string,
   { tables, companion }: Benchmark,
@@ -102,7 +103,7 @@ async function putInPlace(
       await mkdir(dirname(target), { recursive: true })
       await rename(join(staging, name), target)
       places.set(origin, target)
-      // The same split in another format might be found instead.
+      // A leftover of the same split in another format might be found instead.
       const others = isCompanion ? [] : possibleNames(name).map((other) => join(root, other))
       for (const other of others) if (other !== target) await rm(other, { force: true })
       syncFolder(dirname(target))
@@ -113,7 +114,7 @@ async function putInPlace(
   return places
 }
 
-/** A file that no affected split reads was not checked and has no digest to compare with. */
+/** A file that no affected split reads has not been checked, so there is no digest to compare with. */
 async function copyChecked(origin: string, copy: string, checked: DataFile | undefined): Promise<void> {
   try {
     await copyFile(origin, copy, constants.COPYFILE_FICLONE)
@@ -130,7 +131,7 @@ async function copyChecked(origin: string, copy: string, checked: DataFile | und
 
 async function copyTables(from: string, to: string): Promise<void> {
   await mkdir(to)
-  // Thousands of small files, which can be imported again: not worth a flush each.
+  // Thousands of small files that can be imported again are not worth a flush each.
   for (const name of await readdir(from))
     if (/^[A-Za-z0-9][A-Za-z0-9._-]*\.csv$/.test(name)) await copyFile(join(from, name), join(to, name))
 }
@@ -138,7 +139,7 @@ async function copyTables(from: string, to: string): Promise<void> {
 const stagingPrefix = '.importing-'
 const abandonedMilliseconds = 24 * 3600 * 1000
 
-/** Removes what a killed import left behind. No import takes a day. */
+/** Removes leftovers of killed imports. No import takes a day. */
 async function removeAbandoned(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     if (!name.startsWith(stagingPrefix)) continue

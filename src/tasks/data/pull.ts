@@ -1,4 +1,4 @@
-// Fetches the official files of a benchmark, at pinned revisions, and imports them.
+// Downloads the official files of a benchmark at pinned revisions, and imports them.
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -11,9 +11,9 @@ import { type ImportedSplit, importFiles } from './import-files.ts'
 import { extractTables } from './table-archive.ts'
 
 export interface PullOptions extends Pick<DownloadOptions, 'signal' | 'pauses'> {
-  /** All by default. */
+  /** Default: all. */
   readonly splits?: readonly string[]
-  /** Takes the place of https://raw.githubusercontent.com, https://codeload.github.com and the hub. */
+  /** Replaces https://raw.githubusercontent.com, https://codeload.github.com and the hub. */
   readonly mirror?: string
   readonly environment?: NodeJS.ProcessEnv
   readonly onProgress?: (file: string, progress: DownloadProgress) => void
@@ -23,7 +23,7 @@ export type DownloadProgress = Parameters<NonNullable<DownloadOptions['onProgres
 
 interface Pulled {
   readonly splits: readonly ImportedSplit[]
-  /** `checked`: against a digest that is known or that the hub states; the others by their content alone. */
+  /** `checked`: against a known digest or the hub's; the others only by their content. */
   readonly files: readonly { file: string; url: string; sha256: string; checked: boolean }[]
 }
 
@@ -44,7 +44,7 @@ export async function pullBenchmark(
     if (isOffline(environment))
       throw new Problem('HF_HUB_OFFLINE is set: nothing is fetched. Unset it, or import files you have.')
     const { bytes, sha256: expected } = known
-    // The hub's token is for the hub, or for the server that HF_ENDPOINT names in its place.
+    // The hub's token is only for the hub, or the server named by HF_ENDPOINT.
     const token = isHub && mirror === undefined ? hubToken(environment) : undefined
     const digest = bytes === undefined || expected === undefined ? undefined : { bytes, sha256: expected }
     const onProgress = (progress: DownloadProgress) => options.onProgress?.(file, progress)
@@ -58,7 +58,7 @@ export async function pullBenchmark(
   for (const known of splits.flatMap((split) => sourceOf(benchmark, split).files)) {
     const { file, path } = known
     if (path === undefined) continue
-    // A hub file that Python or another program has already fetched at this revision.
+    // Python or another program may have downloaded the hub file at this revision already.
     const cache = hubRepositoryFolder('datasets', repository, environment)
     const cached = join(cache, 'snapshots', revision, path)
     const isCached = isHub && isFile(cached)
@@ -78,7 +78,7 @@ export async function pullBenchmark(
   return { splits: await importFiles(dataFolder, benchmark, given), files: fetched }
 }
 
-/** Files on their way; not in the data folder, since what is there is complete. */
+/** For partial downloads, outside the data folder, where everything is complete. */
 function downloadFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
   const base = cache !== undefined && isAbsolute(cache) ? cache : join(homedir(), '.cache')
   return join(base, 'magic', 'downloads')

@@ -1,4 +1,4 @@
-// TabFact publishes its 16,573 tables as single files; the archive of its repository holds them all.
+// TabFact publishes its 16,573 tables as single files; the archive of its repository contains them all.
 import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -12,7 +12,7 @@ const tableBytes = 2 ** 22
 const expandedBytes = 2 ** 33
 const tableName = /^[^/]+\/data\/all_csv\/[A-Za-z0-9][A-Za-z0-9._-]*\.csv$/
 
-/** Writes every table of the archive into a folder and counts them. The archive cannot choose where a file goes. */
+/** Extracts every table of the archive into a folder and returns their number. The archive cannot choose where files go. */
 export async function extractTables(archive: string, folder: string): Promise<number> {
   await mkdir(folder, { recursive: true })
   let count = 0

@@ -7,18 +7,18 @@ import type { AnswerReference } from '../scoring/reference-scorer.ts'
 import { TaskSetError } from '../task-set.ts'
 import type { PlacedQuestion, Question } from './question.ts'
 
-/** What the answers of a task set are, and so how they are asked for and compared. */
+/** The kind of a task set's answers: decides how they are requested and compared. */
 export const answerKinds = ['option', 'boolean', 'number', 'text', 'code'] as const
 
 export type AnswerKind = (typeof answerKinds)[number]
 
-/** How answers of a kind are read and compared; programs are run instead. */
+/** How answers of a kind are read and compared. Programs are run instead. */
 interface ComparedKind {
   readonly plural: string
-  /** The answer as a model should give it, or undefined. */
+  /** The answer in the form a model should give it, or undefined. */
   read(value: JsonValue, task: Pick<Task, 'options'>, question: Question): string | undefined
   expected(task: Task): string
-  /** For an answer that was read, as it was given, and a tolerance. */
+  /** Makes the reference from the answer as read, the answer as given, and a tolerance. */
   reference(right: string, given: JsonValue, tolerance: number): Reference & AnswerReference
 }
 
@@ -52,14 +52,14 @@ export const comparedKinds: Readonly<Record<Exclude<AnswerKind, 'code'>, Compare
 
 const shownRows = 3
 
-/** The one kind that all questions are of, with a sentence that says so. A mixture is refused. */
+/** The kind that all questions share, with a sentence that says so. Throws for a mixture. */
 export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: AnswerKind; note: string } {
   const rows = Map.groupBy(questions, ({ question }) => kindOfQuestion(question))
   const [kind] = rows.keys()
   if (rows.size > 1) {
     const groups = [...rows].map(([each, members]) => `${each ?? 'other data'} (${placesOf(members)})`)
     throw new TaskSetError(
-      `The answers are of several kinds: ${groups.join('; ')}. Make them alike, or say which kind is meant: ` +
+      `The answers are of several kinds: ${groups.join('; ')}. Use one kind, or set it: ` +
         `answer: ${answerKinds.map((each) => `'${each}'`).join(' | ')}.`,
     )
   }
@@ -70,7 +70,7 @@ export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: A
     )
   const plural = kind === 'code' ? 'programs' : comparedKinds[kind].plural
   const all = questions.length === 1 ? 'the only one is' : `all ${questions.length} are`
-  return { kind, note: `Answers are taken as ${plural}: ${all}. The setting answer says otherwise.` }
+  return { kind, note: `Answers are read as ${plural}: ${all}. Use the setting answer to override.` }
 }
 
 function kindOfQuestion(question: Question): AnswerKind | undefined {
@@ -86,7 +86,7 @@ function placesOf(questions: readonly PlacedQuestion[]): string {
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`
 }
 
-/** By label, else by text. With options given as texts alone, an answer that is both would be a guess. */
+/** By label, else by text. If options are given as plain texts, an answer that could be either would be a guess. */
 function labelOf(
   value: JsonValue,
   { options = [] }: Pick<Task, 'options'>,
@@ -108,9 +108,9 @@ function booleanOf(answer: JsonValue): string | undefined {
   return word === 'true' || word === 'yes' ? 'true' : word === 'false' || word === 'no' ? 'false' : undefined
 }
 
-/** A string keeps all its digits, a JSON number those that a double has. */
+/** A string keeps all its digits, a JSON number only those of a double. */
 function numberOf(answer: JsonValue): string | undefined {
-  // A whole number beyond 2^53 has lost digits already, and one with an exponent is not of the answer's form.
+  // An integer beyond 2^53 has already lost digits, and an exponent does not fit the answer's form.
   if (typeof answer === 'number' && Number.isInteger(answer) && !Number.isSafeInteger(answer))
     return undefined
   if (typeof answer !== 'string' && typeof answer !== 'number') return undefined
@@ -118,7 +118,7 @@ function numberOf(answer: JsonValue): string | undefined {
   return readNumber(text) === undefined ? undefined : text
 }
 
-/** A text, or several of which each is right. */
+/** A text, or a list of accepted texts. */
 function textsOf(answer: JsonValue): readonly string[] | undefined {
   const list: readonly JsonValue[] = Array.isArray(answer) ? answer : [answer as JsonValue]
   const texts = list.flatMap((one) => (typeof one === 'string' || typeof one === 'number' ? String(one) : []))

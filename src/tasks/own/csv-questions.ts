@@ -3,7 +3,7 @@ import { DataError } from '../sources/data-error.ts'
 import { parseCsv } from './csv.ts'
 import { questionFields } from './question.ts'
 
-/** A row of a CSV file as a question's fields, not checked yet. */
+/** A CSV row as a question's fields, not checked yet. */
 interface CsvQuestion {
   readonly fields: Readonly<Record<string, unknown>>
   readonly line: number
@@ -13,7 +13,7 @@ const asWritten = (cell: string) => cell
 const trimmed = (cell: string) => cell.trim()
 const listed = (cell: string) => cell.split('|').map(trimmed)
 
-/** What a cell of these columns says; each fills the field of its name. */
+/** How to read the cells of these columns; each fills the field of its name. */
 const columns = new Map<string, (cell: string) => unknown>([
   ['id', trimmed],
   ['question', asWritten],
@@ -26,7 +26,7 @@ const columns = new Map<string, (cell: string) => unknown>([
 ])
 const optionColumn = /^option_([a-z])$/
 
-/** Reads questions from CSV. An empty cell means that the field is not given. */
+/** Reads questions from CSV. An empty cell means that the field is absent. */
 export function csvQuestions(text: string, file: string, longestCell: number): CsvQuestion[] {
   const [header, ...records] = parseCsv(text, file)
   if (header === undefined) throw new DataError('is empty. The first line names the columns.', { file })
@@ -36,7 +36,7 @@ export function csvQuestions(text: string, file: string, longestCell: number): C
     const at = { file, row: line }
     if (cells.length !== names.length)
       throw new DataError(
-        `has ${cells.length} cells, but there are ${names.length} columns. A cell that holds a comma must stand in quotes.`,
+        `has ${cells.length} cells, but there are ${names.length} columns. Quote cells that contain commas.`,
         at,
       )
     const fields: Record<string, unknown> = {}
@@ -55,7 +55,7 @@ export function csvQuestions(text: string, file: string, longestCell: number): C
       else metadata.push([name, cell])
     }
     if (options.length > 0) fields['options'] = options.sort((a, b) => (a.label < b.label ? -1 : 1))
-    // From entries: a column called __proto__ is one more column.
+    // From entries, so that a column called __proto__ is just a column.
     if (metadata.length > 0) fields['metadata'] = Object.fromEntries(metadata)
     return { fields, line }
   })
@@ -74,17 +74,13 @@ function checkHeader(names: readonly string[], at: { file: string; row: number }
   }
   const choices = lower.filter((name) => optionColumn.test(name))
   if (lower.includes('options') && choices.length > 0)
-    throw new DataError(`stands beside ${choices.join(', ')}; give the one or the other.`, at, 'options')
+    throw new DataError(`cannot be combined with ${choices.join(', ')}; use one or the other.`, at, 'options')
   for (const [index, name] of lower.entries()) {
     if (name === '') throw new DataError(`column ${index + 1} has no name.`, at)
     if (lower.indexOf(name) !== index)
-      throw new DataError('there are two columns of this name.', at, names[index])
-    // As metadata such fields would be public, hidden tests among them.
+      throw new DataError('there are two columns with this name.', at, names[index])
+    // As metadata, such fields would become public, including hidden tests.
     if (!columns.has(name) && questionFields.some((field) => field.toLowerCase() === name))
-      throw new DataError(
-        'cannot be given in CSV. Use JSON Lines, or name the column otherwise.',
-        at,
-        names[index],
-      )
+      throw new DataError('is not supported in CSV. Use JSON Lines, or rename the column.', at, names[index])
   }
 }

@@ -1,15 +1,15 @@
 import { DataError } from '../sources/data-error.ts'
 
-/** A record of a CSV file, with the line on which it begins. */
+/** A record of a CSV file, with the line where it starts. */
 export interface CsvRecord {
   readonly line: number
   readonly cells: readonly string[]
 }
 
 /**
- * The records of a CSV text as RFC 4180 has it: commas, double quotes around cells that need them, a quote inside such
- * a cell doubled, lines ending in CR LF or LF. Strict, since a cell that shifts by a column is a wrong answer that
- * nobody notices. Lines with nothing on them are left out.
+ * The records of a CSV text according to RFC 4180: commas, double quotes around cells that need them, a quote inside
+ * such a cell doubled, lines ending in CR LF or LF. Strict, because a cell shifted by a column is a wrong answer that
+ * nobody notices. Empty lines are skipped.
  */
 export function parseCsv(text: string, file: string): CsvRecord[] {
   const records: CsvRecord[] = []

@@ -3,12 +3,12 @@ import { TaskSetError } from '../task-set.ts'
 import { gatherTaskSet, type OwnTaskOptions, type OwnTaskSet } from './own-task-set.ts'
 import { checkQuestion, type GivenQuestion, type PlacedQuestion } from './question.ts'
 
-/** Questions, or a function that gives them when they are needed. */
+/** Questions, or a function that returns them when needed. */
 export type QuestionSource =
   | readonly GivenQuestion[]
   | (() => readonly GivenQuestion[] | Promise<readonly GivenQuestion[]>)
 
-/** Own questions from code: `train` and `test`, or `questions` that are divided. */
+/** Questions from code: `train` and `test`, or `questions` to be divided. */
 export type TaskDefinition = OwnTaskOptions & { readonly name: string } & (
     | { readonly train: QuestionSource; readonly test: QuestionSource; readonly questions?: never }
     | { readonly questions: QuestionSource; readonly train?: never; readonly test?: never }
@@ -16,11 +16,11 @@ export type TaskDefinition = OwnTaskOptions & { readonly name: string } & (
 
 export interface DefinedTasks {
   readonly name: string
-  /** Gets the questions and makes the task set; the options count where the definition says nothing. */
+  /** Gets the questions and makes the task set. The options are defaults for what the definition leaves out. */
   load(options?: OwnTaskOptions): Promise<OwnTaskSet>
 }
 
-/** A task set from code, with the questions' fields as in a file. Nothing is read or checked before `load`. */
+/** Defines a task set in code; questions have the same fields as in a file. Nothing is read or checked before `load`. */
 export function defineTasks({ train, test, questions, ...own }: TaskDefinition): DefinedTasks {
   const sources = Object.entries({ train, test, questions }).filter(([, source]) => source !== undefined)
   return {
@@ -36,7 +36,7 @@ export function defineTasks({ train, test, questions, ...own }: TaskDefinition):
         const file = `tasks '${own.name}', ${list}`
         const rows: unknown =
           typeof source === 'function'
-            ? await awaitGiven(source(), `${file}: its function gave a promise that never settles.`)
+            ? await awaitGiven(source(), `${file}: its function returned a promise that never settles.`)
             : source
         if (!Array.isArray(rows) || rows.length === 0)
           throw new TaskSetError(

@@ -9,16 +9,16 @@ import type { Solution } from '../task-set.ts'
 import type { GivenScorer, OwnReference } from './own-scorer.ts'
 import type { PlacedQuestion } from './question.ts'
 
-/** Ways to score that need no code: what a question's `answer` says, and when a model's answer meets it. */
+/** A scorer that needs no code: decides when a model's answer meets a question's `answer`. */
 interface NamedScorer {
   readonly contract: AnswerContract
-  /** Of an answer that fits the contract. Throws where the question's own answer cannot be used. */
+  /** For an answer that fits the contract. Throws if the question's own answer cannot be used. */
   meets(answer: JsonValue, expected: JsonValue): boolean
-  /** An answer that surely meets it, where one follows. */
+  /** An answer that meets it, if one can be derived. */
   solution?(expected: JsonValue): JsonValue
 }
 
-/** A text of a model may be megabytes long; what is looked for stands in the beginning, or nowhere. */
+/** A model's text may have megabytes; only its beginning is searched. */
 const longestSearched = 100_000
 
 const anyJson: AnswerContract = {
@@ -41,7 +41,7 @@ const namedScorers = {
   },
   regex: {
     contract: freeText,
-    // RE2 takes time in proportion to the text, whatever the pattern: a hostile answer cannot hang it.
+    // RE2 takes linear time for any pattern, so a hostile answer cannot hang it.
     meets: (answer, expected) =>
       patternIn(expected)
         .matcher((answer as string).slice(0, longestSearched))
@@ -66,7 +66,7 @@ export function namedScorer(name: ScorerName): GivenScorer {
   return { version: `${name}-1`, score: (answer, { answer: expected }) => meets(answer, expected) }
 }
 
-/** The hidden part of a question for a named scorer, or a `DataError` that says what is wrong with it. */
+/** The hidden part of a question for a named scorer. Throws a `DataError` if something is wrong with it. */
 export function namedPart(
   { question, at }: PlacedQuestion,
   task: Task,
@@ -129,7 +129,7 @@ function schemaIn(expected: JsonValue): z.ZodType {
   return made
 }
 
-/** Patterns would be run by an engine that a hostile answer can hang. */
+/** Patterns would run in an engine that a hostile answer can hang. */
 function refusePatterns(schema: JsonValue): void {
   if (typeof schema !== 'object' || schema === null) return
   for (const [key, value] of Object.entries(schema as JsonObject)) {

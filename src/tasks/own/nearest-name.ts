@@ -1,4 +1,7 @@
-/** `Did you mean 'question'?` for a name that is a few slips of the pen from a known one, for its length; else nothing. */
+/**
+ * ` Did you mean 'question'?` for a name that is a few typos from a known one, relative to its length; else an empty
+ * string.
+ */
 export function didYouMean(given: string, known: readonly string[]): string {
   if (given.length > longestName) return ''
   const [nearest] = known
@@ -10,7 +13,7 @@ export function didYouMean(given: string, known: readonly string[]): string {
 
 const longestName = 64
 
-/** Letters that are missing, added, wrong or swapped with their neighbour (restricted Damerau-Levenshtein distance). */
+/** Missing, extra, wrong or swapped letters (restricted Damerau-Levenshtein distance). */
 function slipsBetween(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -13,7 +13,7 @@ import { type AnswerKind, comparedKinds } from './answer-kind.ts'
 import { fitsContract, type OwnReference } from './own-scorer.ts'
 import type { PlacedQuestion, Question } from './question.ts'
 
-/** The public part of a question. Field by field: what is not named here stays with the reference. */
+/** The public part of a question, picked field by field: anything else stays with the reference. */
 export function publicTask({ question, at }: PlacedQuestion, id: string): Task {
   const { options, context, tables, publicTests } = question
   const program = programOf(question)
@@ -29,13 +29,13 @@ export function publicTask({ question, at }: PlacedQuestion, id: string): Task {
   }
 }
 
-/** The hidden half of an example. The solution lies apart from the reference, which says what scoring rests on. */
+/** The hidden half of an example. The solution is kept apart from the reference, which is what scoring uses. */
 interface HiddenPart {
   readonly reference: OwnReference
   readonly solution?: Solution
 }
 
-/** What a question's answers are scored against, or a `DataError` that says what is wrong with them. */
+/** What a question's answers are scored against. Throws a `DataError` if something is wrong with them. */
 export function hiddenPart(
   placed: PlacedQuestion,
   task: Task,
@@ -70,7 +70,7 @@ export function hiddenPart(
   return { reference, solution: { answer: solution, wrong } }
 }
 
-/** For a user's own scorer. Only it knows what is right, so the answer counts as a solution if it is of the right form. */
+/** For a user's own scorer. Only the scorer knows what is right, so an answer of the right form counts as a solution. */
 export function givenPart({ question, at }: PlacedQuestion, contract: AnswerContract): HiddenPart {
   const { answer = null, tests, test, wrong, metadata = {} } = question
   const reference: OwnReference = {
@@ -118,7 +118,7 @@ function programPart({ question, at }: PlacedQuestion): HiddenPart {
   return { reference, solution }
 }
 
-/** By default a program reads its standard input. */
+/** By default, a program reads standard input. */
 function programOf({ program, publicTests, tests }: Question): ProgramInterface | undefined {
   if (program !== undefined || (publicTests === undefined && tests === undefined)) return program
   return { mode: 'stdin', starterCode: '' }
@@ -134,15 +134,11 @@ function labelled(options: NonNullable<Question['options']>, at: RecordPlace): O
   const labels = list.map(({ label }) => label.toUpperCase())
   const twice = labels.findIndex((label, index) => labels.indexOf(label) !== index)
   if (twice !== -1)
-    throw new DataError(
-      `is a label for the second time: '${list[twice]!.label}'.`,
-      at,
-      `options[${twice}].label`,
-    )
+    throw new DataError(`the label '${list[twice]!.label}' is used twice.`, at, `options[${twice}].label`)
   return list
 }
 
-/** Tests as the sandbox runs them. Checked here, where file and row are known. */
+/** Tests for the sandbox. Checked here, where file and row are known. */
 function programTests(
   tests: NonNullable<Question['tests']>,
   { mode }: ProgramInterface,

@@ -8,13 +8,13 @@ import { TaskSetError } from '../task-set.ts'
 import type { AnswerKind } from './answer-kind.ts'
 import { didYouMean } from './nearest-name.ts'
 
-/** Which roles and tools take part; what is left out follows from the questions. */
+/** Which roles and tools take part. What is left out is derived from the questions. */
 export interface GivenProfile {
   readonly roles?: readonly string[]
   readonly tools?: readonly ToolName[]
 }
 
-/** The profile of own questions. Of a library other than the paper's, all roles take part unless some are named. */
+/** The profile of a user's questions. With a library other than the paper's, all roles take part unless some are named. */
 export function ownProfile(
   id: string,
   library: Library,
@@ -28,10 +28,10 @@ export function ownProfile(
   return { id, roles, tools: toolsOf(library, material, given.tools) }
 }
 
-/** The roles that calculate take part from this share of questions with numbers on. */
+/** Roles that calculate take part if at least this share of the questions has numbers. */
 const numericalShare = 0.25
 
-/** What the questions give a role to work on. */
+/** What the questions offer roles to work on. */
 function materialOf(tasks: readonly Task[], kind: AnswerKind | undefined) {
   const some = (field: 'context' | 'tables' | 'publicTests') =>
     tasks.some((task) => (task[field]?.length ?? 0) > 0)
@@ -73,7 +73,7 @@ function fittingRoles({ code, options, claims, passages, tables, numbers }: Mate
   return [...commonRoles, ...fits.filter(([, fit]) => fit).map(([role]) => role)]
 }
 
-/** A built-in tool is on when the questions have what it works on. A user's own tools are always on: we cannot know what they do. */
+/** A built-in tool is enabled if the questions have what it works on. A user's own tools are always enabled. */
 function toolsOf(library: Library, material: Material, given: readonly ToolName[] | undefined): ToolName[] {
   const permitted = library.roles.flatMap(executorsOf).flatMap(({ tools }) => tools)
   const known = [...new Set<ToolName>([...builtInTools, ...permitted])]

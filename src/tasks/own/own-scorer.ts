@@ -12,10 +12,10 @@ import { type ScoringMeans, type Solution, type TaskScorer, TaskSetError } from 
 /** What a user's own question is scored against. */
 export type OwnReference = Reference | GivenReference
 
-/** For a user's own scorer: the hidden part of the question as it was given. */
+/** For a user's own scorer: the hidden part of the question as given. */
 interface GivenReference {
   readonly kind: 'given'
-  /** `null` where the question has tests alone. */
+  /** `null` if the question only has tests. */
   readonly answer: JsonValue
   readonly question: string
   readonly metadata: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ interface GivenReference {
   readonly test?: string
 }
 
-/** Scores own questions as benchmarks are. Solutions belong to a reference object, not to its content. */
+/** Scores a user's questions like benchmarks. Solutions are looked up by reference object, not by content. */
 export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskScorer<OwnReference> {
   const benchmarks: TaskScorer<OwnReference> = referenceScorer()
   return {
@@ -33,7 +33,10 @@ export function ownScorer(solutions: ReadonlyMap<OwnReference, Solution>): TaskS
   }
 }
 
-/** A user's way to score: from 0 to 1, or right and wrong, or a `Score`. `means` has the sandbox, where there is one. */
+/**
+ * A user's scoring function: returns a number from 0 to 1, a Boolean or a `Score`. `means` has the sandbox, if there
+ * is one.
+ */
 export type ScoreFunction = (
   answer: JsonValue,
   reference: GivenReference,
@@ -42,12 +45,12 @@ export type ScoreFunction = (
 
 type ScoreResult = number | boolean | Score
 
-/** The function, or the function with a version that its author keeps. */
+/** A function, or a function with a version maintained by its author. */
 export type GivenScorer = ScoreFunction | { readonly score: ScoreFunction; readonly version: string }
 
 /**
- * A user's scorer with its results checked. It is asked about answers that fit the contract; others are invalid without
- * it. Its version is the one given, else a digest of its source text, which does not see what the function calls.
+ * Wraps a user's scorer and checks its results. It only gets answers that fit the contract; others are invalid. Its
+ * version is the given one, else a digest of its source text, which does not cover the functions it calls.
  */
 export function givenScorer(
   scorer: GivenScorer,
@@ -63,7 +66,7 @@ export function givenScorer(
       if (!fitsContract(answer, contract)) return invalidAnswer
       const given = reference as GivenReference
       try {
-        const problem = `The scorer gave a promise that never settles, for the question '${given.question.slice(0, 80)}'.`
+        const problem = `The scorer returned a promise that never settles, for the question '${given.question.slice(0, 80)}'.`
         return checkedScore(await awaitGiven(score(answer, given, means), problem))
       } catch (error) {
         if (error instanceof Problem || means.signal?.aborted) throw error

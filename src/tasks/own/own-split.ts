@@ -9,17 +9,17 @@ interface NamedQuestion extends PlacedQuestion {
 }
 
 interface SplitQuestions {
-  /** `train` and `test` first; in a split the order is that of the source. */
+  /** `train` and `test` come first; within a split, the order is that of the source. */
   readonly splits: ReadonlyMap<string, readonly NamedQuestion[]>
-  /** How it was done: for the record of a run, and for people. */
+  /** How the questions were divided: for the run's record and for display. */
   readonly selection: JsonObject
   readonly note?: string
 }
 
-/** The share of questions that are learned from where nothing says which. */
+/** Share of training questions if nothing else is specified. */
 const trainingShare = 0.7
 
-/** Divides questions by their sources, else by their field `split`, else by a hash of seed and id. */
+/** Divides questions by source, else by their field `split`, else by a hash of seed and id. */
 export function splitQuestions(questions: readonly PlacedQuestion[], seed: number): SplitQuestions {
   const named = nameQuestions(questions)
   const marked = named.find(({ split }) => split !== undefined)
@@ -27,7 +27,7 @@ export function splitQuestions(questions: readonly PlacedQuestion[], seed: numbe
   if (marked === undefined) return drawSplits(named, seed)
   if (unmarked !== undefined)
     throw new DataError(
-      `is missing, but row ${marked.at.row} has one. Give it to all questions or to none.`,
+      `is missing, but row ${marked.at.row} has one. Set it for all questions or for none.`,
       unmarked.at,
       'split',
     )
@@ -35,20 +35,20 @@ export function splitQuestions(questions: readonly PlacedQuestion[], seed: numbe
   return { splits: ordered(named), selection: { by } }
 }
 
-/** Each with its id, and with the split of its source or its field, where there is one. */
+/** Adds each question's id, and the split of its source or field, if any. */
 function nameQuestions(questions: readonly PlacedQuestion[]): NamedQuestion[] {
   const known = new Map<string, PlacedQuestion['at']>()
   return questions.map(({ question, at, split }) => {
     if (split !== undefined && question.split !== undefined && question.split !== split)
       throw new DataError(
-        `is '${question.split}', but the question stands among those of '${split}'. Leave the field out.`,
+        `is '${question.split}', but the question is in the source of '${split}'. Leave the field out.`,
         at,
         'split',
       )
     const id = question.id ?? `${split === undefined ? '' : `${split}-`}q${at.index + 1}`
     const earlier = known.get(id)
     if (earlier !== undefined)
-      throw new DataError(`the id '${id}' is that of ${earlier.file}, row ${earlier.row} already.`, at, 'id')
+      throw new DataError(`the id '${id}' already occurs in ${earlier.file}, row ${earlier.row}.`, at, 'id')
     known.set(id, at)
     return { question, at, split: split ?? question.split, id }
   })
@@ -66,7 +66,7 @@ function ordered(members: readonly NamedQuestion[]): Map<string, readonly NamedQ
   return new Map([...names].map((name) => [name, found.get(name)!]))
 }
 
-/** Every question has its own draw, so that adding questions later does not move it. */
+/** Every question has its own draw, so that adding questions later does not move others. */
 function drawSplits(members: readonly NamedQuestion[], seed: number): SplitQuestions {
   if (members.length < 2)
     throw new TaskSetError(
@@ -75,7 +75,7 @@ function drawSplits(members: readonly NamedQuestion[], seed: number): SplitQuest
   const draws = members.map(({ id }) => deriveRandom(seed, 'own-split', id).uniform())
   const ranked = draws.toSorted((a, b) => a - b)
   const [lowest, highest] = [ranked[0]!, ranked.at(-1)!]
-  // With few questions all could fall on one side: the lowest draw always trains, the highest always tests.
+  // With few questions all could end up on one side, so the lowest draw always trains and the highest always tests.
   const isTraining = (draw: number) => draw < highest && (draw < trainingShare || draw === lowest)
   const splits = ordered(
     members.map((member, index) => ({ ...member, split: isTraining(draws[index]!) ? 'train' : 'test' })),
@@ -84,6 +84,6 @@ function drawSplits(members: readonly NamedQuestion[], seed: number): SplitQuest
   return {
     splits,
     selection: { by: 'hash of id', seed, share: trainingShare },
-    note: `No question names its split: by a hash of their ids (seed ${seed}) ${train} are learned from and ${test} held out.`,
+    note: `No question names its split: ${train} are for training and ${test} held out, by a hash of their ids (seed ${seed}).`,
   }
 }

@@ -44,7 +44,7 @@ describe('the kind of answer', () => {
   ])('is inferred: %s', async (kind, row, contract, right) => {
     const set = await pair(row)
     expect(set.answerKind).toBe(kind)
-    expect(set.notes[0]).toMatch(/^Answers are taken as .*: all 2 are\. The setting answer says otherwise\.$/)
+    expect(set.notes[0]).toMatch(/^Answers are read as .*: all 2 are\. Use the setting answer to override\.$/)
     const task = set.splits['train']!.tasks[0]!
     expect(set.contractOf(task).name).toBe(contract)
     expect(await scores(row, [right, '', 'zzz', '999', {}])).toEqual([1, 0, 0, 0, 0])
@@ -58,7 +58,7 @@ describe('the kind of answer', () => {
     const rows = [...numbers(5), { question: 'Who?', answer: 'Ada' }]
     await expect(load(rows)).rejects.toThrow(
       "The answers are of several kinds: number (tasks 'mine', questions row 1, tasks 'mine', questions row 2, " +
-        "tasks 'mine', questions row 3 and 2 more); text (tasks 'mine', questions row 6). Make them alike, or say which",
+        "tasks 'mine', questions row 3 and 2 more); text (tasks 'mine', questions row 6). Use one kind, or set it",
     )
     const set = await load(rows, { answer: 'text' })
     expect(set.answerKind).toBe('text')
@@ -93,7 +93,7 @@ describe('the kind of answer', () => {
         answer: 'A',
       },
       {},
-      'field options[1].label: is a label for the second time',
+      "field options[1].label: the label 'A' is used twice",
     ],
     [{ question: 'a', answer: 'x' }, { answer: 'code' }, 'field tests: are missing'],
     [{ question: 'a', test: 'def check(c): pass' }, {}, 'field program: is missing. Name the function'],
@@ -224,14 +224,14 @@ describe('splits', () => {
     )
     await expect(load([a, b].map((row) => ({ ...row, split: 'train' })))).rejects.toThrow("the split 'test'")
     await expect(load([{ ...a, id: 'x' }, b, { ...c, id: 'x' }])).rejects.toThrow(
-      "row 3, field id: the id 'x' is that of tasks 'mine', questions, row 1 already.",
+      "row 3, field id: the id 'x' already occurs in tasks 'mine', questions, row 1.",
     )
     await expect(
       load([
         { ...a, split: 'train' },
         { ...a, id: 'other', split: 'test' },
       ]),
-    ).rejects.toThrow("The question 'other' of the split 'test' stands in train too, as 'q1'.")
+    ).rejects.toThrow("The question 'other' of the split 'test' also occurs in train, as 'q1'.")
   })
 })
 
@@ -433,7 +433,7 @@ describe('files', () => {
     const set = await ownTaskSet({ files: path('Ferry Fares.v2.jsonl', numbers(10)) })
     expect(set.name).toBe('ferry-fares')
     expect(set.files[0]).toMatchObject({ path: join(folder, 'Ferry Fares.v2.jsonl') })
-    expect(set.notes[1]).toMatch(/seed 42\) \d are learned from and \d held out\.$/)
+    expect(set.notes[1]).toMatch(/\d are for training and \d held out, by a hash of their ids \(seed 42\)\.$/)
   })
 
   test('two are train and test, with ids of their own', async () => {
@@ -445,7 +445,7 @@ describe('files', () => {
     expect(name).toMatch(/^own-tasks-/)
     const wrong = path('c.jsonl', [{ ...numbers(3)[2]!, split: 'train' }])
     await expect(ownTaskSet({ files: { train, test: wrong } })).rejects.toThrow(
-      "c.jsonl, row 1, field split: is 'train', but the question stands among those of 'test'.",
+      "c.jsonl, row 1, field split: is 'train', but the question is in the source of 'test'.",
     )
   })
 

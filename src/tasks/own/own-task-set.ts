@@ -17,38 +17,38 @@ import { splitQuestions } from './own-split.ts'
 import type { PlacedQuestion } from './question.ts'
 import { readQuestionFile } from './question-file.ts'
 
-/** Options for own questions from files and from code. */
+/** Options for a user's questions from files or code. */
 export interface OwnTaskOptions {
-  /** Lower-case letters, digits, `-` and `_`; by default after the file. */
+  /** Lower-case letters, digits, `-` and `_`. Default: derived from the file name. */
   readonly name?: string
-  /** What the answers are; by default as all questions show. */
+  /** The kind of answers. Default: inferred from the questions. */
   readonly answer?: AnswerKind
-  /** Of numbers: how far an answer may be off, as a share of the right one. 0 by default. */
+  /** For numbers: how far an answer may be off, as a share of the right one. Default: 0. */
   readonly tolerance?: number
-  /** Who may take part; the paper's roles by default. */
+  /** The available roles. Default: the paper's. */
   readonly library?: Library
   readonly profile?: GivenProfile
-  /** Scores answers instead of the comparison by kind: by name, by a function, or by a language model. */
+  /** Scores answers instead of comparing by kind: a named scorer, a function, or a language model. */
   readonly scorer?: GivenScorer | ScorerName | JudgeScorer
-  /** What an answer must look like, instead of the kind's contract. */
+  /** Replaces the kind's answer contract. */
   readonly contract?: AnswerContract
-  /** Of the draw into train and test, where nothing says which question belongs where. 42 by default. */
+  /** Seed for dividing questions into train and test, if nothing else is specified. Default: 42. */
   readonly seed?: number
 }
 
-/** A file whose questions are divided, or one per split. */
+/** One file whose questions are divided, or one file per split. */
 type QuestionFiles =
   | string
   | ({ readonly train: string; readonly test: string } & Readonly<Record<string, string>>)
 
 export interface OwnTaskSet extends TaskSet<OwnReference> {
-  /** Absent where contract and scorer are the user's own. */
+  /** Absent if contract and scorer are the user's own. */
   readonly answerKind?: AnswerKind
-  /** What was decided for the user, in a sentence each. */
+  /** What was decided for the user, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** A task set from question files in JSON Lines or CSV; docs/tasks.md describes them. */
+/** A task set from question files in JSON Lines or CSV, described in docs/tasks.md. */
 export async function ownTaskSet({
   files,
   ...options
@@ -77,7 +77,7 @@ function nameAfter(files: QuestionFiles): string {
 
 const longestName = 64
 
-/** Makes the task set of questions that have been read and checked one by one. */
+/** Makes a task set from questions that were already read and checked. */
 export function gatherTaskSet(
   questions: readonly PlacedQuestion[],
   options: OwnTaskOptions & { readonly name: string },
@@ -91,7 +91,7 @@ export function gatherTaskSet(
   if (!(tolerance >= 0 && tolerance < 1))
     throw new TaskSetError(`The tolerance is ${tolerance}; it is a share, from 0 to less than 1.`)
   const divided = splitQuestions(questions, seed)
-  // Where contract and scorer are the user's own, no kind is needed.
+  // If contract and scorer are the user's own, no kind is needed.
   const named = typeof scorer === 'string' ? scorer : undefined
   const judge = typeof scorer === 'object' && 'judge' in scorer ? scorer : undefined
   const isOpen =
@@ -147,7 +147,7 @@ function scoringOf(scorer: NonNullable<OwnTaskOptions['scorer']>): GivenScorer {
   return typeof scorer === 'object' && 'judge' in scorer ? judgeScorer(scorer) : scorer
 }
 
-/** A held-out question that was learned from proves nothing. */
+/** Throws if a held-out question also occurs in training, where it would prove nothing. */
 function refuseLeaks(splits: Readonly<Record<string, TaskSplit>>): void {
   const content = ({ id: _, metadata: __, ...shown }: Task) => canonicalJson(shown as unknown as JsonValue)
   const learned = new Map(splits['train']!.tasks.map((task) => [content(task), task.id]))
@@ -156,7 +156,7 @@ function refuseLeaks(splits: Readonly<Record<string, TaskSplit>>): void {
     const leaked = tasks.find((task) => learned.has(content(task)))
     if (leaked !== undefined)
       throw new TaskSetError(
-        `The question '${leaked.id}' of the split '${split}' stands in train too, as '${learned.get(content(leaked))}'. ` +
+        `The question '${leaked.id}' of the split '${split}' also occurs in train, as '${learned.get(content(leaked))}'. ` +
           'Remove one of them, or put both into one split.',
       )
   }

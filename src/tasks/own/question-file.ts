@@ -11,7 +11,7 @@ export function isQuestionFile(path: string): boolean {
   return endings.test(path)
 }
 
-/** Reads questions from JSON Lines or CSV, plain or in gzip. Errors name file, row and field. */
+/** Reads questions from JSON Lines or CSV, plain or gzipped. Errors name file, row and field. */
 export async function readQuestionFile(
   path: string,
   { split, limits = defaultLimits }: { split?: string; limits?: typeof defaultLimits } = {},

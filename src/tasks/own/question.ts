@@ -32,7 +32,7 @@ export const tableSchema = z.strictObject({
   rows: z.array(z.array(text)),
 })
 
-/** One question with its answer, as a row of a file or an object in code. docs/tasks.md explains the fields. */
+/** A question with its answer, as a row of a file or an object in code. docs/tasks.md explains the fields. */
 export const questionSchema = z.strictObject({
   id: z.union([filled, z.int().transform(String)]).optional(),
   question: filled,
@@ -61,14 +61,14 @@ export type Question = z.output<typeof questionSchema>
 
 export const questionFields: readonly string[] = Object.keys(questionSchema.shape)
 
-/** A question, where it stands, and the split of its source, where that has one. */
+/** A question, its location, and the split of its source, if any. */
 export interface PlacedQuestion {
   readonly question: Question
   readonly at: RecordPlace
   readonly split?: string
 }
 
-/** A question that fits the schema, or a `DataError` that names file, row and field. */
+/** Checks a question against the schema. Throws a `DataError` that names file, row and field. */
 export function checkQuestion(value: unknown, at: RecordPlace, split?: string): PlacedQuestion {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DataError('is not an object with the fields question and answer.', at)
@@ -81,7 +81,7 @@ export function checkQuestion(value: unknown, at: RecordPlace, split?: string): 
       unknown,
     )
   const question = checkRecord(questionSchema, value, at)
-  // Reading a file finds this too, but questions may come from code.
+  // Reading a file detects this too, but questions may come from code.
   const fault = findJsonFault(JSON.stringify(question))
   if (fault !== undefined) throw new DataError(fault.problem, at, fieldName(fault.path))
   const { tests, test: check } = question

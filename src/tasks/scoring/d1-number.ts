@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal } from '../../python/decimal.ts'
 import { pythonStrip } from '../../python/text.ts'
 
-/** A number as D1 reads it, with the scale that its suffix names ('' if there is none). */
+/** A number as D1 reads it, with the scale of its suffix ('' if there is none). */
 export interface ScaledNumber {
   readonly value: Decimal
   readonly scale: string
@@ -11,12 +11,12 @@ const suffixes = ['%', 'percent', 'thousand', 'million', 'billion']
 
 // Sign and currency in either order; a source may leave a space after the currency.
 const leading = /^(?:(-)(?:[$€£¥]\s*)?|[$€£¥]\s*(-)?)?/
-/** A longer text does not count as a number: nothing measured has so many digits, and rounding takes quadratic time. */
+/** Longer texts are not numbers: nothing measured has so many digits, and rounding takes quadratic time. */
 const lengthLimit = 4300
 
 const digits = /^(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 
-/** Reads a whole text as one number with at most one suffix; anything else is no number. */
+/** Reads a whole text as one number with at most one suffix. Undefined for anything else. */
 export function readD1Number(text: string): ScaledNumber | undefined {
   const trimmed = pythonStrip(text)
   const lower = trimmed.toLowerCase()
@@ -28,7 +28,7 @@ export function readD1Number(text: string): ScaledNumber | undefined {
 function readValue(text: string): Decimal | undefined {
   const inParentheses = /^(?:[$€£¥]\s*)?\((.*)\)$/s.exec(text)?.[1]
   const [head, before, after] = leading.exec(text)!
-  // A currency stands before the parentheses or in them.
+  // A currency sign may be before or inside the parentheses.
   const inner = text.startsWith('(') ? inParentheses?.replace(/^[$€£¥]\s*/, '') : inParentheses
   const bare = inner ?? text.slice(head.length)
   if (bare.length > lengthLimit || !digits.test(bare)) return undefined

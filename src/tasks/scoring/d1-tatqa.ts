@@ -1,4 +1,4 @@
-// The strict TAT-QA scorer of diagnostic D1: right or wrong, older than the official F1 and the values/scale answer.
+// The strict TAT-QA scorer of diagnostic D1: right or wrong, predating the official F1 and the values/scale answer.
 // It reads the executor's text with its `FINAL:` wrapper.
 import { equalDecimals, parseDecimal } from '../../python/decimal.ts'
 import { pythonSplit, pythonStrip } from '../../python/text.ts'
@@ -6,7 +6,7 @@ import { readD1Number, roundToCents, type ScaledNumber } from './d1-number.ts'
 import type { TatqaReference } from './reference.ts'
 
 export interface D1Score {
-  /** The answer after the marker, or null where there is none to score. */
+  /** The answer after the marker, or null if there is none to score. */
   readonly extracted: string | null
   readonly scoreCorrect: boolean
   /** Unlike the main protocol, a right answer after an execution failure counts as wrong. */
@@ -25,7 +25,7 @@ export function scoreD1Tatqa(
 
 const marker = 'FINAL:'
 
-/** One line after the only marker of the text. */
+/** The single line after the only marker in the text. */
 function extractFinal(response: string): string | null {
   const at = response.indexOf(marker)
   if (at === -1 || at !== response.lastIndexOf(marker)) return null
@@ -39,7 +39,7 @@ function isCorrect(answer: string, reference: TatqaReference): boolean {
   return isSameNumber(answer, reference)
 }
 
-/** Arithmetic to the cent, counts exactly; the suffix must be that of the reference. */
+/** Arithmetic to the cent, counts exactly; the suffix must match the reference. */
 function isSameNumber(answer: string, { answers, scale, answerType }: TatqaReference): boolean {
   const predicted = readD1Number(answer)
   const gold = parseDecimal(answers[0] ?? '')
@@ -57,7 +57,7 @@ function isSameSpan(answer: string, reference: TatqaReference): boolean {
   return predicted !== undefined && numberKey(predicted) === numberKey(gold)
 }
 
-/** Order is free, multiplicity is not. Pieces are numbers only where a reference span is one. */
+/** Order does not matter, multiplicity does. Pieces are numbers only if a reference span is one. */
 function isSameMultiset(pieces: readonly string[], reference: TatqaReference): boolean {
   const golds = reference.answers.map((span) => goldNumber(span, reference.scale))
   const numeric = golds.some((gold) => gold !== undefined)
@@ -77,7 +77,7 @@ function numberKey({ value, scale }: ScaledNumber): string {
   return `number ${roundToCents(value)} ${scale}`
 }
 
-/** A reference's scale is its field; where that is empty, the span's own suffix. */
+/** A reference's scale is its field or, if empty, the span's own suffix. */
 function goldNumber(span: string, scale: string): ScaledNumber | undefined {
   const number = readD1Number(span)
   return number === undefined || scale === '' ? number : { value: number.value, scale }
@@ -95,7 +95,7 @@ function normalizeSpan(span: string): string {
   return text.slice(start, end)
 }
 
-/** Python's `casefold`, up to letters newer than its Unicode. By character: the final sigma is no other letter here. */
+/** Python's `casefold`, except for letters newer than its Unicode. By character, so that a final sigma is not special. */
 function caseFold(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins with them
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()

@@ -9,7 +9,7 @@ import { invalidAnswer, matched, type Score } from '../../library/score.ts'
 import { pythonStrip } from '../../python/text.ts'
 import type { BooleanReference, ChoiceReference, NumberTextReference, TextReference } from './reference.ts'
 
-/** One English letter, in either case. Characters that merely convert to one (the Kelvin sign) do not count. */
+/** One English letter, in either case. Characters that only convert to one (the Kelvin sign) do not count. */
 export function scoreChoice(answer: unknown, { label }: ChoiceReference): Score {
   const letter = textOf(answer, optionLabel)
   return letter === undefined ? invalidAnswer : matched(letter.toUpperCase() === label)
@@ -29,18 +29,18 @@ export function scoreNumberText(answer: unknown, { text }: NumberTextReference):
     : matched(number.replaceAll(',', '') === text.replaceAll(',', ''))
 }
 
-/** One of the accepted texts, whatever the case and the white space. Punctuation and articles count. */
+/** One of the accepted texts, ignoring case and white space. Punctuation and articles count. */
 export function scoreText(answer: unknown, { accepted }: TextReference): Score {
   const said = typeof answer === 'string' ? comparable(answer) : ''
   return said === '' ? invalidAnswer : matched(accepted.some((text) => comparable(text) === said))
 }
 
-/** Letters composed, in one case, words one space apart. By way of capitals ß is ss, as full case folding has it. */
+/** Composed letters, one case, words one space apart. Going through upper case turns ß into ss, as full case folding does. */
 export function comparable(text: string): string {
   return pythonStrip(text).normalize('NFC').toUpperCase().toLowerCase().replace(/\s+/g, ' ')
 }
 
-/** The answer without the white space around it; undefined where the contract does not allow it. */
+/** The trimmed answer; undefined if the contract does not allow it. */
 function textOf(answer: unknown, contract: AnswerContract): string | undefined {
   if (typeof answer !== 'string' || contract.check(answer).verdict !== 'fits') return undefined
   return pythonStrip(answer)

@@ -5,11 +5,14 @@ import type { NumberReference } from './reference.ts'
 
 type Finite = Extract<Decimal, { kind: 'finite' }>
 
-/** A longer text does not count as a number: nothing measured has so many digits, and comparing takes quadratic time. */
+/** Longer texts are not numbers: nothing measured has so many digits, and comparing takes quadratic time. */
 const lengthLimit = 4300
 const syntax = /^-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?$/
 
-/** Own questions: equal as decimals, so 42, 42.0 and 042 are the same number, and so are 1,000 and 1000; `$5` is not a number. */
+/**
+ * For a user's questions: compared as decimals, so 42, 42.0 and 042 are the same number, and so are 1,000 and 1000;
+ * `$5` is not a number.
+ */
 export function scoreNumber(answer: unknown, { number, tolerance }: NumberReference): Score {
   const given = typeof answer === 'string' ? readNumber(answer) : undefined
   const expected = readNumber(number)
@@ -17,7 +20,7 @@ export function scoreNumber(answer: unknown, { number, tolerance }: NumberRefere
   return given === undefined ? invalidAnswer : matched(isWithin(given, expected, tolerance))
 }
 
-/** A decimal number as text: digits with an optional minus, decimals and commas between thousands; no exponent, no unit. */
+/** Reads a decimal number: digits with an optional minus, decimals and thousands separators; no exponent, no unit. */
 export function readNumber(text: string): Finite | undefined {
   const trimmed = pythonStrip(text)
   if (trimmed.length > lengthLimit || !syntax.test(trimmed) || !/[0-9]/.test(trimmed)) return undefined
@@ -25,7 +28,7 @@ export function readNumber(text: string): Finite | undefined {
   return decimal?.kind === 'finite' ? decimal : undefined
 }
 
-/** |given - expected| ≤ tolerance·|expected|, exactly: a double would let 0.1 + 0.2 decide. */
+/** |given - expected| ≤ tolerance·|expected|, computed exactly: with doubles, rounding (0.1 + 0.2) would decide. */
 function isWithin(given: Finite, expected: Finite, tolerance: number): boolean {
   const share = parseDecimal(String(tolerance))
   if (share?.kind !== 'finite' || share.negative)
@@ -34,13 +37,13 @@ function isWithin(given: Finite, expected: Finite, tolerance: number): boolean {
   const exact = inUnits(expected, unit)
   const allowed = magnitude(exact) * BigInt(share.digits === '' ? 0 : share.digits)
   const distance = magnitude(inUnits(given, unit) - exact)
-  // The share's own power of ten, on whichever side keeps whole numbers.
+  // The tolerance's power of ten goes to whichever side keeps integers.
   return share.exponent >= 0n
     ? distance <= allowed * 10n ** share.exponent
     : distance * 10n ** -share.exponent <= allowed
 }
 
-/** The number of `10^unit` that a value is; the unit divides it. */
+/** A value as a multiple of `10^unit`, which divides it. */
 function inUnits({ negative, digits, exponent }: Finite, unit: bigint): bigint {
   if (digits === '') return 0n
   const size = BigInt(digits) * 10n ** (exponent - unit)

@@ -25,7 +25,7 @@ function isProgram(reference: Reference): reference is ProgramReference {
   return reference.kind === 'humaneval' || reference.kind === 'livecodebench'
 }
 
-/** References that are compared with the answer itself. */
+/** References that are compared with the answer directly. */
 export type AnswerReference = Exclude<Reference, ProgramReference>
 
 type Scorers = {
@@ -38,7 +38,7 @@ type Scorers = {
 const scorers: Scorers = {
   choice: { score: scoreChoice, solution: ({ label }) => label },
   boolean: { score: scoreBoolean, solution: ({ value }) => String(value) },
-  // The contract asks for no commas; the scorer would forgive them.
+  // The contract forbids commas; the scorer would accept them.
   'number-text': { score: scoreNumberText, solution: ({ text }) => text.replaceAll(',', '') },
   number: { score: scoreNumber, solution: ({ number }) => number },
   text: { score: scoreText, solution: ({ accepted }) => accepted[0]! },
@@ -57,7 +57,7 @@ function solutionOf(reference: Reference): Solution | undefined {
 
 const keptVerdicts = 10_000
 
-/** Judges each program once. A verdict that a busy machine may have caused is not kept. */
+/** Judges each program once. A verdict that a busy machine may have caused is not stored. */
 function judge(
   verdicts: Once<ProgramScore>,
   answer: JsonValue,

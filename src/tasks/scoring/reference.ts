@@ -1,6 +1,6 @@
 import type { ProgramInterface, ProgramTest } from '../../library/task.ts'
 
-/** What an answer is scored against. Only scorers see it: never policy, executor, tool or prompt. */
+/** What an answer is scored against. Only scorers see it, never policy, executor, tool or prompt. */
 export type Reference =
   | ChoiceReference
   | BooleanReference
@@ -21,17 +21,17 @@ export interface BooleanReference {
   readonly value: boolean
 }
 
-/** A number that is compared as text. */
+/** A number compared as text. */
 export interface NumberTextReference {
   readonly kind: 'number-text'
   readonly text: string
 }
 
-/** A number that is compared by its value; `readNumber` (number.ts) takes it. */
+/** A number compared by value; read by `readNumber` (number.ts). */
 export interface NumberReference {
   readonly kind: 'number'
   readonly number: string
-  /** How far an answer may be off, as a share of the number; 0 asks for the exact number. */
+  /** How far an answer may be off, as a share of the number; 0 means exact. */
   readonly tolerance: number
 }
 
@@ -43,7 +43,7 @@ export interface TextReference {
 
 export type TatqaAnswerType = 'span' | 'multi-span' | 'arithmetic' | 'count'
 
-/** The answers as texts, with numbers as Python writes them: the official scorer works on those texts. */
+/** The answers as texts, with numbers in Python's notation, because the official scorer works on those. */
 export interface TatqaReference {
   readonly kind: 'tatqa'
   readonly answerType: TatqaAnswerType
@@ -53,7 +53,7 @@ export interface TatqaReference {
 
 export type ProgramReference = HumanevalReference | LivecodebenchReference
 
-/** `test` defines `check(candidate)`; the prompt may hold helpers that the tests call. */
+/** `test` defines `check(candidate)`; the prompt may contain helpers that the tests call. */
 export interface HumanevalReference {
   readonly kind: 'humaneval'
   readonly prompt: string
@@ -62,7 +62,7 @@ export interface HumanevalReference {
   readonly solution?: ProgramSolution
 }
 
-/** Private tests stay encoded until they are needed: real ones take many megabytes each. */
+/** Private tests stay encoded until needed: real ones take many megabytes each. */
 export interface LivecodebenchReference {
   readonly kind: 'livecodebench'
   readonly program: ProgramInterface
@@ -72,7 +72,7 @@ export interface LivecodebenchReference {
   readonly solution?: ProgramSolution
 }
 
-/** A program that passes, and some that do not: for self-checks and the simulated model, never for a sandbox. */
+/** A program that passes, and some that fail: for self-checks and the simulated model, never for a sandbox. */
 export interface ProgramSolution {
   readonly program: string
   /** The most tempting first. */

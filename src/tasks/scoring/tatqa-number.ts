@@ -1,5 +1,5 @@
-// How the official TAT-QA scorer reads a number from an answer's text. Answers are hostile: every pattern here takes linear
-// time, also on a long run of digits.
+// How the official TAT-QA scorer reads a number from an answer's text. Answers may be hostile: every pattern here
+// takes linear time, even on a long run of digits.
 import { pythonRound } from '../../python/float.ts'
 import { intDigitLimit, isFloatWord } from '../../python/number-syntax.ts'
 import { asciiDigits, pythonSplit, pythonStrip } from '../../python/text.ts'
@@ -7,12 +7,12 @@ import { asciiDigits, pythonSplit, pythonStrip } from '../../python/text.ts'
 /** Python's integers are bigints here, its floats numbers: 2019 and 2019.0 are different texts. */
 export type PythonNumber = bigint | number
 
-/** The official scorer raises an exception on this answer; the project scores it zero. */
+/** The official scorer raises an exception on this answer; we score it zero. */
 export class ScorerOverflow extends Error {
   override readonly name = 'ScorerOverflow'
 }
 
-/** The value of a text that is a number, null if it is a number without a value (`.5`, `inf`), else undefined. */
+/** The value of a number, null for a number without a value (`.5`, `inf`), undefined for other text. */
 export function readTatqaNumber(text: string): PythonNumber | null | undefined {
   if (plainNumber.test(text)) return readPlainNumber(text)
   if (!likelyNumber.test(text)) return undefined
@@ -24,7 +24,7 @@ export function readTatqaNumber(text: string): PythonNumber | null | undefined {
   return rounded(times(times(times(value, wordFactor(ascii)), signFactor(ascii)), percentFactor(ascii)))
 }
 
-/** Most numbers are of this form. With at most four decimals and eleven digits, rounding to four decimals changes nothing. */
+/** Most numbers look like this. With at most four decimals and eleven digits, rounding to four decimals changes nothing. */
 const plainNumber = /^-?[0-9]{1,11}(?:\.[0-9]{1,4})?$/
 
 function readPlainNumber(text: string): PythonNumber {
@@ -33,12 +33,15 @@ function readPlainNumber(text: string): PythonNumber {
 
 // Python's white space.
 const space = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
-/** Characters that are left out when a number is read. */
+/** Characters ignored when reading a number. */
 const ornaments = /['"\\$€£¥%(),[\]]/g
-/** Rules out most texts by their first character that is no ornament: a sign, a digit of any script, a dot, the i of inf. */
+/**
+ * Rules out most texts by their first character that is not an ornament: a sign, a digit of any script, a dot, or the
+ * i of inf.
+ */
 const likelyNumber = new RegExp(`^[${space}'"\\\\$€£¥%(),[\\]]*[-+.0-9iI\\u0080-\\uffff]`)
 
-/** The factor of the first scale name that a text contains, in any case. */
+/** The factor of the first scale name in a text, in any case. */
 export function scaleFactor(text: string): number {
   const lower = text.toLowerCase()
   if (lower.includes('hundred')) return 100
@@ -66,42 +69,42 @@ function rounded(value: PythonNumber): PythonNumber {
   return typeof value === 'bigint' ? value : pythonRound(value, 4)
 }
 
-/** The first word must be a float; a second one must be a scale. */
+/** The first word must be a float; the second, if any, a scale. */
 function isNumber(bare: string): boolean {
   const [first, second] = pythonSplit(bare)
   if (first === undefined || !isFloatWord(first)) return false
   return second === undefined || scaleFactor(second) !== 1
 }
 
-/** The first run of digits with its sign and decimals. A run that begins with its point hides what follows. */
+/** The first run of digits with sign and decimals. A run that starts with a decimal point hides what follows. */
 function firstNumber(bare: string): PythonNumber | null {
   const match = /([+-]?[0-9]+(\.[0-9]+)?)|[+-]?\.[0-9]/.exec(bare)
   if (match?.[1] === undefined) return null
   const digits = match[1]
   if (match[2] !== undefined) return Number(digits)
-  // Python counts the digits only, not the sign.
+  // Python counts only the digits, not the sign.
   if (digits.replace(/^[+-]/, '').length > intDigitLimit)
     throw new ScorerOverflow('more digits than Python converts')
   return BigInt(digits.replace(/^\+/, ''))
 }
 
-/** The scale in the first word that follows digits or dots, with at most one white space between. */
+/** The scale in the first word after digits or dots, with at most one white space in between. */
 function wordFactor(text: string): number {
   const word = wordAfterDigits.exec(text)
   return word === null ? 1 : scaleFactor(word[1]!)
 }
 
-// Only from the beginning of a run of digits: from each of its digits would take quadratic time.
+// Only from the start of a run of digits: starting at each digit would take quadratic time.
 const wordAfterDigits = new RegExp(`(?<![0-9.])[0-9.]+[${space}]?([A-Za-z]+)`)
 
-/** Parentheses around digits, dots and white space alone mean a negative number. */
+/** Parentheses around only digits, dots and white space mean a negative number. */
 function signFactor(text: string): number {
   return inParentheses.test(text) ? -1 : 1
 }
 
 const inParentheses = new RegExp(`\\([0-9.${space}]+\\)`)
 
-/** A percent sign after a digit, dot or white space; white space at the very beginning does not count. */
+/** A percent sign after a digit, dot or white space, except leading white space. */
 function percentFactor(text: string): number {
   return text.includes('%') && percentSign.test(pythonStrip(text)) ? 0.01 : 1
 }

@@ -1,10 +1,10 @@
-// What the official TAT-QA scorer compares: all answers of one side as one text, normalized.
+// What the official TAT-QA scorer compares: all answers of one side as one normalized text.
 import { compareCodePoints } from '../../python/code-point-order.ts'
 import { pythonFixed, pythonFloatText, pythonRound } from '../../python/float.ts'
 import { pythonSplit } from '../../python/text.ts'
 import { type PythonNumber, readTatqaNumber, scaleFactor, times, toFloat } from './tatqa-number.ts'
 
-/** The answers, sorted and joined: numbers with four decimals and their scale multiplied in, others with it appended. */
+/** The answers, sorted and joined: numbers get four decimals and are multiplied by their scale, others get it appended. */
 export function tatqaText(answers: readonly string[], scale: string): string {
   if (answers.length === 1) return answerText(answers[0]!, readTatqaNumber(answers[0]!), scale)
   return [...answers]
@@ -13,7 +13,7 @@ export function tatqaText(answers: readonly string[], scale: string): string {
     .join(' ')
 }
 
-/** The texts of a prediction: a single number without scale and `%` also counts without the rounding to cents. */
+/** The texts of a prediction: a single number without scale and `%` also counts without rounding to cents. */
 export function predictedTexts(answers: readonly string[], scale: string): [first: string, second?: string] {
   const answer = answers[0]!
   if (answers.length !== 1 || scale !== '' || answer.includes('%')) return [tatqaText(answers, scale)]
@@ -54,7 +54,7 @@ export function normalizeTatqa(text: string): string[] {
 
 const punctuation = /[!-/:-@[-`{-~]/g
 
-/** What a piece between two spaces becomes: mostly one word, none if it is an article or punctuation alone. */
+/** Turns a piece between two spaces into words: usually one, none for an article or mere punctuation. */
 function addWords(piece: string, letters: boolean, words: string[]): void {
   if (letters && !piece.startsWith('inf')) {
     if (!isArticle(piece)) words.push(piece)

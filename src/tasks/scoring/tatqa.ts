@@ -20,20 +20,20 @@ export interface TatqaMeasures {
 
 export const noMeasures: TatqaMeasures = { em: 0, f1: 0, scale_em: 0 }
 
-/** Official F1, with EM and the match of the scale beside it. */
+/** The official F1, with EM and scale match as further measures. */
 export function scoreTatqa(answer: unknown, reference: TatqaReference): Score {
   if (!isTatqaAnswer(answer)) return { ...invalidAnswer, measures: { ...noMeasures } }
   const measures = measureTatqa(answer, reference)
   return { score: measures.f1, parse: 'ok', measures: { ...measures } }
 }
 
-/** Whether the contract allows this answer: at least one value, all of them strings, and one of the five scales. */
+/** Whether the contract allows this answer: at least one value, all strings, and one of the five scales. */
 function isTatqaAnswer(answer: unknown): answer is TatqaAnswer {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return false
   return valuesAndScale.check(answer as JsonObject).verdict === 'fits'
 }
 
-/** What the official scorer (commit 870accc4) says, for answers that the contract would refuse as well. */
+/** The result of the official scorer (commit 870accc4), even for answers the contract would refuse. */
 export function measureTatqa(answer: TatqaAnswer, reference: TatqaReference): TatqaMeasures {
   if (answer.values.length === 0) return noMeasures
   try {
@@ -56,7 +56,7 @@ function sameWords(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, index) => word === b[index])
 }
 
-/** Over sets, not bags: a repeated word counts once. */
+/** Over sets: a repeated word counts once. */
 function wordF1(predicted: readonly string[], gold: readonly string[]): number {
   const goldWords = new Set(gold)
   const predictedWords = new Set(predicted)

@@ -1,12 +1,12 @@
 import { Problem } from '../../problem.ts'
 
-/** A data file that cannot be used. Names the file, row and field, and what is wrong there. */
+/** A data file cannot be used. Names the file, row and field, and what is wrong. */
 export class DataError extends Problem {
   readonly file: string
   readonly row: number | undefined
   readonly field: string | undefined
 
-  /** Rows count from one, as an editor does; in a JSON Lines file the row is the line. */
+  /** Rows count from one; in a JSON Lines file the row is the line. */
   constructor(
     problem: string,
     { file, row, cause }: { readonly file: string; readonly row?: number; readonly cause?: unknown },

@@ -1,5 +1,5 @@
-// Reads a data file, gzip or plain, under caps. Data files are hostile: a zip bomb or an endless line must end in a
-// message, not exhaust the memory.
+// Reads a data file, gzipped or plain, under limits. Data files may be hostile: a zip bomb or an endless line must
+// end in a message, not exhaust memory.
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { TextDecoder } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { DataError } from './data-error.ts'
 
-/** A file that was read, with the digest of its bytes on disk. */
+/** A file that was read, with a digest of its bytes on disk. */
 export interface DataFile {
   readonly path: string
   readonly bytes: number
@@ -24,11 +24,11 @@ export const defaultLimits = {
   fileBytes: 4 * gibibyte,
   /** Bytes after decompression. */
   expandedBytes: 8 * gibibyte,
-  /** Expanded size by compressed size. Checked above 16 MiB only, since small repetitive files compress well. */
+  /** Expanded size / compressed size. Only checked above 16 MiB, since small repetitive files compress well. */
   ratio: 200,
   rows: 5_000_000,
   lineBytes: 16 * mebibyte,
-  /** A document that is read as a whole. */
+  /** For documents read as a whole. */
   documentBytes: 256 * mebibyte,
 }
 
@@ -79,7 +79,7 @@ async function readChunks(
 
 const parquetHead = 'PAR1'
 
-/** Whether the file begins as a Parquet file does. */
+/** Whether the file starts like a Parquet file. */
 export async function isParquet(path: string, limits: FileLimits): Promise<boolean> {
   return (await inspect(path, limits)).head === parquetHead
 }
@@ -95,7 +95,7 @@ export async function digestFile(path: string, limits: FileLimits): Promise<Data
 /** The size and the first four bytes. */
 async function inspect(path: string, limits: FileLimits): Promise<{ bytes: number; head: string }> {
   try {
-    // Non-blocking: opening a pipe would wait for a writer.
+    // Non-blocking, because opening a pipe would wait for a writer.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const status = await file.stat()
     if (!status.isFile()) throw new DataError('is not a regular file. Give the path of one.', { file: path })
@@ -111,7 +111,7 @@ async function inspect(path: string, limits: FileLimits): Promise<{ bytes: numbe
   }
 }
 
-/** Passes every line that is not blank to `consume`, with its number from one. Lines end in LF or CR LF only. */
+/** Passes every non-blank line to `consume`, with its number from one. Lines end only in LF or CR LF. */
 export async function readFileLines(
   path: string,
   limits: FileLimits,
@@ -142,14 +142,14 @@ export async function readFileLines(
       endLine()
       start = end + 1
     }
-    // The rest is copied: a view would keep its whole chunk alive.
+    // Copied, because a view would keep the whole chunk alive.
     if (start < chunk.length) hold(Buffer.from(chunk.subarray(start)))
   })
   if (pendingBytes > 0) endLine()
   return file
 }
 
-/** The whole text of a file that is one JSON document or one table. */
+/** Reads a whole file that is one JSON document or table. */
 export async function readText(path: string, limits: FileLimits): Promise<{ text: string; file: DataFile }> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -162,7 +162,7 @@ export async function readText(path: string, limits: FileLimits): Promise<{ text
   return { text: decodeUtf8(Buffer.concat(chunks), { file: path }), file }
 }
 
-/** Bytes that are not UTF-8 are an error, never replacement characters. */
+/** Throws for invalid UTF-8 instead of inserting replacement characters. */
 export function decodeUtf8(bytes: Buffer, at: { file: string; row?: number }): string {
   try {
     return decoder.decode(bytes)

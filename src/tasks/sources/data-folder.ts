@@ -1,14 +1,14 @@
-// The folder that holds the benchmarks' files, in the layout of the official sources under a folder per benchmark.
+// The folder with the benchmarks' files: a folder per benchmark, in the layout of its official source.
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
-/** `MAGIC_DATA_DIR`, else the place that the XDG conventions give for data. */
+/** `MAGIC_DATA_DIR`, else the XDG location for data. */
 export function defaultDataFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const chosen = environment['MAGIC_DATA_DIR']
   if (chosen !== undefined && chosen !== '') return chosen
   const data = environment['XDG_DATA_HOME']
-  // The conventions say that a relative path is to be ignored.
+  // XDG says to ignore relative paths.
   const base = data !== undefined && isAbsolute(data) ? data : join(homedir(), '.local', 'share')
   return join(base, 'magic', 'data')
 }
@@ -20,12 +20,12 @@ export function stemOf(file: string): string {
   return file.replace(/(\.(jsonl|json|parquet|gz))+$/, '')
 }
 
-/** The names that a file of a split may have: the official one, or another format. Readers go by the content. */
+/** Names a split's file may have: the official one, or other formats. Readers detect the format by content. */
 export function possibleNames(file: string): readonly string[] {
   return [file, ...endings.map((ending) => `${stemOf(file)}${ending}`)]
 }
 
-/** The official name, with the ending of `origin` where that has another format. */
+/** The official name, with the extension of `origin` if its format differs. */
 export function storedName(file: string, origin: string): string {
   const ending = origin.slice(stemOf(origin).length)
   return endings.includes(ending) ? `${stemOf(file)}${ending}` : file

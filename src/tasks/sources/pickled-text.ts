@@ -1,7 +1,7 @@
-// LiveCodeBench ships JSON text as a Python pickle. A pickle is a program; this reads the few instructions that describe
-// one text and refuses all others, so nothing in a file can run.
+// LiveCodeBench ships JSON text as a Python pickle. A pickle is a program; this reads only the few instructions that
+// describe one text and rejects all others, so nothing in a file can run.
 
-/** Instructions without effect on a single text, with the length of their argument. */
+/** Instructions that do not affect a single text, with the length of their argument. */
 const skipped = new Map([
   [0x95, 8], // FRAME: only a hint for buffering; long texts lie outside the frames
   [0x94, 0], // MEMOIZE
@@ -9,7 +9,7 @@ const skipped = new Map([
   [0x72, 4], // LONG_BINPUT
 ])
 
-/** What a pickle of exactly one `str` holds. Protocols 1 to 5. */
+/** Reads a pickle of exactly one `str`. Protocols 1 to 5. */
 export function readPickledText(pickle: Buffer): string {
   let at = 0
   let text: string | undefined

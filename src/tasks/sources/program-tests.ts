@@ -9,7 +9,10 @@ const testCases = z.array(
 
 const expandedLimit = 2 ** 28
 
-/** Test cases as LiveCodeBench writes them: JSON, or base64 of zlib of a pickled JSON text. Throws an error that says what is wrong. */
+/**
+ * Reads test cases of LiveCodeBench: JSON, or base64 of zlib of a pickled JSON text. Throws an error that says what
+ * is wrong.
+ */
 export function decodeTests(field: string): readonly ProgramTest[] {
   const json = field.trimStart().startsWith('[') ? field : decodeText(field)
   const result = testCases.safeParse(JSON.parse(json))
@@ -19,7 +22,7 @@ export function decodeTests(field: string): readonly ProgramTest[] {
 }
 
 function decodeText(field: string): string {
-  // Buffer.from skips what is no base64; such a field is damaged.
+  // Checked first, because `Buffer.from` skips characters that are not base64.
   const base64 = field.trim()
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new SyntaxError('is neither a JSON array nor base64')
   return readPickledText(inflateSync(Buffer.from(base64, 'base64'), { maxOutputLength: expandedLimit }))

@@ -1,4 +1,4 @@
-// Rows of an official file, checked against the schema that the data set states.
+// Rows of an official file, checked against the data set's schema.
 import { z } from 'zod'
 import { fieldName, findJsonFault } from '../../library/json-fault.ts'
 import { DataError } from './data-error.ts'
@@ -13,7 +13,7 @@ import {
 } from './data-file.ts'
 import { readParquet } from './parquet/read-parquet.ts'
 
-/** A JSON number with its text: Python keeps 2 and 2.0 apart, a double does not. */
+/** A JSON number with its text: Python distinguishes 2 and 2.0, a double does not. */
 export class JsonNumber {
   readonly source: string
   constructor(source: string) {
@@ -21,7 +21,7 @@ export class JsonNumber {
   }
 }
 
-/** A record's `row` in messages (from one; the line in JSON Lines) and `index` among the records (from zero). */
+/** A record's `row` for messages (from one; the line in JSON Lines) and its `index` (from zero). */
 export interface RecordPlace {
   readonly file: string
   readonly row: number
@@ -30,15 +30,15 @@ export interface RecordPlace {
 
 interface RecordOptions {
   readonly limits?: FileLimits
-  /** Numbers under this key come as `JsonNumber`. */
+  /** Numbers under this key are read as `JsonNumber`. */
   readonly exactNumbers?: string
-  /** The file is one JSON array. */
+  /** Whether the file is one JSON array. */
   readonly isArray?: boolean
 }
 
 /**
- * Hands over every record that fits the schema: of JSON Lines or Parquet, which the file's first bytes tell apart, or of one
- * JSON array. Lines are not kept, so a file of them may be larger than the memory.
+ * Passes every record to `consume`, checked against the schema: of JSON Lines or Parquet (detected by the first
+ * bytes), or of one JSON array. Lines are not kept, so a file of them may be larger than memory.
  */
 export async function readRecords<S extends z.ZodType>(
   path: string,
@@ -68,7 +68,7 @@ export async function readRecords<S extends z.ZodType>(
   return file
 }
 
-/** A file that is one JSON value. */
+/** Reads a file that is one JSON value. */
 export async function readJsonFile(
   path: string,
   exactNumbers?: string,
@@ -78,7 +78,7 @@ export async function readJsonFile(
   return { value: parseJson(text, { file: path }, exactNumbers), file }
 }
 
-/** Checks a value against a schema; a mismatch names the first field that does not fit. */
+/** Checks a value against a schema; the error names the first field that does not fit. */
 export function checkRecord<S extends z.ZodType>(
   schema: S,
   value: unknown,

@@ -18,11 +18,11 @@ import { type Parts, type Q1Splits, type Study, studySeeds } from './study.ts'
 export interface BenchmarkOptions {
   /** The data folder. */
   readonly data?: string
-  /** Whose examples; Q4 uses those of Q1. D1 has nothing to train on. */
+  /** The study whose examples to use; Q4 uses those of Q1. D1 has no training examples. */
   readonly study?: Study
-  /** Instead of the study's. */
+  /** Overrides the study's seed. */
   readonly seed?: number
-  /** At most this many of the selected, the first in order. With 0, their files need not be there. */
+  /** Use only the first this many of the selected examples. With 0, their files are not needed. */
   readonly train?: number
   readonly test?: number
   /** Q1 only: splits to draw from instead of the paper's. */
@@ -30,8 +30,8 @@ export interface BenchmarkOptions {
 }
 
 /**
- * One of the paper's benchmarks with the examples of a study, from official files in a data folder. Where the file that
- * Q1 trains on is missing, another split of the benchmark stands in, and `selection.deviation` says so.
+ * One of the paper's benchmarks with the examples of a study, from official files in a data folder. If the file that
+ * Q1 trains on is missing, another split stands in, and `selection.deviation` says so.
  */
 export async function benchmarkTaskSet(
   name: BenchmarkName,
@@ -69,7 +69,7 @@ export async function benchmarkTaskSet(
   }
 }
 
-/** D1's rule: a right answer of an execution in which a node failed is worth nothing. What it was worth stays a measure. */
+/** D1's rule: a right answer scores 0 if a node failed. The original score is kept as a measure. */
 function failuresCountAsWrong(scorer: TaskScorer<Reference>): TaskScorer<Reference> {
   return {
     ...scorer,
@@ -125,7 +125,7 @@ function d3Draw(benchmark: Benchmark, folder: string): { draws: readonly PoolDra
 
 type Part = 'train' | 'test'
 
-/** What one draw took from its pool. */
+/** The examples one draw took from its pool. */
 interface Taken {
   readonly pool: Pool
   readonly parts: Parts
@@ -162,7 +162,7 @@ function splitOfPart(taken: readonly Taken[], part: Part): TaskSplit<Reference> 
   return { tasks, references }
 }
 
-/** How the examples were chosen, for people and for `membership.json`. */
+/** How the examples were chosen, for display and `membership.json`. */
 function describeSelection(taken: readonly Taken[]): JsonObject {
   const pools = taken.map(({ pool, ids }) => ({
     pool: pool.name,

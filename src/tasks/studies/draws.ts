@@ -1,4 +1,4 @@
-// Draws over a pool: the paper's, and our own where its files are missing. Each says in words what it did.
+// Draws from a pool: the paper's, and our own if its files are missing. Each describes itself in words.
 import {
   d1Selection,
   q1Partition,
@@ -17,7 +17,7 @@ export function whole(pool: Pool): Chosen {
   return { positions: range(pool.size), recipe: `all ${pool.size} of ${pool.name}` }
 }
 
-/** All of the pool where it has no more than `count`. */
+/** The whole pool if it has no more than `count` examples. */
 export function sampled(pool: Pool, count: number, seed: number): Chosen {
   if (pool.size <= count) return whole(pool)
   return {
@@ -36,7 +36,7 @@ export function q1Parts(pool: Pool, seed: number): BothParts {
   }
 }
 
-/** Not in the paper: training takes at most half of the only pool there is, evaluation the rest. */
+/** Not in the paper: training takes at most half of the only available pool, evaluation the rest. */
 export function sharedParts(
   pool: Pool,
   { training, evaluation = pool.size }: { training: number; evaluation?: number },
@@ -80,9 +80,9 @@ export async function q2TableParts(pool: Pool, seed: number): Promise<BothParts>
   }
 }
 
-/** Q3 trains on Q2's training examples and evaluates on what Q2 left over. */
+/** Q3 trains on Q2's training examples and evaluates on examples Q2 did not use. */
 function q3From(q2: (pool: Pool, seed: number) => BothParts | Promise<BothParts>, unit: string): Draw {
-  // On TAT-QA no table that Q2 touched, whether it used all of its questions or not.
+  // On TAT-QA, this excludes every table Q2 touched, even if it did not use all its questions.
   const groupOf = unit === 'tables' ? tableOf : (id: string) => id
   return async (pool, seed) => {
     const [ids, parts] = [await pool.ids(), await q2(pool, seed)]
@@ -107,7 +107,7 @@ export async function d1Parts(pool: Pool, seed: number): Promise<Parts> {
   }
 }
 
-/** D3: what is usually held out is trained on here; nothing is evaluated. */
+/** D3 trains on what is usually held out; nothing is evaluated. */
 export function d3Parts(pool: Pool, seed: number): Parts {
   return { train: sampled(pool, 30, seed) }
 }

@@ -1,5 +1,5 @@
-// Which examples a study trains and evaluates on, as the paper's appendices C and D define it. Every draw is one of
-// Python's `random.Random(seed)`, from a fresh generator.
+// Which examples a study trains and evaluates on, as defined in the paper's appendices C and D. Every draw uses a
+// fresh `random.Random(seed)` of Python.
 import { hash } from 'node:crypto'
 import { compareCodePoints } from '../../python/code-point-order.ts'
 import { PythonRandom } from '../../python/random.ts'
@@ -15,7 +15,7 @@ interface Sizes {
   readonly seed?: Seed
 }
 
-/** Q1: positions of `count` examples, without replacement: in the order drawn, and sorted, as a study uses them. */
+/** Q1: positions of `count` examples without replacement, in the order drawn and sorted as a study uses them. */
 export function q1Sample(poolSize: number, count: number, seed: Seed = mainSeed) {
   const order: readonly number[] = new PythonRandom(seed).sample(poolSize, count)
   return { order, sorted: order.toSorted((a, b) => a - b) }
@@ -52,7 +52,7 @@ export function q2GroupedPartition(
   const groups = Map.groupBy(ids, tableOf)
   const groupOrder = new PythonRandom(seed).shuffle([...groups.keys()])
   let next = 0
-  // Whole groups, one after the other. The rest of the last one belongs to no part, so that no table is on both sides.
+  // Whole groups in order. The rest of the last one is discarded, so that no table is on both sides.
   const take = (count: number) => {
     const start = next
     const taken: string[] = []
@@ -71,7 +71,7 @@ export function q2GroupedPartition(
   return { groupOrder, evaluation: take(evaluation), training: take(training) }
 }
 
-/** Q3: what Q2 left over, its ids sorted as strings, then shuffled. */
+/** Q3: the examples Q2 did not use, sorted by id, then shuffled. */
 export function q3Selection(
   ids: readonly string[],
   usedByQ2: (id: string) => boolean,
@@ -81,7 +81,7 @@ export function q3Selection(
   return new PythonRandom(seed).shuffle(remaining).slice(0, count)
 }
 
-/** D1: the examples with the smallest digests, whatever the order of the file. */
+/** D1: the examples with the smallest digests, independent of file order. */
 export function d1Selection(
   ids: readonly string[],
   { count = 200, seed = mainSeed as Seed } = {},

@@ -2,14 +2,14 @@ import { type Benchmark, loadSplit, sourceOf } from '../benchmarks/benchmark.ts'
 import { Examples } from '../benchmarks/examples.ts'
 import { isFile, locateFile } from '../sources/data-folder.ts'
 
-/** Splits of a benchmark that are drawn from as one, in this order. Files are read only on demand. */
+/** Splits of a benchmark that are drawn from as one pool, in this order. Files are read on demand. */
 export class Pool {
   readonly folder: string
   readonly benchmark: Benchmark
   readonly splits: readonly string[]
   /** `strategyqa dev + train`. */
   readonly name: string
-  /** Counts every example, also those that are never read as tasks. */
+  /** Counts every example, even those never read as tasks. */
   readonly size: number
   #ids: Promise<readonly string[]> | undefined
 
@@ -21,13 +21,13 @@ export class Pool {
     this.size = splits.reduce((sum, split) => sum + sourceOf(benchmark, split).examples, 0)
   }
 
-  /** The files that the folder lacks, under their names in it. */
+  /** Missing files, by their names in the folder. */
   missing(): readonly string[] {
     const files = this.splits.flatMap((split) => sourceOf(this.benchmark, split).files)
     return files.map(({ file }) => file).filter((file) => !isFile(locateFile(this.folder, file)))
   }
 
-  /** The ids in file order. Draws by position can do without this extra reading. */
+  /** The ids in file order. Draws by position do not need this extra read. */
   ids(): Promise<readonly string[]> {
     this.#ids ??= this.read(new Set()).then(({ ids }) => ids)
     return this.#ids

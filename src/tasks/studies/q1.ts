@@ -1,4 +1,4 @@
-// Q1: the paper's splits where their files are there, else a stand-in; `describeDeviation` says what differs.
+// Q1: the paper's splits if their files are present, else a stand-in; `describeDeviation` says what differs.
 import { type Benchmark, sourceOf } from '../benchmarks/benchmark.ts'
 import { benchmarkNames, benchmarks, isBenchmarkName } from '../benchmarks/list.ts'
 import { TaskSetError } from '../task-set.ts'
@@ -20,8 +20,8 @@ export interface PoolDraw {
 }
 
 /**
- * The paper's plan if its files are there, else the first stand-in whose files are. For `chosen` splits, one of the
- * benchmark or `other/split` of one with the same answer form, there are no stand-ins.
+ * The paper's plan if its files are present, else the first stand-in whose files are. `chosen` splits (of the
+ * benchmark, or `other/split` of one with the same answer form) have no stand-ins.
  */
 export function choosePlan(
   folder: string,
@@ -47,12 +47,12 @@ export function choosePlan(
   throw new TaskSetError([...messages, ...smallerSelection(benchmark, first.test)].join(' '))
 }
 
-/** Throws an error that names the missing files and how to get them. */
+/** Throws an error that lists the missing files and how to get them. */
 export function requireFiles(pool: Pool): void {
   if (pool.missing().length > 0) throw new TaskSetError(missingMessage([pool]))
 }
 
-/** The draws from these pools: the paper's own from the paper's pools, the nearest to them from others. */
+/** The draws from these pools: the paper's for the paper's pools, the closest equivalent for others. */
 export function q1Draws(benchmark: Benchmark, { train, test }: Q1Plan): readonly PoolDraw[] {
   const paper = planOf(test.folder, benchmark, benchmark.q1)
   const { evaluation } = benchmark.q1
@@ -71,7 +71,7 @@ export function q1Draws(benchmark: Benchmark, { train, test }: Q1Plan): readonly
   ]
 }
 
-/** How a plan differs from the paper; undefined where it does not. */
+/** How a plan differs from the paper; undefined if it does not. */
 export function describeDeviation(benchmark: Benchmark, { train, test }: Q1Plan): string | undefined {
   const paper = planOf(test.folder, benchmark, benchmark.q1)
   const notes = test.splits.flatMap((split) => sourceOf(test.benchmark, split).deviation ?? [])
@@ -103,7 +103,7 @@ function refuseOverlap({ train, test }: Q1Plan): void {
   const overlap = train.benchmark === test.benchmark && train.splits.some((one) => test.splits.includes(one))
   if (overlap && !samePool(train, test))
     throw new TaskSetError(
-      `${train.name} and ${test.name} overlap: what is trained on must not be evaluated. Name both splits.`,
+      `${train.name} and ${test.name} overlap: training questions must not be evaluated on. Name both splits.`,
     )
 }
 
@@ -122,7 +122,7 @@ function missingMessage(pools: readonly Pool[]): string {
   )
 }
 
-/** What the files that are there suffice for. */
+/** Suggests what the present files are sufficient for. */
 function smallerSelection(benchmark: Benchmark, test: Pool): readonly string[] {
   const suggestion = (split: string, parts: string) =>
     `What is there is enough to train on a part of ${benchmark.name} ${split} and evaluate the rest: choose the split '${split}' for ${parts}.`

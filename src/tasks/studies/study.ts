@@ -19,9 +19,9 @@ export interface Q1Splits {
 }
 
 export interface Q1Study extends Q1Splits {
-  /** Used instead, in this order, where files of the paper's splits are missing. */
+  /** Alternatives in order of preference, if files of the paper's splits are missing. */
   readonly standIns?: readonly Q1Splits[]
-  /** How many examples are evaluated; all by default. */
+  /** How many examples are evaluated. Default: all. */
   readonly evaluation?: number
 }
 
@@ -30,7 +30,7 @@ export interface FurtherStudies extends Readonly<Record<Exclude<Study, 'q1' | 'd
   readonly split: string
 }
 
-/** Where D3 takes its questions from, and where it does if that file is missing. */
+/** Where D3 takes its questions from, with an alternative if that file is missing. */
 export interface D3Study {
   readonly split: string
   readonly standIn?: string
@@ -41,11 +41,11 @@ export type Draw = (pool: Pool, seed: number) => Parts | Promise<Parts>
 export interface Parts {
   readonly train?: Chosen
   readonly test?: Chosen
-  /** Examples that a recipe throws away besides those it does not choose. */
+  /** Examples that the recipe explicitly discards. */
   readonly discarded?: readonly string[]
 }
 
-/** Examples of a pool, by position, in the order in which they are used. */
+/** Examples of a pool by position, in the order they are used. */
 export interface Chosen {
   readonly positions: readonly number[]
   /** How they were chosen, in words. */

@@ -1,4 +1,4 @@
-// HumanEval's check(candidate), with the program and the tests in two sandboxes and only plain data between them.
+// HumanEval's check(candidate), with program and tests in separate sandboxes that only exchange plain data.
 import { z } from 'zod'
 import { type Limits, paperLimits } from '../../../sandbox/limits.ts'
 import type { SandboxJob } from '../../../sandbox/pool.ts'
@@ -6,8 +6,8 @@ import { type CodeStatus, statusOfEnd } from '../../../sandbox/program/code-stat
 import { BrokenTask, readMessage, statusOfFailure } from '../../../sandbox/program/program-message.ts'
 import type { HumanevalReference } from '../reference.ts'
 
-// The tests are not the program: their own time does not count against it. Yet a program can make them work hard, and its
-// time passes for them too.
+// The tests' own time does not count against the program. But a program can make them work hard, and its time passes
+// for them too.
 const judgeLimits: Limits = { ...paperLimits, cpuSeconds: 10, wallSeconds: 20 + paperLimits.wallSeconds }
 
 const brokenMessage = z.object({ broken: z.string() })
@@ -25,11 +25,11 @@ export async function checkCandidate(
   const preamble = [prompt]
   const work = { mode: 'function', source, preamble, placeholder: entry, entry, method: false } as const
   const program = programs.run(work, paperLimits)
-  // Loads its tests meanwhile; its first call waits until the program has loaded too.
+  // Loads the tests meanwhile; their first call waits until the program has loaded too.
   const { wallSeconds: answerSeconds } = paperLimits
   const judge = tests.run({ mode: 'judge', preamble, entry, test, answerSeconds }, judgeLimits)
   try {
-    // Only now can the judge blame the task: later it has seen data of the program.
+    // Only now can the judge blame the task: later it has seen the program's data.
     const broken = brokenMessage.safeParse(await judge.message()).data
     if (broken !== undefined) throw new BrokenTask(broken.broken)
     const loaded = readMessage(await program.message())
@@ -40,10 +40,10 @@ export async function checkCandidate(
       return statusOfEnd(report) ?? 'runtime_error'
     }
     const verdict = verdictMessage.safeParse(await judge.message()).data?.verdict
-    // Tests without a verdict have met a limit of their own, or their program has come to its end.
+    // Without a verdict, the tests hit a limit of their own, or the program ended.
     if (verdict === undefined)
       return statusOfEnd(await judge.stop()) ?? statusOfEnd(await program.stop()) ?? 'runtime_error'
-    // What the program did behind its last answer counts too: endless output, a thread that still runs.
+    // What the program did after its last answer counts too: endless output, a thread still running.
     const report = await program.stop()
     const ending = statusOfEnd(report)
     if (verdict === 'timeout') programs.noteWait(report.cpuSeconds, answerSeconds)

@@ -8,14 +8,14 @@ import { decodeTests } from '../../sources/program-tests.ts'
 import type { LivecodebenchReference, ProgramReference } from '../reference.ts'
 import { checkCandidate } from './humaneval.ts'
 
-/** Pass@1 of one final program: 1 or 0, with the status that says why. */
+/** Pass@1 of one final program: 1 or 0, with a status that says why. */
 export interface ProgramScore extends Score {
   readonly status: CodeStatus
 }
 
 /**
- * Runs the final program against its tests. Throws a `SandboxFailure` where this machine cannot run it, which says
- * nothing about the program; the signal's reason; and `BrokenTask` where the reference itself does not run.
+ * Runs the final program against its tests. Throws `SandboxFailure` if this machine cannot run it, which says nothing
+ * about the program; the signal's reason; and `BrokenTask` if the reference itself does not run.
  */
 export async function scoreProgram(
   pool: SandboxPool,
@@ -23,7 +23,7 @@ export async function scoreProgram(
   reference: ProgramReference,
   signal?: AbortSignal,
 ): Promise<ProgramScore> {
-  // The contract asks for the program's text; nothing is repaired here.
+  // The contract requires the program's text; nothing is repaired here.
   if (typeof answer !== 'string' || answer.trim() === '')
     return { score: 0, parse: 'invalid', status: 'unparseable' }
   const status = await pool.job(signal, (job) =>

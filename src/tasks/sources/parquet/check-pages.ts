@@ -3,7 +3,7 @@ import type { Compressors } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { readThrift, type ThriftStruct } from './thrift.ts'
 
-/** Each gives at most the bytes that the page's header states, which were checked before; a page of more is refused. */
+/** Each returns at most the bytes stated in the page's header, which was checked before; larger pages throw. */
 export const codecs: Compressors = {
   ...compressors,
   GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
@@ -11,11 +11,11 @@ export const codecs: Compressors = {
   ZSTD: (input, length) => zstdDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
 }
 
-/** What of a column the check of its pages needs. */
+/** What the check of a column's pages needs to know. */
 interface ColumnShape {
   readonly codec: keyof Compressors
   readonly isBoolean: boolean
-  /** The highest repetition and definition level; 0 where there are none. */
+  /** The highest repetition and definition level; 0 if there are none. */
   readonly highestLevels: readonly [repetition: number, definition: number]
   readonly values: number
 }
@@ -30,18 +30,19 @@ const fieldOfKind = new Map([
   [pageV2, 8],
 ])
 
-// Those that the library decodes within the bounds checked here. The others serve floating-point and sorted columns.
+// The encodings that the library decodes within the bounds checked here. Others are for floating-point and sorted
+// columns.
 const rle = 3
 const encodings = { plain: [0], runs: [2, rle, 8], delta: [5, 6] }
 
 /**
- * Goes through the pages of a column before the library does: it would set aside whatever memory a page's header or runs
- * ask for. Gives the size that they expand to, or throws a RangeError.
+ * Checks the pages of a column before the library reads them, because it would allocate whatever memory a page's
+ * header or runs claim. Returns the size they expand to, or throws a RangeError.
  */
 export function checkPages(chunk: Uint8Array, column: ColumnShape, allowed: number): number {
   let expanded = 0
   let values = 0
-  // As the library does: what is left in the last byte is no page.
+  // Like the library: a single leftover byte is not a page.
   for (let offset = 0; offset < chunk.length - 1; ) {
     const { struct, end } = readThrift(chunk.subarray(0, offset + headerBytes), offset)
     const kind = size(struct, 1)
@@ -61,7 +62,7 @@ export function checkPages(chunk: Uint8Array, column: ColumnShape, allowed: numb
   return expanded
 }
 
-/** Expands a page, whose sizes have been found acceptable, and checks that its runs give no more values than it has. */
+/** Expands a page whose sizes were accepted, and checks that its runs do not exceed its number of values. */
 function checkPage(
   bytes: Uint8Array,
   kind: number,
@@ -81,7 +82,7 @@ function checkPage(
   let page: Uint8Array
   let offset = 0
   if (kind === pageV2) {
-    // Levels of the second version stand before the compressed part, without their lengths.
+    // In version 2, levels come before the compressed part, without their lengths.
     const lengths = [size(inner, 6), size(inner, 5)]
     const levelBytes = lengths[0]! + lengths[1]!
     if (size(inner, 2) > values || levelBytes > Math.min(bytes.length, expandedBytes))
@@ -112,7 +113,7 @@ function expand(bytes: Uint8Array, length: number, { codec }: ColumnShape): Uint
   return decompress(bytes, length)
 }
 
-/** Runs after a length of four bytes; gives where they end. */
+/** Checks runs preceded by a four-byte length; returns where they end. */
 function checkMeasuredRuns(page: Uint8Array, offset: number, width: number, values: number): number {
   const start = offset + 4
   if (start > page.length) throw new RangeError('a page ends before its levels')
@@ -123,8 +124,8 @@ function checkMeasuredRuns(page: Uint8Array, offset: number, width: number, valu
 }
 
 /**
- * Checks that runs of Parquet's hybrid encoding (repeated and bit-packed values) give `count` values at most. The library
- * writes out a run as long as it says it is: a few bytes could fill the memory.
+ * Checks that runs of Parquet's hybrid encoding (repeated and bit-packed values) give at most `count` values. The
+ * library expands a run to its stated length, so a few bytes could fill memory.
  */
 function checkRuns(bytes: Uint8Array, start: number, width: number, count: number): void {
   if (width > 32) throw new RangeError(`a page has values of ${width} bits`)
@@ -141,7 +142,7 @@ function checkRuns(bytes: Uint8Array, start: number, width: number, count: numbe
     }
     const repeated = head % 2 === 0
     const length = Math.floor(head / 2) * (repeated ? 1 : 8)
-    // The last group of eight may hold padding.
+    // The last group of eight may contain padding.
     if (length > count - seen + (repeated ? 0 : 7))
       throw new RangeError(`a page has a run of ${length} values where ${count - seen} are left`)
     offset += repeated ? Math.ceil(width / 8) : (length * width) / 8

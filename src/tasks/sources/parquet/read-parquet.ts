@@ -1,5 +1,5 @@
-// Rows of a Parquet file. The library decodes; what it would allocate is checked before, since a file of a few hundred
-// bytes can claim pages, runs and lists of any size, and repeat one text in every row.
+// Rows of a Parquet file. The library decodes; what it would allocate is checked first, because a file of a few
+// hundred bytes can claim pages, runs and lists of any size, and repeat one text in every row.
 import { readFile, stat } from 'node:fs/promises'
 import {
   type ColumnChunk,
@@ -19,14 +19,14 @@ const footerBytes = 4 * mebibyte
 /** A row group is decoded as a whole. */
 const groupBytes = 512 * mebibyte
 const groupValues = 20_000_000
-/** Repeating a row costs a file almost nothing, but rows of a benchmark differ: a large file has fewer rows than bytes. */
+/** A hostile file can repeat a row at almost no cost. Real rows differ, so a large file has fewer rows than bytes. */
 const rowsOfAnyFile = 10_000
 const valuesPerRow = 16
 const deepestColumn = 8
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Hands every row to `consume` as the JSON value that the same row has in JSON Lines, row group by row group. */
+/** Passes every row to `consume`, as the JSON value it would have in JSON Lines, one row group at a time. */
 export async function readParquet(
   path: string,
   limits: Limits,
@@ -44,7 +44,7 @@ export async function readParquet(
     const allowed = Math.min(limits.expandedBytes, Math.max(16 * mebibyte, limits.ratio * bytes.length))
     let left = allowed
     let characters = allowed
-    // Rows can share one text in memory, but their readers may copy it.
+    // Rows may share a text in memory, but readers may copy it.
     const countText = (text: string) => {
       characters -= text.length
       if (characters >= 0) return text
@@ -112,7 +112,7 @@ function readMetadata(bytes: Uint8Array<ArrayBuffer>, limits: Limits): FileMetaD
   return metadata
 }
 
-/** Where the columns of a row group lie, and what the check of their pages needs to know. */
+/** The location of each column of a row group, and what the check of its pages needs to know. */
 function shapesOf(metadata: FileMetaData, { columns }: FileMetaData['row_groups'][number]) {
   const root = parquetSchema(metadata)
   return columns.map(({ meta_data: meta, file_path: elsewhere }: ColumnChunk) => {
@@ -133,7 +133,7 @@ function shapesOf(metadata: FileMetaData, { columns }: FileMetaData['row_groups'
   })
 }
 
-/** Whether each field on the way to a column is required, optional or repeated. */
+/** Whether each field on the path to a column is required, optional or repeated. */
 function repetitionsOf(root: SchemaTree, path: readonly string[]) {
   let node = root
   return path.map((name) => {
@@ -144,7 +144,7 @@ function repetitionsOf(root: SchemaTree, path: readonly string[]) {
   })
 }
 
-/** What the value would be in JSON: small integers of 64 bits as numbers, moments as text. */
+/** The value as in JSON: small 64-bit integers as numbers, dates as text. */
 function jsonValue(value: unknown, countText: (text: string) => string): unknown {
   if (typeof value === 'string') return countText(value)
   if (typeof value === 'bigint') {

@@ -1,12 +1,12 @@
-// Thrift's compact protocol, as far as Parquet uses it. The library's own parser sets aside room for as many list items as
-// a damaged or hostile length says; this one looks first whether there are bytes for them.
+// The part of Thrift's compact protocol that Parquet uses. The library's own parser allocates as many list items as a
+// damaged or hostile length claims; this one first checks that there are bytes for them.
 
-/** Numbers and inner structs by their field's id; what else a struct holds is only walked over. */
+/** Numbers and nested structs by field id; other fields are skipped. */
 export type ThriftStruct = ReadonlyMap<number, number | ThriftStruct>
 
 const deepest = 24
 
-/** Reads one struct. Throws a RangeError where the bytes do not hold one. */
+/** Reads one struct. Throws a RangeError if the bytes do not contain one. */
 export function readThrift(bytes: Uint8Array, start = 0): { struct: ThriftStruct; end: number } {
   let offset = start
 
@@ -29,7 +29,7 @@ export function readThrift(bytes: Uint8Array, start = 0): { struct: ThriftStruct
     }
     throw new RangeError('its header has a number of more than 64 bits')
   }
-  // Above 2⁵³ not exact, which matters to no check.
+  // Not exact above 2⁵³, which no check depends on.
   const zigzag = (): number => {
     const value = varint()
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
@@ -37,7 +37,7 @@ export function readThrift(bytes: Uint8Array, start = 0): { struct: ThriftStruct
   const skipList = (depth: number): undefined => {
     const head = byte()
     const count = head >> 4 === 15 ? varint() : head >> 4
-    // Every item takes a byte at least.
+    // Every item takes at least one byte.
     if (count > bytes.length - offset)
       throw new RangeError(`its header has a list of ${count} items but no bytes for them`)
     const type = head & 15
