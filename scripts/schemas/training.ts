@@ -93,13 +93,17 @@ export const trainingSchemas = {
   workers: object({
     workers: z.array(
       object({
+        id: z.string().describe('Unique; it changes when a worker starts again.'),
         name: z.string(),
         version: z.string(),
         state: z.enum(['working', 'draining', 'silent']),
         running: count.describe('Evaluations under way.'),
         done: count.describe('Evaluations since it took its lease.'),
+        runs: z
+          .array(object({ run: z.string(), running: count }))
+          .describe('The runs that it works for, with the evaluations under way for each.'),
         rate: z.number().describe('Evaluations per second, over about the last ten.'),
-        calls: count.describe('Model calls in flight at most.'),
+        calls: count.describe('Most model calls in flight.'),
         seconds: z.number().describe('Since it took its lease.'),
         leaseSeconds: z.number().describe('Until the lease runs out, unless it is renewed.'),
       }),
@@ -109,7 +113,22 @@ export const trainingSchemas = {
       running: count,
       oldestSeconds: z.number(),
       rate: z.number().describe('Evaluations done per second, over the last minute.'),
+      runs: z.array(object({ run: z.string(), waiting: count, running: count })).describe('The same by run.'),
     }),
+    models: z
+      .array(
+        object({
+          model: z.string(),
+          callsPerMinute: z.number().describe('Over about the last 20 seconds.'),
+          requestsPerMinute: z.number().nullable().describe('A limit that a run stated.'),
+          tokensPerMinute: z.number().nullable().describe('A limit that a run stated.'),
+          learnedPerMinute: z
+            .number()
+            .nullable()
+            .describe("A limit on requests, learned from the provider's refusals."),
+        }),
+      )
+      .describe('The models that were called in the last hour.'),
     refusals: z.array(object({ worker: z.string(), reason: z.string() })),
   }),
   'ledger-copy': object({

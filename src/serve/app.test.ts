@@ -411,17 +411,27 @@ test('metrics in the format of Prometheus', async () => {
 })
 
 test('metrics tell of the queue and the workers of a shared PostgreSQL, and do without it while it is away', async () => {
-  const worker = { name: 'one', version: '1', running: 3, done: 9, rate: 1, seconds: 60, leaseSeconds: 20 }
+  const worker = { name: 'a "b"', version: '1', running: 3, done: 9, rate: 1, seconds: 60, leaseSeconds: 20 }
+  const runs = [{ run: 'first', running: 3 }]
   let isAway = false
   const work = async (): Promise<WorkOverview> => {
     if (isAway) throw new Error('away')
     return {
       workers: [
-        { ...worker, state: 'working', calls: 8 },
-        { ...worker, state: 'draining', calls: 4 },
-        { ...worker, state: 'silent', calls: 16 },
+        { ...worker, runs, id: 'p1', state: 'working', calls: 8 },
+        { ...worker, runs, id: 'p2', state: 'draining', calls: 4 },
+        { ...worker, runs, id: 'p3', state: 'silent', calls: 16 },
       ],
-      queue: { waiting: 7, running: 5, oldestSeconds: 2.5, rate: 0.5 },
+      queue: {
+        ...{ waiting: 7, running: 6, oldestSeconds: 2.5, rate: 0.5 },
+        runs: [{ run: 'first', waiting: 7, running: 6 }],
+      },
+      models: [
+        {
+          ...{ model: 'p/m', callsPerMinute: 120 },
+          ...{ requestsPerMinute: 300, tokensPerMinute: null, learnedPerMinute: null },
+        },
+      ],
       refusals: [],
     }
   }
@@ -429,9 +439,18 @@ test('metrics tell of the queue and the workers of a shared PostgreSQL, and do w
   const metrics = async () => (await fetch(`${url}/metrics`)).text()
   const told = (await metrics()).split('\n').filter((line) => line.startsWith('magic_work'))
   expect(told).toEqual([
-    ...['magic_work_waiting 7', 'magic_work_running 5', 'magic_work_oldest_seconds 2.5'],
-    ...['magic_work_per_second 0.5', 'magic_workers 2', 'magic_worker_calls_limit 12'],
+    ...['magic_work_waiting 7', 'magic_work_running 6', 'magic_work_oldest_seconds 2.5'],
+    ...['magic_work_per_second 0.5', 'magic_work_refusals 0'],
+    ...['magic_work_run_waiting{run="first"} 7', 'magic_work_run_running{run="first"} 6'],
+    ...['magic_workers 2', 'magic_worker_calls_limit 12'],
+    'magic_worker_running{worker="a \\"b\\"",id="p1"} 3',
+    'magic_worker_running{worker="a \\"b\\"",id="p2"} 3',
+    'magic_worker_done{worker="a \\"b\\"",id="p1"} 9',
+    'magic_worker_done{worker="a \\"b\\"",id="p2"} 9',
+    'magic_worker_per_second{worker="a \\"b\\"",id="p1"} 1',
+    'magic_worker_per_second{worker="a \\"b\\"",id="p2"} 1',
   ])
+  expect(await metrics()).toContain('magic_model_calls_per_minute{model="p/m"} 120\n')
   isAway = true
   expect(await metrics()).not.toContain('magic_work')
   expect(await metrics()).toContain('magic_requests_running')

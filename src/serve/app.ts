@@ -6,9 +6,10 @@ import { readChatRequest } from './chat-request.ts'
 import { type Answering, complete, type Offered } from './complete.ts'
 import { type GuardOptions, guard } from './guard.ts'
 import { jsonReply } from './json-reply.ts'
-import { gaugesText, Metrics, workGauges } from './metrics.ts'
+import { Metrics } from './metrics.ts'
 import { RateLimit } from './rate-limit.ts'
 import { internalError, Refusal } from './refusal.ts'
+import { workMetrics } from './work-metrics.ts'
 
 export interface ServeLimits {
   readonly bodyBytes: number
@@ -95,9 +96,9 @@ export function serveApp(options: AppOptions): Hono<Env> {
   app.get('/healthz', (context) => context.text('ok'))
   app.get('/readyz', (context) => context.text('ok'))
   app.get('/metrics', async (context) => {
-    // A database that is away now takes nothing from the rest.
+    // While the database is away, the rest is still shown.
     const work = await options.work?.().catch(() => undefined)
-    const text = metrics.text + (work === undefined ? '' : gaugesText(workGauges(work)))
+    const text = metrics.text + (work === undefined ? '' : workMetrics(work))
     return context.text(text, 200, { 'content-type': 'text/plain; version=0.0.4' })
   })
   app.get('/v1/models', (context) => context.json({ object: 'list', data: policies.map(modelEntry) }))

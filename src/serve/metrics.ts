@@ -1,7 +1,6 @@
 // Prometheus' text format, by hand: four kinds of numbers do not need a package.
 import type { Cost } from '../models/prices.ts'
 import type { Usage } from '../models/usage.ts'
-import type { WorkOverview } from '../workers/overview.ts'
 
 /** Upper bounds of the histogram, in seconds: from a direct answer to a graph of slow models. */
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -66,41 +65,23 @@ export class Metrics {
   }
 }
 
-export function gaugesText(gauges: readonly Gauge[]): string {
+function gaugesText(gauges: readonly Gauge[]): string {
   const lines = gauges.flatMap(({ name, help, read }) => family(name, 'gauge', help, new Map([['', read()]])))
   return lines.map((line) => `${line}\n`).join('')
-}
-
-/** Queue and workers of the shared PostgreSQL. */
-export function workGauges({ workers, queue }: WorkOverview): Gauge[] {
-  const gauge = (name: string, help: string, value: number): Gauge => ({ name, help, read: () => value })
-  const alive = workers.filter(({ state }) => state !== 'silent')
-  return [
-    gauge('magic_work_waiting', 'Evaluations that no worker has taken yet.', queue.waiting),
-    gauge('magic_work_running', 'Evaluations that workers are making.', queue.running),
-    gauge('magic_work_oldest_seconds', 'How long the oldest one waits.', queue.oldestSeconds),
-    gauge('magic_work_per_second', 'Evaluations made per second, over the last minute.', queue.rate),
-    gauge('magic_workers', 'Workers with a lease.', alive.length),
-    gauge(
-      'magic_worker_calls_limit',
-      'Model calls that they may have in flight.',
-      alive.reduce((sum, { calls }) => sum + calls, 0),
-    ),
-  ]
 }
 
 function increase(counts: Map<string, number>, key: string, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by)
 }
 
-/** Names and values are ours or run names, so that there are few and none needs escaping. */
-function labels(pairs: Readonly<Record<string, string>>): string {
+export function labels(pairs: Readonly<Record<string, string>>): string {
+  const escaped = (value: string) => value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')
   return `{${Object.entries(pairs)
-    .map(([name, value]) => `${name}="${value}"`)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')}}`
 }
 
-function family(
+export function family(
   name: string,
   type: string,
   help: string,

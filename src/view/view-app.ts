@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { Problem } from '../problem.ts'
 import { guard } from '../serve/guard.ts'
 import { Refusal } from '../serve/refusal.ts'
+import type { WorkOverview } from '../workers/overview.ts'
 import { type AskRun, answerQuestion } from './ask.ts'
 import { comparison } from './comparison.ts'
 import { frontEnd } from './front-end.ts'
@@ -32,6 +33,8 @@ export interface ViewOptions {
   readonly openTasks: OpenTasks
   /** Absent where questions may not be asked: then nothing here can spend anything. */
   readonly ask?: AskRun
+  /** Looks at the shared queue and its workers. Absent without a shared PostgreSQL. */
+  readonly work?: () => Promise<WorkOverview>
   /** Ends all streams. */
   readonly closing: AbortSignal
 }
@@ -45,7 +48,7 @@ const runNames = z
   .pipe(z.array(z.string()).min(1).max(20))
 
 /** What the browser talks to. It only reads run folders, through the same functions as the commands, unless it may ask. */
-export function viewApp({ runs, pages, version, openTasks, ask, closing }: ViewOptions): Hono {
+export function viewApp({ runs, pages, version, openTasks, ask, work, closing }: ViewOptions): Hono {
   const shelf = new RunShelf(runs)
   const tasksOf = runTasks(openTasks)
   const app = new Hono()
@@ -65,8 +68,17 @@ export function viewApp({ runs, pages, version, openTasks, ask, closing }: ViewO
     return context.json({ error: 'This is a mistake in the program; its terminal says more.' }, 500)
   })
 
-  app.get('/api/about', (context) => context.json({ version, runs, allowAsk: ask !== undefined }))
+  app.get('/api/about', (context) =>
+    context.json({ version, runs, allowAsk: ask !== undefined, hasWorkers: work !== undefined }),
+  )
   app.get('/api/runs', (context) => context.json(shelf.list().map(runRow)))
+  if (work !== undefined)
+    app.get('/api/workers', async (context) => {
+      // Its own message names the database's address.
+      const overview = await work().catch(() => undefined)
+      if (overview !== undefined) return context.json(overview)
+      throw new Refusal(503, 'The PostgreSQL that the workers share cannot be reached now.')
+    })
   app.get('/api/live', (context) => liveRuns(context, shelf, closing))
   app.get('/api/compare', (context) => {
     const names = runNames.parse(context.req.query('runs') ?? '')

@@ -6,7 +6,7 @@ import { unwatchedShare } from './tables.ts'
 
 const { address, id, leaseMs, takenAt, patienceMs } = workerData as HeartbeatSettings
 const everyMs = leaseMs / (2 * unwatchedShare)
-let pulse: Pulse = { running: 0, done: 0, draining: false }
+let pulse: Pulse = { done: 0, draining: false }
 let counted = { done: 0, at: monotonicMs() }
 let rate = 0
 let renewedAt = takenAt
@@ -55,13 +55,13 @@ async function beat(): Promise<Renewal> {
   let open: pg.Client | undefined
   try {
     open = await connected()
-    const { running, done, draining } = pulse
+    const { done, draining } = pulse
     // The database counts from when it reads this, so from here we are on the safe side.
     const askedAt = monotonicMs()
     const { rowCount } = await open.query(
-      `UPDATE magic_work.workers SET leased_until = clock_timestamp() + lease, running = $2, done = $3, draining = $4, rate = $5
+      `UPDATE magic_work.workers SET leased_until = clock_timestamp() + lease, done = $2, draining = $3, rate = $4
        WHERE id = $1`,
-      [id, running, done, draining, measureRate()],
+      [id, done, draining, measureRate()],
     )
     if (rowCount === 0) return 'lost'
     renewedAt = askedAt

@@ -26,7 +26,6 @@ export interface HeartbeatSettings {
   readonly patienceMs: number
 }
 export interface Pulse {
-  readonly running: number
   readonly done: number
   readonly draining: boolean
 }

@@ -1,15 +1,21 @@
-import type { Database } from '../store/postgres/database.ts'
+import { recentMs } from '../store/allowance/allowance-store.ts'
+import type { PostgresAddress } from '../store/postgres/address.ts'
+import { Database } from '../store/postgres/database.ts'
 
 export interface WorkerRow {
+  /** Unique; it changes when a worker starts again. */
+  readonly id: string
   readonly name: string
   readonly version: string
   readonly state: 'working' | 'draining' | 'silent'
   /** Evaluations under way, and done since it took its lease. */
   readonly running: number
   readonly done: number
+  /** The runs that it works for, with the evaluations under way for each. */
+  readonly runs: readonly { readonly run: string; readonly running: number }[]
   /** Evaluations per second, over about the last ten. */
   readonly rate: number
-  /** Model calls in flight at most. */
+  /** Most model calls in flight. */
   readonly calls: number
   /** Seconds since it took its lease, and until that runs out unless it is renewed. */
   readonly seconds: number
@@ -19,42 +25,126 @@ export interface WorkerRow {
 export interface WorkOverview {
   readonly workers: readonly WorkerRow[]
   readonly queue: {
-    /** Evaluations that nobody has taken yet, and that somebody works on. */
+    /** Evaluations that nobody has taken yet, and those under way. */
     readonly waiting: number
     readonly running: number
-    /** The one that waits for the longest, in seconds. */
+    /** How long the oldest one has been waiting. */
     readonly oldestSeconds: number
     /** Evaluations done per second, over the last minute. */
     readonly rate: number
+    /** The same by run. */
+    readonly runs: readonly { readonly run: string; readonly waiting: number; readonly running: number }[]
   }
-  /** Who takes nothing of what, and why. */
+  /** The models that were called in the last hour, with the rate limits that all workers share. */
+  readonly models: readonly {
+    readonly model: string
+    /** Over about the last 20 seconds. */
+    readonly callsPerMinute: number
+    /** As runs stated them. */
+    readonly requestsPerMinute: number | null
+    readonly tokensPerMinute: number | null
+    /** As learned from the provider's refusals. */
+    readonly learnedPerMinute: number | null
+  }[]
+  /** Workers that refuse a run, and why. */
   readonly refusals: readonly { readonly worker: string; readonly reason: string }[]
 }
 
-/** Who works, on what, how fast. Empty where no worker has ever been. */
+/** Who works on what, and how fast. Empty if there was never a worker. */
 export async function workOverview(database: Database): Promise<WorkOverview> {
   const [there] = await database.query<{ there: boolean }>(
     `SELECT to_regclass('magic_work.results') IS NOT NULL AND to_regclass('graphile_worker._private_jobs') IS NOT NULL AS there`,
   )
   if (there?.there !== true)
-    return { workers: [], queue: { waiting: 0, running: 0, oldestSeconds: 0, rate: 0 }, refusals: [] }
-  const workers = await database.query<WorkerRow>(
-    `SELECT name, version, CASE WHEN leased_until < now() THEN 'silent' WHEN draining THEN 'draining' ELSE 'working' END AS state,
-            running, done, rate::float8 AS rate, calls,
+    return {
+      ...{ workers: [], models: [], refusals: [] },
+      queue: { waiting: 0, running: 0, oldestSeconds: 0, rate: 0, runs: [] },
+    }
+  const workers = await database.query<Omit<WorkerRow, 'runs' | 'running'>>(
+    `SELECT id, name, version, CASE WHEN leased_until < now() THEN 'silent' WHEN draining THEN 'draining' ELSE 'working' END AS state,
+            done, rate::float8 AS rate, calls,
             extract(epoch FROM now() - since)::float8 AS seconds,
             extract(epoch FROM leased_until - now())::float8 AS "leaseSeconds"
      FROM magic_work.workers ORDER BY name, since`,
   )
-  const [queue] = await database.query<WorkOverview['queue']>(
-    `SELECT count(*) FILTER (WHERE locked_by IS NULL) AS waiting, count(*) FILTER (WHERE locked_by IS NOT NULL) AS running,
-            coalesce(extract(epoch FROM now() - min(jobs.run_at) FILTER (WHERE locked_by IS NULL)), 0)::float8 AS "oldestSeconds",
-            (SELECT count(*) FROM magic_work.results WHERE at > now() - interval '1 minute') / 60::float8 AS rate
+  const jobs = await database.query<JobCount>(
+    `SELECT coalesce(title, 'a ledger that is gone') AS run, locked_by AS worker, count(*) AS jobs,
+            extract(epoch FROM now() - min(jobs.run_at))::float8 AS seconds
      FROM graphile_worker._private_jobs AS jobs JOIN graphile_worker._private_tasks AS tasks ON tasks.id = jobs.task_id
-     WHERE tasks.identifier LIKE 'magic %'`,
+       LEFT JOIN magic.ledgers ON ledgers.name::text = payload->>'ledger'
+     WHERE tasks.identifier LIKE 'magic %' GROUP BY 1, 2 ORDER BY 1`,
+  )
+  const [done] = await database.query<{ rate: number }>(
+    `SELECT count(*) / 60::float8 AS rate FROM magic_work.results WHERE at > now() - interval '1 minute'`,
+  )
+  const models = await database.query<WorkOverview['models'][number]>(
+    `SELECT name AS model,
+            recent * exp(-extract(epoch FROM now() - recent_at)::float8 * 1000 / ${recentMs}) * 60000 / ${recentMs} AS "callsPerMinute",
+            requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",
+            learned_per_minute AS "learnedPerMinute"
+     FROM magic.limiters WHERE recent > 0 AND recent_at > now() - interval '1 hour' ORDER BY name`,
   )
   const refusals = await database.query<{ worker: string; reason: string }>(
     `SELECT worker, reason FROM magic_work.refusals JOIN magic_work.assignments ON digest = assignment
      WHERE wanted_until > now() ORDER BY worker`,
   )
-  return { workers, queue: queue!, refusals }
+  const waiting = jobs.filter(({ worker }) => worker === null)
+  const running = jobs.filter(({ worker }) => worker !== null)
+  return {
+    workers: workers.map((worker) => {
+      const own = running.filter((job) => job.worker === worker.id)
+      return {
+        ...worker,
+        running: total(own),
+        runs: own.map(({ run, jobs: count }) => ({ run, running: count })),
+      }
+    }),
+    queue: {
+      waiting: total(waiting),
+      running: total(running),
+      oldestSeconds: Math.max(0, ...waiting.map(({ seconds }) => seconds)),
+      rate: done!.rate,
+      runs: [...new Set(jobs.map(({ run }) => run))].map((run) => {
+        const ofRun = (job: JobCount) => job.run === run
+        return { run, waiting: total(waiting.filter(ofRun)), running: total(running.filter(ofRun)) }
+      }),
+    },
+    ...{ models, refusals },
+  }
+}
+
+interface JobCount {
+  readonly run: string
+  readonly worker: string | null
+  readonly jobs: number
+  readonly seconds: number
+}
+
+function total(jobs: readonly JobCount[]): number {
+  return jobs.reduce((sum, job) => sum + job.jobs, 0)
+}
+
+/** Looks at the work again and again. The database may be away at any time, also at the start. */
+export class WorkWatch {
+  readonly #address: PostgresAddress
+  #database: Promise<Database> | undefined
+
+  constructor(address: PostgresAddress) {
+    this.#address = address
+  }
+
+  async look(): Promise<WorkOverview> {
+    this.#database ??= Database.open(this.#address, { connections: 1, patienceMs: 2000 })
+    const opening = this.#database
+    const database = await opening.catch((error: unknown) => {
+      if (this.#database === opening) this.#database = undefined
+      throw error
+    })
+    return await workOverview(database)
+  }
+
+  async close(): Promise<void> {
+    const database = await this.#database?.catch(() => undefined)
+    await database?.close()
+  }
 }

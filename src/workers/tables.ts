@@ -29,7 +29,6 @@ const steps: readonly string[] = [
      leased_until timestamptz NOT NULL,
      since timestamptz NOT NULL DEFAULT now(),
      draining boolean NOT NULL DEFAULT false,
-     running integer NOT NULL DEFAULT 0,
      done bigint NOT NULL DEFAULT 0,
      rate real NOT NULL DEFAULT 0
    );

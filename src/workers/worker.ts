@@ -60,23 +60,19 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
   const claims = new Claims(database, lease.id)
   await claims.listen(bulletin)
 
-  const count = { running: 0, done: 0 }
-  const tell = () => lease.tell({ ...count, draining: drain.aborted })
+  let done = 0
+  const tell = () => lease.tell({ done, draining: drain.aborted })
   const jobsOf = ({ parts }: OpenedAssignment, rules: EvaluationRules | undefined) => {
     const desk = openDesk({ database, parts, rules, claims, lease })
     return async (payload: unknown) => {
       lease.lost.throwIfAborted()
-      count.running += 1
-      tell()
       try {
         await desk.work(payload as EvaluationJob, lease.lost)
-        count.done += 1
+        done += 1
+        tell()
       } catch (error) {
         if (lease.lost.aborted || error instanceof LeaseLost || error instanceof LedgerError) throw error
         await desk.fail(payload as EvaluationJob, toldProblem(error))
-      } finally {
-        count.running -= 1
-        tell()
       }
     }
   }

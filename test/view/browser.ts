@@ -25,10 +25,19 @@ export interface RunningView {
 }
 
 /** The command as a user starts it. */
-export async function startMagicView(...words: string[]): Promise<RunningView> {
+export function startMagicView(...words: string[]): Promise<RunningView> {
+  return startMagicViewIn({}, ...words)
+}
+
+/** The same with more in its environment. */
+export async function startMagicViewIn(
+  environment: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<RunningView> {
   const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const child = spawn(process.execPath, [script, 'view', '--port', '0', '--json', ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
   })
   const [line] = await once(child.stdout, 'data')
   const { url } = JSON.parse(String(line))

@@ -5,6 +5,7 @@ import type { RebuiltConstruction } from '../../src/view/rebuilt-construction.ts
 import type { RunCurves, RunDetail } from '../../src/view/run-detail.ts'
 import type { RunRow } from '../../src/view/run-row.ts'
 import type { ShownTrace } from '../../src/view/shown-trace.ts'
+import type { WorkOverview } from '../../src/workers/overview.ts'
 
 /** A row of a run that can be read. */
 export type SoundRow = Exclude<RunRow, { readonly status: 'damaged' }>
@@ -35,6 +36,7 @@ export interface About {
   readonly version: string
   readonly runs: string
   readonly allowAsk: boolean
+  readonly hasWorkers: boolean
 }
 
 export const api = {
@@ -83,6 +85,13 @@ export const api = {
     queryOptions({
       queryKey: ['run', run, 'trace', task, organisation],
       queryFn: () => fetchJson<ShownTrace>(runPath(run, 'trace'), { task, organisation }),
+    }),
+  /** The queue says nothing by itself, so it is asked again and again while its page is open. */
+  workers: () =>
+    queryOptions({
+      queryKey: ['workers'],
+      queryFn: () => fetchJson<WorkOverview>('/api/workers'),
+      refetchInterval: 2000,
     }),
   compare: (runs: string, split: string, base: string) =>
     queryOptions({

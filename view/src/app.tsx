@@ -8,6 +8,7 @@ import { ComparePage } from './pages/compare.tsx'
 import { QuestionPage } from './pages/question.tsx'
 import { RunPage } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
+import { WorkersPage } from './pages/workers.tsx'
 import { Link } from './parts/link.tsx'
 import { Empty } from './parts/shown.tsx'
 import { setTheme, type Theme, useTheme } from './theme.ts'
@@ -54,6 +55,7 @@ export function App(): ReactNode {
         <nav aria-label="Pages">
           {entry('runs', '/', 'Runs')}
           {entry('compare', '/compare', 'Compare')}
+          {about?.hasWorkers === true && entry('workers', '/workers', 'Workers')}
           {about?.allowAsk === true && entry('ask', '/ask', 'Ask')}
         </nav>
         <span className="live" role="status">
@@ -75,6 +77,7 @@ function Page({ section, rest }: { readonly section: string; readonly rest: read
   if (section === 'runs' && part === undefined) return <RunPage key={run} name={run!} />
   if (section === 'runs' && part === 'question') return <QuestionPage run={run!} />
   if (section === 'compare') return <ComparePage />
+  if (section === 'workers') return <WorkersPage />
   if (section === 'ask') return <AskPage />
   return (
     <Empty title="There is no such page">

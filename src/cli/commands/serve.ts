@@ -15,10 +15,9 @@ import { Spending } from '../../serve/spending.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { isArchivedExport } from '../../store/exported-run.ts'
 import { givenAddress } from '../../store/postgres/address.ts'
-import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../../store/run-lock.ts'
-import { workOverview } from '../../workers/overview.ts'
+import { WorkWatch } from '../../workers/overview.ts'
 import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, reopenToAsk } from '../job.ts'
@@ -132,10 +131,9 @@ async function serveRuns(names: readonly string[], options: ServeCommandOptions)
     ...{ running: options.maxRequests, waiting: options.maxQueue },
   }
   const address = givenAddress()
-  const database =
-    address && closing.adopt(await Database.open(address, { patienceMs: 2000 }), (one) => one.close())
+  const watch = address && closing.adopt(new WorkWatch(address), (one) => one.close())
   const server = await serve({
-    work: database && (() => workOverview(database)),
+    work: watch && (() => watch.look()),
     ...{ policies, host, port, hosts, token, limits, log, logPrompts: options.logPrompts },
   })
   const baseURL = `${server.url}/v1`

@@ -9,11 +9,13 @@ import { loadPolicy } from '../../evaluation/trained-policy.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { executionSettings } from '../../settings/execution.ts'
+import { givenAddress } from '../../store/postgres/address.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
 import type { AskRun } from '../../view/ask.ts'
 import { builtPages } from '../../view/front-end.ts'
 import { shownTrace } from '../../view/shown-trace.ts'
 import { startView } from '../../view/view-server.ts'
+import { WorkWatch } from '../../workers/overview.ts'
 import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { reopenToAsk } from '../job.ts'
@@ -64,7 +66,12 @@ async function view(name: string | undefined, options: ViewCommandOptions): Prom
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const pages = await builtPages()
   const ask = options.allowAsk ? askRun : undefined
-  const server = await startView({ port: options.port, runs, pages, version, openTasks: tasksToShow, ask })
+  const address = givenAddress()
+  const watch = address && new WorkWatch(address)
+  const server = await startView({
+    ...{ port: options.port, runs, pages, version, openTasks: tasksToShow, ask },
+    work: watch && (() => watch.look()),
+  })
   const signal = interruptSignal(() => {})
   const stopped = once(signal, 'abort')
   const url = folder === undefined ? server.url : `${server.url}/runs/${encodeURIComponent(basename(folder))}`
@@ -75,6 +82,7 @@ async function view(name: string | undefined, options: ViewCommandOptions): Prom
   )
   await stopped
   await server.close(1000)
+  await watch?.close()
 }
 
 /** Asks like `magic ask`, with the run's own model and tools; this executes the run's configuration. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { Database } from '../../store/postgres/database.ts'
 import { type WorkOverview, workOverview } from '../../workers/overview.ts'
+import { duration } from '../display/numbers.ts'
 import type { Lines, Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -38,18 +39,32 @@ export function workersCommand(): Command {
     })
 }
 
-function overviewLines({ workers, queue, refusals }: WorkOverview, screen: Screen): Lines {
-  const rows = workers.map(({ name, state, running, done, rate, calls, seconds }) => [
-    ...[name, state, String(running), String(done), rate.toFixed(2), String(calls)],
-    `${Math.round(seconds)} s`,
+function overviewLines({ workers, queue, models, refusals }: WorkOverview, screen: Screen): Lines {
+  const rows = workers.map(({ name, state, running, done, runs, rate, calls, seconds }) => [
+    ...[name, state, runs.map(({ run }) => run).join(', ') || '–', String(running), String(done)],
+    ...[rate.toFixed(2), String(calls), duration(seconds * 1000)],
   ])
-  const columns = ['worker', 'state', 'running', 'done', 'per second', 'max calls', 'up for']
+  const columns = ['worker', 'state', 'works on', 'running', 'done', 'per second', 'max calls', 'up for']
   return [
     workers.length === 0
       ? 'No workers are running. Start one with `magic worker`.'
-      : tableLines({ columns, rows, texts: [0, 1] }, screen),
+      : tableLines({ columns, rows, texts: [0, 1, 2] }, screen),
     '',
     `queue    ${counted(queue.waiting, 'evaluation')} waiting (oldest ${Math.round(queue.oldestSeconds)} s), ${queue.running} running, ${queue.rate.toFixed(2)} done per second`,
-    ...refusals.map(({ worker, reason }) => `rejected ${worker}: ${reason}`),
+    ...queue.runs.map(
+      ({ run, waiting, running }) => `run      ${run}: ${waiting} waiting, ${running} running`,
+    ),
+    ...models.map((model) => `model    ${modelText(model)}`),
+    ...refusals.map(({ worker, reason }) => `refused  ${worker}: ${reason}`),
   ]
+}
+
+function modelText(one: WorkOverview['models'][number]): string {
+  const { model, callsPerMinute, requestsPerMinute, tokensPerMinute, learnedPerMinute } = one
+  const limits = [
+    requestsPerMinute !== null && `limit ${requestsPerMinute}`,
+    tokensPerMinute !== null && `limit ${tokensPerMinute} tokens per minute`,
+    learnedPerMinute !== null && `refused calls, then ${Math.round(learnedPerMinute)} per minute`,
+  ].filter((text) => text !== false)
+  return [`${model}: ${Math.round(callsPerMinute)} calls per minute`, ...limits].join(', ')
 }
