@@ -58,7 +58,7 @@ async function world(settings: Partial<ExecutorParts['settings']> = {}) {
   const work = async (model: ChatModel, options: Partial<WorkerOptions> = {}) => {
     const drain = new AbortController()
     const worker = runWorker({
-      ...{ database: await open(), name: 'a worker', calls: 4, leaseSeconds: 20, drain: drain.signal },
+      ...{ database: await open(), name: 'a worker', calls: 4, leaseSeconds: 120, drain: drain.signal },
       open: async (_, { limit }) => ({ parts: { ...theirs, model, limit }, close: async () => {} }),
       ...options,
     })

@@ -60,8 +60,29 @@ function finalState(name: string): Record<string, string> {
   return Object.fromEntries(tensors.map((entry) => [entry, readFileSync(join(checkpoint, entry), 'base64')]))
 }
 
-/** A training in a process of its own that has done at least one update of four, and is in the middle of others. */
-async function underWay(name: string): Promise<{ child: ChildProcess; outcome: Promise<Outcome> }> {
+interface Halted {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly outcome: Promise<Outcome>
+}
+
+/**
+ * A training in a process of its own, halted after at least one update of four and in the middle of others. On a busy machine one may
+ * be done before we look: then another one is begun.
+ */
+async function haltedTraining(prefix: string): Promise<Halted> {
+  for (let attempt = 1; ; attempt += 1) {
+    const name = `${prefix}-${attempt}`
+    const { child, outcome } = await underWay(name)
+    child.kill('SIGSTOP')
+    const isDone = child.exitCode !== null || existsSync(join(run(name), 'checkpoints', 'update-000004'))
+    if (!isDone) return { name, child, outcome }
+    child.kill('SIGKILL')
+    await outcome
+  }
+}
+
+async function underWay(name: string): Promise<Omit<Halted, 'name'>> {
   const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const words = training(name, '--simulated-latency', '150', '--concurrency', '4')
   const child = spawn(process.execPath, [script, ...words], { env: { ...process.env, NO_COLOR: '1' } })
@@ -69,12 +90,9 @@ async function underWay(name: string): Promise<{ child: ChildProcess; outcome: P
     ([stdout, stderr, [code]]) => ({ stdout, stderr, code }),
   )
   const checkpoints = join(run(name), 'checkpoints')
-  while (
-    !(existsSync(checkpoints) && readdirSync(checkpoints).some((entry) => /^update-0+[1-3]$/.test(entry)))
-  ) {
-    expect(child.exitCode).toBe(null)
-    await sleep(20)
-  }
+  const hasBegun = () =>
+    existsSync(checkpoints) && readdirSync(checkpoints).some((entry) => /^update-0+[1-4]$/.test(entry))
+  while (child.exitCode === null && !hasBegun()) await sleep(20)
   return { child, outcome }
 }
 
@@ -130,30 +148,30 @@ describe('magic train', () => {
 
 describe('what is interrupted goes on', () => {
   test('a second trainer is refused by name, and after SIGKILL a resume comes to the same weights', async () => {
-    const { child, outcome } = await underWay('killed')
-    // Halted, so that it cannot finish meanwhile; it holds its run all the same.
-    child.kill('SIGSTOP')
-    const second = await magic('resume', 'killed', '--runs-dir', runs)
+    // It holds its run, halted or not.
+    const { name, child, outcome } = await haltedTraining('killed')
+    const second = await magic('resume', name, '--runs-dir', runs)
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`process ${child.pid}`)
     expect(second.stderr).not.toContain('    at ')
     child.kill('SIGKILL')
     await outcome
-    const { code, stdout, stderr } = await magic('resume', 'killed', '--runs-dir', runs)
+    const { code, stdout, stderr } = await magic('resume', name, '--runs-dir', runs)
     expect(stderr).toMatch(/Resuming after [1-3] of 4 updates/)
     expect(stdout).toContain('finished, 4 updates')
     expect(code).toBe(0)
-    expect(finalState('killed')).toEqual(finalState('whole'))
+    expect(finalState(name)).toEqual(finalState('whole'))
   })
 
   test('the first Ctrl-C ends cleanly and says how to go on', async () => {
-    const { child, outcome } = await underWay('stopped')
+    const { name, child, outcome } = await haltedTraining('stopped')
     child.kill('SIGINT')
+    child.kill('SIGCONT')
     const { code, stdout, stderr } = await outcome
     expect(code).toBe(130)
     expect(stderr).toContain('Press Ctrl-C again to quit at once')
     expect(stdout).toMatch(/interrupted after [1-3] of 4 updates/)
-    expect(stdout).toContain(`magic resume ${run('stopped')}`)
+    expect(stdout).toContain(`magic resume ${run(name)}`)
   })
 
   test('a cap ends a run with its own code; a higher one lets it go on to the same weights', async () => {
@@ -235,7 +253,7 @@ describe.concurrent('what cannot begin says why, spends nothing and leaves nothi
     ['a benchmark that is not here', ['train', 'gsm8k', '--data', join(folder, 'none')], 'magic data pull'],
     ['a setting out of range', ['train', questions, '--set', 'maxUnits=0'], 'maxUnits'],
     ['a bad configuration', ['train', '--config', configuration], 'preset'],
-    ['a bad name', ['train', questions, '--name', '../out'], 'no name of a run'],
+    ['a bad name', ['train', questions, '--name', '../out'], 'is not a valid run name'],
     ['a folder without an encoder', ['train', questions, '--encoder', folder], 'onnx'],
     ['no such run', ['resume', 'none'], 'There is no run'],
     ['no such checkpoint', ['resume', run('whole'), '--from-update', '1'], 'It has those of updates 3 and 4'],

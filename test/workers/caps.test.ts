@@ -37,7 +37,7 @@ test('a cap stops what workers do, at no more than the calls in flight beyond it
   const { parts } = tinyExecutor()
   const working = Array.from({ length: workers }, (_, number) =>
     runWorker({
-      ...{ database, name: `worker-${number}`, calls, leaseSeconds: 20, drain: drain.signal },
+      ...{ database, name: `worker-${number}`, calls, leaseSeconds: 120, drain: drain.signal },
       open: async (_, { limit }) => ({
         parts: { ...parts, model: counted, limit },
         close: async () => {},

@@ -10,24 +10,25 @@ export interface Strike {
 
 /**
  * Which calls were asked for more than once without need, in words. Only calls that were in flight at a worker that was
- * killed, stopped or cut off may be repeated, and no call whose answer was kept before. `keptAt` says when each was kept.
+ * killed, stopped or cut off may be repeated, and no call whose answer was kept before. `lostAt` says when each worker was struck
+ * or lost its lease, `keptAt` when each answer was kept. Each worker has so many calls in flight at most.
  */
 export function needlessRepeats(
   asks: readonly Ask[],
-  strike: Strike | undefined,
+  lostAt: ReadonlyMap<string, number>,
   keptAt: ReadonlyMap<string, number>,
   slots: number,
 ): string[] {
   const repeats = repeatsOf(asks)
   const needless = repeats.flatMap(([first, again]) => {
     const kept = keptAt.get(again.digest)
-    const wasStruck =
-      strike?.worker !== undefined && (first.who === strike.worker || again.who === strike.worker)
-    const wasKept = kept !== undefined && kept < Math.min(again.at, strike?.at ?? again.at)
-    return wasStruck && !wasKept ? [] : [describe(first, again, strike, kept)]
+    const lost = lostAt.get(first.who) ?? lostAt.get(again.who)
+    const wasKept = kept !== undefined && kept < Math.min(again.at, lost ?? again.at)
+    return lost !== undefined && !wasKept ? [] : [describe(first, again, lost, kept)]
   })
-  if (repeats.length > slots)
-    needless.push(`${repeats.length} calls were repeated, and ${slots} can be in flight`)
+  const inFlight = slots * lostAt.size
+  if (repeats.length > inFlight)
+    needless.push(`${repeats.length} calls were repeated, and ${inFlight} can have been in flight`)
   return needless
 }
 
@@ -40,10 +41,9 @@ export function repeatsOf(asks: readonly Ask[]): (readonly [first: Ask, again: A
   })
 }
 
-function describe(first: Ask, again: Ask, strike: Strike | undefined, kept: number | undefined): string {
-  const since = (at: number) => `${at - (strike?.at ?? first.at)} ms`
+function describe(first: Ask, again: Ask, lost: number | undefined, kept: number | undefined): string {
+  const since = (at: number) => `${at - (lost ?? first.at)} ms`
   const answer = kept === undefined ? 'never kept' : `kept at ${since(kept)}`
-  const struck =
-    strike === undefined ? 'none was struck' : `${strike.worker ?? 'no worker'} was struck at 0 ms`
+  const struck = lost === undefined ? 'neither was struck' : 'one was struck at 0 ms'
   return `${first.digest.slice(0, 8)} asked by ${first.who} at ${since(first.at)} and by ${again.who} at ${since(again.at)}, answer ${answer}; ${struck}`
 }

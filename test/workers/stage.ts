@@ -4,6 +4,9 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PostgresAddress } from '../../src/store/postgres/address.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { migrateWork } from '../../src/workers/tables.ts'
 import { LoggedServer } from '../crash/processes.ts'
 import { outcome } from '../crash/small-training.ts'
 import { SilentProxy } from '../postgres/proxy.ts'
@@ -42,6 +45,8 @@ export class Stage {
   readonly #server: LoggedServer
   readonly #address: string
   readonly #workers: StartedWorker[] = []
+  /** Of every worker ever started, by the number of its process. */
+  readonly #keys = new Map<number, string>()
   #expected: ReadonlyMap<string, string> = new Map()
   #points = 0
   #starts = 0
@@ -63,6 +68,7 @@ export class Stage {
     const alone = join(stage.#work, 'alone')
     await trainByWorkers(alone, undefined, server.url)
     stage.#expected = outcome(alone)
+    await stage.#recordLostLeases()
     stage.#start(0)
     stage.#start(1)
     return stage
@@ -94,10 +100,11 @@ export class Stage {
     for (const [file, content] of outcome(at))
       if (content !== this.#expected.get(file)) throw new Error(`${file} differs from that without the fault`)
     const asks = this.#server.asks().slice(before)
-    const needless = needlessRepeats(asks, strike, await this.#keptAt(), calls)
+    const lostAt = await this.#lostAt(strike)
+    const needless = needlessRepeats(asks, lostAt, await this.#keptAt(), calls)
     if (needless.length > 0) throw new Error(needless.join('; '))
     // A call whose caller is gone counts only once it cannot be answered any more.
-    const mayBeOpen = strike?.worker === undefined ? 0 : calls
+    const mayBeOpen = calls * lostAt.size
     const counted = spent.calls + spent.unknown
     if (counted + mayBeOpen < asks.length)
       throw new Error(
@@ -162,6 +169,39 @@ export class Stage {
     while ((await this.#postgres.query(lease, this.#address)).rowCount! > 0) await sleep(50)
   }
 
+  async #recordLostLeases(): Promise<void> {
+    const database = await Database.open(new PostgresAddress(this.#address))
+    await migrateWork(database)
+    await database.close()
+    await this.#postgres.query(
+      `CREATE TABLE public.lost_leases (process integer, at timestamptz);
+       CREATE FUNCTION public.record_lost_lease() RETURNS trigger LANGUAGE plpgsql AS $function$
+       BEGIN
+         INSERT INTO public.lost_leases VALUES (OLD.process, clock_timestamp());
+         RETURN OLD;
+       END $function$;
+       CREATE TRIGGER record_lost_lease AFTER DELETE ON magic_work.workers
+         FOR EACH ROW EXECUTE FUNCTION public.record_lost_lease()`,
+      this.#address,
+    )
+  }
+
+  /**
+   * When each worker was struck or lost its lease since this was last asked, by its key. On a busy machine one may get no core for
+   * longer than its lease: then it is lost just as if it had been stopped.
+   */
+  async #lostAt(strike: Strike | undefined): Promise<Map<string, number>> {
+    const { rows } = await this.#postgres.query(
+      `WITH taken AS (DELETE FROM public.lost_leases RETURNING process, at)
+       SELECT process, extract(epoch FROM min(at)) * 1000 AS at FROM taken GROUP BY process`,
+      this.#address,
+    )
+    const lost = new Map<string, number>(
+      rows.map(({ process, at }) => [this.#keys.get(process)!, Number(at)]),
+    )
+    return strike?.worker === undefined ? lost : lost.set(strike.worker, strike.at)
+  }
+
   /** When each answer was kept, by the digest of its request. */
   async #keptAt(): Promise<Map<string, number>> {
     const { rows } = await this.#postgres.query(
@@ -197,5 +237,6 @@ export class Stage {
     const words = [script('worker-process.ts'), address, this.#server.url, JSON.stringify(settings)]
     const started = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'inherit'] })
     this.#workers[number] = { key, process: started }
+    this.#keys.set(started.pid!, key)
   }
 }
