@@ -1,21 +1,24 @@
-import type { Option } from 'commander'
+import { Help, type Option } from 'commander'
 import { commandLines, type DescribedCommand } from './display/command-lines.ts'
 import { screenOf, wrapText } from './display/screen.ts'
 
 interface HelpNotes {
+  /** Values that an option takes, with what each means. */
+  readonly values?: readonly [title: string, values: readonly DescribedCommand[]]
   readonly examples: readonly DescribedCommand[]
   /** One paragraph each. */
   readonly notes?: readonly string[]
 }
 
 /** Examples and notes for the end of a command's `--help`. Commander wraps only what it writes itself. */
-export function helpNotes({ examples, notes = [] }: HelpNotes): () => string {
+export function helpNotes({ values, examples, notes = [] }: HelpNotes): () => string {
   return () => {
     const screen = screenOf(process.stdout)
     // Commander assumes 80 columns for a pipe, too.
     const columns = Number.isFinite(screen.columns) ? Math.min(screen.columns, 100) : 80
     const paragraphs = notes.flatMap((note) => ['', wrapText(note, { columns })])
-    return `\n${screen.text(['Examples:', commandLines(examples, { columns }), ...paragraphs])}`.trimEnd()
+    const listed = values && [values[0], commandLines(values[1], { columns }), '']
+    return `\n${screen.text([listed, 'Examples:', commandLines(examples, { columns }), ...paragraphs])}`.trimEnd()
   }
 }
 
@@ -30,6 +33,14 @@ export function describeOption({ description, argChoices, defaultValue, envVar }
     envVar && `or $${envVar}`,
   ].filter(Boolean)
   return remarks.length === 0 ? description : `${description} (${remarks.join('; ')})`
+}
+
+/** Puts descriptions below their terms on a narrow terminal, where Commander would not wrap them at all. */
+export function formatHelpItem(term: string, termWidth: number, description: string, helper: Help): string {
+  const columns = helper.helpWidth ?? 80
+  if (columns - termWidth >= 40 || description === '')
+    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper)
+  return `  ${term}\n      ${wrapText(description, { columns }, '      ')}`
 }
 
 /** For commands that exit with more than 0, 1 and 2. */

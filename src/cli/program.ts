@@ -4,7 +4,7 @@ import { exitCode } from '../problem.ts'
 import { commandLines } from './display/command-lines.ts'
 import { type Lines, type Screen, screenOf } from './display/screen.ts'
 import { printable } from './display/terminal-text.ts'
-import { describeOption, exitCodeTable } from './help-notes.ts'
+import { describeOption, exitCodeTable, formatHelpItem } from './help-notes.ts'
 import { printResult } from './print.ts'
 import { explain } from './problem.ts'
 
@@ -107,7 +107,7 @@ async function programFor(words: readonly string[]): Promise<Command> {
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ optionDescription: describeOption })
+    .configureHelp({ optionDescription: describeOption, formatItem: formatHelpItem })
     .showHelpAfterError('Add --help for usage and examples.')
     .exitOverride()
     .configureOutput({

@@ -30,15 +30,8 @@ export function simulateCommand(): Command {
     .addOption(jsonOption('address and settings as one JSON object'))
     .addHelpText(
       'after',
-      `
-Faults:
-${Object.entries(faultKinds)
-  .map(([kind, what]) => `  ${kind.padEnd(12)} ${what}`)
-  .join('\n')}`,
-    )
-    .addHelpText(
-      'after',
       helpNotes({
+        values: ['Faults:', Object.entries(faultKinds)],
         examples: [
           ['magic simulate --tasks questions.jsonl'],
           ['magic simulate --port 8099 --latency 300 --seed 7'],
