@@ -1,8 +1,5 @@
 import { Command } from 'commander'
-import { AskedQuestions } from '../../evaluation/asked-questions.ts'
 import { solve } from '../../evaluation/solve.ts'
-import { loadPolicy } from '../../evaluation/trained-policy.ts'
-import { openToolbox } from '../../execution/toolbox.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import { type ContractKind, contractKinds } from '../../library/answer-contract.ts'
 import type { Task } from '../../library/task.ts'
@@ -11,8 +8,9 @@ import type { ExplainedStep } from '../../policy/explained-steps.ts'
 import { shownText } from '../display/screen.ts'
 import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type JobOptions, reopenToAsk } from '../job.ts'
-import { encoderOfRun, usableRun } from '../open-run.ts'
+import type { JobOptions } from '../job.ts'
+import { openPolicy } from '../open-policy.ts'
+import { usableRun } from '../open-run.ts'
 import {
   checkpointOption,
   concurrencyOption,
@@ -80,19 +78,16 @@ export function askCommand(): Command {
 }
 
 async function ask(name: string, question: string | undefined, options: AskOptions): Promise<void> {
-  const { seed, update, json } = options
+  const { seed, json } = options
   const folder = await usableRun(name, options.runsDir)
   const given = await readTask(question, options)
-  const run = folder.readRecord()
   const view = liveNodes()
   const say = (text: string) => view.notice(shownText(text))
   const signal = interruptSignal(say)
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
-  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
-  const { set, isSimulated } = job
-  const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update })
-  const questions = new AskedQuestions(folder, run, set)
+  const { run, job, policy, questions, tools } = await openPolicy(folder, options, closing, say)
+  const { isSimulated } = job
   const { task, split } = questions.taskFor(given)
   const contract = options.contract ? contractKinds[options.contract] : questions.contractFor(task)
   const about = policy.update === 0 ? 'untrained' : `after ${policy.update} updates`
@@ -103,7 +98,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     contract,
     seed,
     model: job.model,
-    tools: openToolbox(job.sandbox, job.tools),
+    tools,
     limit: new CallLimit(job.concurrency),
     signal,
     onConstruction: (construction) => {

@@ -1,34 +1,16 @@
-import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
-import { detectableAmong } from '../../evaluation/compare-organisations.ts'
-import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
-import { NothingEvaluatedError } from '../../evaluation/evaluate-organisation.ts'
-import { disturbed } from '../../evaluation/interventions.ts'
-import { organisationsOf } from '../../evaluation/named-organisation.ts'
-import type { QuestionRecord } from '../../evaluation/organisation-report.ts'
-import { type GraphSearch, searchedOrganisation, searchGraph } from '../../evaluation/search-graph.ts'
-import { matchedRows, votedAnswers } from '../../experiments/measures/matched-tokens.ts'
-import { addCosts } from '../../models/prices.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
-import { isDriver } from '../../organisations/organisation.ts'
-import { exitCode } from '../../problem.ts'
-import type { BudgetSettings } from '../../settings/budget.ts'
-import type { Spent } from '../../store/budget.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { defaultRunsFolder, findRun, type RunFolder } from '../../store/run-folder.ts'
 import { isQuestionFile } from '../../tasks/own/question-file.ts'
-import { splitOf } from '../../tasks/task-set.ts'
 import { beginUntrained } from '../../training/begin-untrained.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
-import { percent, tokens } from '../display/numbers.ts'
-import type { ProgressFields } from '../display/progress.ts'
-import { tableLines } from '../display/table.ts'
-import { counted } from '../display/terminal-text.ts'
+import { evaluateAll } from '../evaluate-all.ts'
 import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type Job, type JobOptions, openEncoder, openJob, reopenJob } from '../job.ts'
+import { type JobOptions, openEncoder, openJob, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import {
   checkpointOption,
@@ -53,13 +35,11 @@ import {
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import { addTaskSourceOptions, type TaskOptions, taskSource } from '../options/task-options.ts'
 import { addBudgetOptions, type BudgetOptions, givenSettings } from '../options/training-options.ts'
-import { afreshByWorkers, byWorkers, sharedAddress, workersOption } from '../options/workers-option.ts'
-import { printAside, printResult } from '../print.ts'
+import { sharedAddress, workersOption } from '../options/workers-option.ts'
 import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
-import { costText, evaluationLines, searchText } from '../views/evaluation-table.ts'
-import { matchedTable } from '../views/matched-table.ts'
+import { printEvaluations } from '../views/evaluation-outcome.ts'
 
 interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
   readonly name?: string
@@ -140,7 +120,6 @@ function share(text: string): number {
 }
 
 async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
-  const { seed, update } = options
   // Fails now, before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
   if (options.workers) sharedAddress()
@@ -155,116 +134,25 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   closing.defer(await startTelemetry())
   const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
   closing.defer(() => progress.end())
-  const { set, model, execution, sandbox, tools, concurrency, isSimulated } = job
-  const encoder = await encoderOfRun(run, say)
-  const tasks = splitOf(set, options.split).tasks.slice(0, options.limit)
-  const open = organisationsOf(folder, { encoder, seed, update, tasks })
-  const budget = givenSettings(options, job.configuration).budget
   const usual = (folder.checkpoints().at(-1) ?? 0) === 0 ? 'direct' : 'trained'
-  const given = options.organisation ?? [parseOrganisation(usual)]
-  // Read now, because a broken file should fail before anything is spent.
+  const organisations = options.organisation ?? [parseOrganisation(usual)]
   const library = folder.readLibrary(run)
-  const fromFiles = new Map<string, NamedOrganisation>()
-  for (const { name } of given) if (isGraphFile(name)) fromFiles.set(name, await openGraphFile(name, library))
-  const interventions = givenInterventions(options, library)
-  const evaluated: EvaluatedOrganisation[] = []
-  /** By a search, and by an evaluation that ended before its first record. */
-  const spentBeside: Spent[] = []
-  const start = performance.now()
-  const used = () => usedBy([...evaluated.map(({ spent }) => spent), ...spentBeside], start)
-  const engine = { set, model, execution, sandbox, tools, concurrency, folder, signal }
-  // With --workers, key and sandbox are needed here only for an organisation that cannot be run by workers.
-  let own: Job | undefined
-  const ownJob = async () => {
-    if (!options.workers) return job
-    own ??= closing.adopt(await reopenJob(run, { ...options, workers: false }, say), (one) => one.close())
-    return own
-  }
-  const find = async () => {
-    const label = `searching for a graph on training questions${isSimulated ? ' (simulated)' : ''}`
-    const found = await searchGraph({
-      ...{ ...engine, encoder, seed, budget: left(budget, used()) },
-      ...(options.workers && { elsewhere: byWorkers(say) }),
-      onStart: (total) => progress.start(total, label),
-      onProgress: (done) => progress.update({ done }),
-    })
-    spentBeside.push(found.used)
-    progress.end(found.ended === 'done' ? searchText(found.search, isSimulated) : undefined)
-    return found.ended === 'done'
-      ? { ...searchedOrganisation(found.search), search: found.search }
-      : undefined
-  }
-  const queue = [...given]
-  for (let place = 0; place < queue.length; place += 1) {
-    const { name, options: wanted } = queue[place]!
-    const named: (NamedOrganisation & { readonly search?: GraphSearch }) | undefined = isGraphFile(name)
-      ? fromFiles.get(name)
-      : name === 'searched'
-        ? await find()
-        : await open(name, wanted)
-    if (named === undefined) break
-    const { search } = named
-    const { organisation, about, disturbance } = disturbed(named, interventions, seed ?? run.training.seed)
-    const isRemote = options.workers === true && !isDriver(organisation)
-    if (options.workers && !isRemote)
-      say(
-        `${organisation.name} decides step by step whom to ask, so it runs in this process and not on workers.`,
-      )
-    const means = isRemote ? job : await ownJob()
-    const records: QuestionRecord[] = []
-    const report = await evaluate({
-      ...{ ...engine, model: means.model, sandbox: means.sandbox, organisation, about, search },
-      ...{ split: options.split, tasks: options.limit, budget: left(budget, used()) },
-      transportFailures: options.transportFailures,
-      elsewhere: isRemote ? afreshByWorkers(job.source, say) : undefined,
-      disturbance,
-      onStart: (earlier, total) => {
-        records.push(...earlier)
-        const remark = `${isSimulated ? ' (simulated)' : ''}${earlier.length > 0 ? ', continued' : ''}`
-        progress.start(total, `${organisation.name}${remark}`, earlier.length)
-      },
-      onRecord: (record, { done }) => {
-        records.push(record)
-        progress.update({ done, fields: runningFields(records, isSimulated) })
-      },
-    }).catch((error: unknown) => {
-      // A cap or Ctrl-C before the first record is not a failure.
-      const isCapped = Object.values(budget).some((cap) => cap !== undefined)
-      if (!(error instanceof NothingEvaluatedError) || !(signal.aborted || isCapped)) throw error
-      if (error.spent !== undefined) spentBeside.push(error.spent)
-      return undefined
-    })
-    progress.end(
-      report &&
-        `${percent(report.score.mean)}, ${tokens(report.tokens.total)} tokens per question, ${costText(report.cost, isSimulated)}`,
-    )
-    if (report !== undefined) evaluated.push(report)
-    if (report?.complete !== true) break
-    if (options.matched && place === queue.length - 1) queue.push(...nextMatched(evaluated, queue))
-  }
-  const isComplete = evaluated.length === queue.length && evaluated.at(-1)!.complete
-  const ended = isComplete ? 'done' : signal.aborted ? 'interrupted' : 'cap'
-  const missing = queue.slice(evaluated.length).map(({ text }) => text)
+  const graphs = new Map<string, NamedOrganisation>()
+  for (const { name } of organisations)
+    if (isGraphFile(name)) graphs.set(name, await openGraphFile(name, library))
+  const outcome = await evaluateAll({
+    ...{ job, folder, organisations, graphs, progress, signal, options },
+    openOwnJob: async () =>
+      closing.adopt(await reopenJob(run, { ...options, workers: false }, say), (one) => one.close()),
+    encoder: await encoderOfRun(run, say),
+    interventions: givenInterventions(options, library),
+    budget: givenSettings(options, job.configuration).budget,
+  })
+  const { evaluated } = outcome
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
-  if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, isSimulated))
-  process.exitCode = report({ evaluated, missing, ended, used: used() }, job, folder, options)
+  if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, job.isSimulated))
+  process.exitCode = printEvaluations(outcome, job, folder, options)
 }
-
-/** Self-consistency with two more answers, until it uses more tokens than the most expensive organisation. */
-function nextMatched(
-  evaluated: readonly EvaluatedOrganisation[],
-  queue: readonly GivenOrganisation[],
-): GivenOrganisation[] {
-  const tokensOf = (isMatched: boolean) =>
-    evaluated.filter((one) => (votedAnswers(one) !== undefined) === isMatched).map((one) => one.tokens.total)
-  if (Math.max(0, ...tokensOf(true)) > Math.max(0, ...tokensOf(false))) return []
-  const asked = evaluated.map((one) => votedAnswers(one) ?? -1)
-  const answers = Math.max(...asked) + 2
-  const next = parseOrganisation(`self-consistency:answers=${answers}`)
-  return answers > mostAnswers || queue.some(({ text }) => text === next.text) ? [] : [next]
-}
-
-const mostAnswers = 99
 
 /** True if the name means tasks (a file, or a built-in set) and no run is called that. */
 function findTasks(name: string, { runsDir }: EvalOptions): boolean {
@@ -302,94 +190,4 @@ async function folderFor(
   } finally {
     await job.close()
   }
-}
-
-interface Outcome {
-  readonly evaluated: readonly EvaluatedOrganisation[]
-  readonly missing: readonly string[]
-  readonly ended: 'done' | 'cap' | 'interrupted'
-  readonly used: Required<BudgetSettings>
-}
-
-/** Prints the results and returns the exit code. */
-function report(
-  { evaluated, missing, ended, used }: Outcome,
-  { set, isSimulated }: Job,
-  folder: RunFolder,
-  { split, threshold, ...options }: EvalOptions,
-): number {
-  const [first, last] = [evaluated[0], evaluated.at(-1)]
-  // Unknown while the first evaluation is incomplete.
-  const passed = threshold !== undefined && first?.complete ? first.score.mean >= threshold : undefined
-  printResult(
-    options,
-    () => ({
-      ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
-      ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
-      detectable: evaluated.length === 0 ? null : detectableAmong(evaluated),
-      matched: matchedRows(evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))),
-      evaluations: evaluated.map(({ records: _, ...summary }) => summary),
-    }),
-    (screen) => {
-      const rows = evaluated.map((report) => ({ label: report.organisation, report, isSimulated }))
-      const matched = matchedRows(rows)
-      return (
-        rows.length > 0 && [
-          ['', evaluationLines(rows, set.metric, screen)],
-          matched.length > 0 && ['', 'At matched tokens:', tableLines(matchedTable(matched), screen)],
-        ]
-      )
-    },
-  )
-  const kept = evaluated.map((one) => basename(one.folder!)).join(', ')
-  const where =
-    last?.complete === false ? ` after ${last.n} of ${last.total} questions of ${last.organisation}` : ''
-  const rest = missing.length === 0 ? '' : ` Not evaluated: ${missing.join(', ')}.`
-  const spent = `${counted(used.calls, 'call')} and ${tokens(used.tokens)} tokens`
-  printAside(() => [
-    !options.json && kept !== '' && ['', `Records: ${kept} in ${folder.evaluationsFolder}`],
-    ended === 'cap' &&
-      `Stopped at a cap${where}, after ${spent}; ${options.workers ? 'answers received are kept' : 'running questions were finished'}.${rest} Repeat the command to continue; raise the cap if needed.`,
-    ended === 'interrupted' && `Interrupted${where}.${rest} Repeat the command to continue.`,
-    passed === false &&
-      `Below the threshold: ${first!.organisation} scored ${percent(first!.score.mean)}, required is ${percent(threshold!)}.`,
-  ])
-  if (ended !== 'done') return ended === 'cap' ? exitCode.capReached : exitCode.interrupted
-  return passed === false ? exitCode.belowThreshold : exitCode.done
-}
-
-/** Score, tokens and cost so far. */
-function runningFields(records: readonly QuestionRecord[], isSimulated: boolean): ProgressFields {
-  const score = sum(records, (record) => record.score) / records.length
-  const used = sum(records, ({ usage }) => usage.input + usage.output)
-  const retries = sum(records, ({ usage }) => usage.attempts - usage.calls)
-  const failed = records.filter(({ status }) => status !== 'answered').length
-  const cost = records.map((record) => record.cost).reduce(addCosts)
-  return {
-    score: { text: `score ${percent(score)}`, value: score },
-    tokens: { text: `${tokens(used)} tokens`, value: used },
-    cost: { text: costText(cost, isSimulated), value: cost === 'unpriced' ? null : cost.amount },
-    ...(retries > 0 && { retries: { text: counted(retries, 'retry', 'retries'), value: retries } }),
-    ...(failed > 0 && { failed: { text: `${failed} failed`, value: failed } }),
-  }
-}
-
-/** What this command used: all organisations, judges and the search. Earlier commands do not count. */
-function usedBy(spent: readonly Spent[], start: number): Required<BudgetSettings> {
-  return {
-    cost: sum(spent, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
-    tokens: sum(spent, ({ input, output }) => input + output),
-    calls: sum(spent, ({ calls }) => calls),
-    minutes: (performance.now() - start) / 60_000,
-  }
-}
-
-function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
-  return items.reduce((total, item) => total + amount(item), 0)
-}
-
-/** What is left of the caps. */
-function left(budget: BudgetSettings, used: Required<BudgetSettings>): BudgetSettings {
-  const caps = Object.entries(budget) as [keyof BudgetSettings, number | undefined][]
-  return Object.fromEntries(caps.map(([name, cap]) => [name, cap && Math.max(0, cap - used[name])]))
 }

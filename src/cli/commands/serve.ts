@@ -2,9 +2,6 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import { AskedQuestions } from '../../evaluation/asked-questions.ts'
-import { loadPolicy } from '../../evaluation/trained-policy.ts'
-import { openToolbox } from '../../execution/toolbox.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { priceOf } from '../../models/prices.ts'
 import { readKeyFile } from '../../models/secret.ts'
@@ -20,8 +17,9 @@ import { RunLock, RunLockedError } from '../../store/run-lock.ts'
 import { WorkWatch } from '../../workers/overview.ts'
 import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type JobOptions, reopenToAsk } from '../job.ts'
-import { encoderOfRun, usableRun } from '../open-run.ts'
+import type { JobOptions } from '../job.ts'
+import { openPolicy } from '../open-policy.ts'
+import { usableRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { positiveNumber, wholeNumber } from '../options/option-values.ts'
@@ -170,15 +168,13 @@ async function offer(
   closing: AsyncDisposableStack,
   say: (text: string) => void,
 ): Promise<Offered> {
-  const run = folder.readRecord()
-  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
-  const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say) })
+  const { run, job, policy, questions, tools } = await openPolicy(folder, options, closing, say)
   const recorded = executionSettings.parse(run.execution)
   const executionSeconds = Math.min(options.timeout, recorded.executionSeconds ?? options.timeout)
   return {
     ...{ id: run.name, policy, model: job.model, isSimulated: job.isSimulated },
-    questions: new AskedQuestions(folder, run, job.set),
-    tools: openToolbox(job.sandbox, job.tools),
+    questions,
+    tools,
     limit: new CallLimit(options.concurrency),
     // Nobody reads the trace's texts.
     settings: { ...recorded, executionSeconds, traceContent: false },

@@ -15,7 +15,7 @@ import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
 import { existingRun, freeFolder } from '../open-run.ts'
-import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
+import { concurrencyOption, encoderOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
 import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
@@ -74,15 +74,7 @@ export function trainCommand(): Command {
   addTrainingOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
-  command
-    .option(
-      '--encoder <which>',
-      "text encoder: auto, minilm, lexical, or a folder with MiniLM's files",
-      (text): EncoderSource =>
-        text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
-    )
-    .addOption(concurrencyOption())
-    .addOption(runsDirOption())
+  command.addOption(encoderOption()).addOption(concurrencyOption()).addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
       'after',

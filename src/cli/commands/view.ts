@@ -2,11 +2,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Command } from 'commander'
-import { AskedQuestions } from '../../evaluation/asked-questions.ts'
 import { transcriptOf } from '../../evaluation/question-detail.ts'
 import { solve } from '../../evaluation/solve.ts'
-import { loadPolicy } from '../../evaluation/trained-policy.ts'
-import { openToolbox } from '../../execution/toolbox.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { givenAddress } from '../../store/postgres/address.ts'
@@ -18,8 +15,8 @@ import { startView } from '../../view/view-server.ts'
 import { WorkWatch } from '../../workers/overview.ts'
 import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { reopenToAsk } from '../job.ts'
-import { encoderOfRun, existingRun } from '../open-run.ts'
+import { openPolicy } from '../open-policy.ts'
+import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import { tasksToShow } from '../options/tasks-to-show.ts'
@@ -88,15 +85,13 @@ async function view(name: string | undefined, options: ViewCommandOptions): Prom
 /** Asks like `magic ask`, with the run's own model and tools; this executes the run's configuration. */
 const askRun: AskRun = async (folder, question, { signal, tell }) => {
   const say = (text: string) => tell({ type: 'note', text })
-  const run = folder.readRecord()
   await using closing = new AsyncDisposableStack()
-  const job = closing.adopt(await reopenToAsk(run, { simulatedSeed: 0 }, say), (one) => one.close())
-  const policy = await loadPolicy(folder, { encoder: await encoderOfRun(run, say) })
-  const questions = new AskedQuestions(folder, run, job.set)
+  const opened = await openPolicy(folder, { simulatedSeed: 0 }, closing, say)
+  const { run, job, policy, questions, tools } = opened
   const { task } = questions.taskFor({ id: question, question, metadata: {} })
   const { status, answer, usage, cost, durationMs, trace, graph } = await solve({
     ...{ policy, task, signal, model: job.model, contract: questions.contractFor(task) },
-    tools: openToolbox(job.sandbox, job.tools),
+    tools,
     limit: new CallLimit(job.concurrency),
     settings: { ...executionSettings.parse(run.execution), traceContent: true },
     onConstruction: (built) => {

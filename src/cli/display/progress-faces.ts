@@ -9,7 +9,7 @@ import { printable } from './terminal-text.ts'
 export interface ProgressFace {
   start(read: () => ProgressState): void
   update(): void
-  note(text: string): void
+  note(text: string, indent: string): void
   end(summary?: string): void
 }
 
@@ -27,9 +27,10 @@ export function liveFace(stream: NodeJS.WriteStream, screen: () => Screen): Prog
       area = liveArea(stream, (now) => [...barLines(read(), now), ...fieldLines(read(), now)], screen)
     },
     update: () => area?.update(),
-    note(text) {
-      if (area === undefined) stream.write(screen().text(noteLines(text, screen())))
-      else area.above(noteLines(text, screen()))
+    note(text, indent) {
+      const lines = noteLines(text, screen(), indent)
+      if (area === undefined) stream.write(screen().text(lines))
+      else area.above(lines)
     },
     end(summary) {
       const state = read()
@@ -86,7 +87,7 @@ export function plainFace(stream: NodeJS.WriteStream, screen: () => Screen): Pro
       const isFirst = told === first && read().done > first.done
       if (isFirst || quarterOf(read()) > quarterOf(told)) tell()
     },
-    note: (text) => void stream.write(screen().text(noteLines(text, screen()))),
+    note: (text, indent) => void stream.write(screen().text(noteLines(text, screen(), indent))),
     end(summary) {
       clearInterval(timer)
       const state = read()
@@ -137,8 +138,8 @@ export function jsonFace(stream: NodeJS.WriteStream): ProgressFace {
   }
 }
 
-function noteLines(text: string, screen: Screen): string[] {
-  return text.split('\n').map((line) => wrapText(shownText(line), screen))
+function noteLines(text: string, screen: Screen, indent: string): string[] {
+  return text.split('\n').map((line) => wrapText(shownText(line), screen, indent))
 }
 
 function joined(parts: readonly string[], separator: string): string {

@@ -60,9 +60,9 @@ export class Progress {
     this.#face?.update()
   }
 
-  /** Prints one or more separate lines without disturbing the display. */
-  note(text: string): void {
-    this.#face?.note(text)
+  /** Prints one or more separate lines without disturbing the display. Wrapped lines continue at the indent. */
+  note(text: string, indent = ''): void {
+    this.#face?.note(text, indent)
   }
 
   /** The summary replaces the fields. Does nothing if no work is in progress. */

@@ -1,8 +1,10 @@
+import { resolve } from 'node:path'
 import { Option } from 'commander'
 import { contractKinds } from '../../library/answer-contract.ts'
 import { runSettings } from '../../settings/run-settings.ts'
 import { settingsOf } from '../../settings/setting.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
+import type { EncoderSource } from '../job.ts'
 import { wholeNumber } from './option-values.ts'
 import { settingOption } from './setting-option.ts'
 
@@ -42,4 +44,14 @@ export function drawSeedOption(): Option {
 
 export function jsonOption(what = 'everything as one JSON object'): Option {
   return new Option('--json', `print ${what}`).default(false)
+}
+
+export function encoderOption(): Option {
+  return new Option(
+    '--encoder <which>',
+    "text encoder: auto, minilm, lexical, or a folder with MiniLM's files",
+  ).argParser(
+    (text): EncoderSource =>
+      text === 'auto' || text === 'minilm' || text === 'lexical' ? text : { folder: resolve(text) },
+  )
 }

@@ -44,8 +44,8 @@ export class TrainingView {
   readonly listen = (event: TrainingEvent): void => {
     if (event.type === 'note') this.note(event.text)
     else if (event.type === 'check') {
-      const mark = event.isLacking === true ? '!' : '✓'
-      this.note(`${mark} ${event.name.padEnd('sandbox'.length)}  ${event.detail}`)
+      const name = `${event.isLacking === true ? '!' : '✓'} ${event.name.padEnd('sandbox'.length)}  `
+      this.#shown.progress.note(`${name}${event.detail}`, ' '.repeat(name.length))
     } else if (event.type === 'start') this.#start(event)
     else {
       this.#spent = event.spent

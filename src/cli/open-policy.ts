@@ -1,0 +1,33 @@
+import { AskedQuestions } from '../evaluation/asked-questions.ts'
+import { loadPolicy, type TrainedPolicy } from '../evaluation/trained-policy.ts'
+import { openToolbox, type Toolbox } from '../execution/toolbox.ts'
+import type { RunFolder, RunRecord } from '../store/run-folder.ts'
+import { type JobOptions, type JobToAsk, reopenToAsk } from './job.ts'
+import { encoderOfRun } from './open-run.ts'
+
+/** A run's policy with its model, tools and known questions, ready to be asked. */
+export interface OpenedPolicy {
+  readonly run: RunRecord
+  readonly job: JobToAsk
+  readonly policy: TrainedPolicy
+  readonly questions: AskedQuestions
+  readonly tools: Toolbox
+}
+
+/** `closing` closes the model. */
+export async function openPolicy(
+  folder: RunFolder,
+  { update, ...options }: JobOptions & { readonly config?: string; readonly update?: number },
+  closing: AsyncDisposableStack,
+  say: (text: string) => void,
+): Promise<OpenedPolicy> {
+  const run = folder.readRecord()
+  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
+  return {
+    run,
+    job,
+    policy: await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update }),
+    questions: new AskedQuestions(folder, run, job.set),
+    tools: openToolbox(job.sandbox, job.tools),
+  }
+}
