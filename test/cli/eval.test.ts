@@ -42,11 +42,9 @@ describe('magic eval', { timeout: seconds }, () => {
     const { code, stdout, stderr } = await magic(...words)
     expect(stderr).toContain('trained (simulated): done, 10/10')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/organisation +fidelity +accuracy \[95 %\] +n +tokens\/q +calls\/q +cost +failed/)
+    expect(stdout).toMatch(/organisation +fidelity +accuracy \[95 %\] +n +tokens\/q +calls\/q +cost$/m)
     for (const name of ['trained', 'untrained', 'direct'])
-      expect(stdout).toMatch(
-        new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free +\\d+$`, 'm'),
-      )
+      expect(stdout).toMatch(new RegExp(`^${name} +(?:paper +)?\\d+\\.\\d % \\[.*\\] +10 .* free$`, 'm'))
     expect(stdout).toContain('The scores are simulated')
     expect(stdout).toMatch(/10 questions can show a difference of \d+\.\d percentage points or more\./)
     expect(stdout).not.toContain('\u001b')
@@ -128,7 +126,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(graphsOf('test-trained-shuffled')).toEqual(graphsOf('test-trained'))
     const shown = await magic('show', 'small')
     expect(shown.stdout).toMatch(
-      /^(?:Training (?:was (?:not )?worth it|may have paid off in tokens only)|It is not clear that training was worth it): /m,
+      /^(?:Training was (?:not )?worth it|Training may have paid off|It is not clear that training was)/m,
     )
     const { worth } = JSON.parse((await magic('show', 'small', '--json')).stdout)
     expect(worth).toMatchObject({ questions: 10, tokens: { searched: searched.tokens.total } })

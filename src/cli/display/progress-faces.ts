@@ -139,7 +139,10 @@ export function jsonFace(stream: NodeJS.WriteStream): ProgressFace {
 }
 
 function noteLines(text: string, screen: Screen, indent: string): string[] {
-  return text.split('\n').map((line) => wrapText(shownText(line), screen, indent))
+  return text
+    .split('\n')
+    .map(shownText)
+    .map((line) => line.slice(0, indent.length) + wrapText(line.slice(indent.length), screen, indent))
 }
 
 function joined(parts: readonly string[], separator: string): string {

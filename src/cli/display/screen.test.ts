@@ -76,6 +76,7 @@ test('lines break between words and go on below the indent; a long word stays wh
     'one two three four\n    /a/path/that/is/too/long/to/fit\n    five',
   )
   expect(wrapText(text, plainScreen())).toBe(text)
+  expect(wrapText('a share of about 62.5 % here', { columns: 22 })).toBe('a share of about\n62.5 % here')
 })
 
 test('facts stand in a column beside their names', () => {

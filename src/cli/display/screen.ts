@@ -90,8 +90,16 @@ export function padText(text: string, width: number, side: 'left' | 'right' = 'l
 /** Wraps between words; later lines start with the indent. A long word, such as a path, stays whole so it can be copied. */
 export function wrapText(text: string, { columns }: Pick<Screen, 'columns'>, indent = ''): string {
   if (!Number.isFinite(columns)) return text
-  return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
+  const kept = text.replace(beforeUnit, heldTogether)
+  return wrapAnsi(kept, Math.max(20, columns - indent.length))
+    .replaceAll(heldTogether, ' ')
+    .replaceAll('\n', `\n${indent}`)
 }
+
+/** The space in `62.5 %`, `12.3 k` and `1 m 23 s`: a number stays with its unit. */
+const beforeUnit = /(?<=\d) (?=(?:%|[kMGT]|[smhd]|ms)(?!\w))/g
+/** A private character. If untrusted text has one, it becomes a space. */
+const heldTogether = '\ue000'
 
 /** Names in one column, their texts in the next. Skips facts without a text. */
 export function factLines(

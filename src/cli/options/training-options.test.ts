@@ -121,5 +121,5 @@ test.each([
 
 test('--set alone lists the settings', () => {
   expect(() => parsed('--set')).toThrow(UsageError)
-  expect(() => parsed('--set')).toThrow(/rewards\.beta +β: weight of .+ \(default 0\.02, any number\)/)
+  expect(() => parsed('--set')).toThrow(/rewards\.beta {2}\(default 0\.02, any number\)\n {6}β: weight of /)
 })

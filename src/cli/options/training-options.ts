@@ -161,11 +161,10 @@ function isNested(value: unknown): value is Settings {
 }
 
 function settingLines(): string {
-  const width = Math.max(...[...settable.keys()].map((key) => key.length))
   return [...settable.values()]
     .map((setting) => {
       const usual = setting.default === undefined ? '' : `default ${setting.default}, `
-      return `  ${setting.key.padEnd(width)}  ${setting.description} (${usual}${allowedText(setting)})`
+      return `  ${setting.key}  (${usual}${allowedText(setting)})\n      ${setting.description}`
     })
     .join('\n')
 }

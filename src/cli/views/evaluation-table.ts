@@ -19,13 +19,14 @@ export function evaluationTable(rows: readonly LabelledReport[], metric: string)
   const measures = [...new Set(rows.flatMap(({ report }) => Object.keys(report.measures)))]
   const isTold = rows.some(({ report }) => report.fidelity !== undefined)
   const fidelityOf = (report: OrganisationReport) => (isTold ? [report.fidelity ?? ''] : [])
+  const areFailed = haveFailed(rows)
   return {
     columns: [
       'organisation',
       ...(isTold ? ['fidelity'] : []),
       `${metric} [95 %]`,
       ...measures,
-      ...['n', 'tokens/q', 'calls/q', 'cost', 'failed'],
+      ...['n', 'tokens/q', 'calls/q', 'cost', ...(areFailed ? ['failed'] : [])],
     ],
     rows: rows.map(({ label, report, isSimulated }) => [
       label,
@@ -36,9 +37,13 @@ export function evaluationTable(rows: readonly LabelledReport[], metric: string)
       tokens(report.tokens.total),
       report.calls.toFixed(1),
       costText(report.cost, isSimulated),
-      String(report.failures.unanswered),
+      ...(areFailed ? [String(report.failures.unanswered)] : []),
     ]),
   }
+}
+
+function haveFailed(rows: readonly LabelledReport[]): boolean {
+  return rows.some(({ report }) => report.failures.unanswered > 0)
 }
 
 /** The table, with its columns explained. */
@@ -47,7 +52,7 @@ export function evaluationLines(rows: readonly LabelledReport[], metric: string,
     tableLines(evaluationTable(rows, metric), screen),
     '',
     'tokens/q and calls/q are means per question; cost is for all questions together.',
-    'failed: questions without a valid answer; they score 0.',
+    haveFailed(rows) && 'failed: questions without a valid answer; they score 0.',
     retriesOf(rows) > 0 && `retries: ${retriesOf(rows)}, counting each attempt after the first of a call.`,
     detectableText(rows.map(({ report }) => report)),
     rows.some(({ isSimulated }) => isSimulated) && simulatedNote,
