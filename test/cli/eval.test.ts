@@ -126,7 +126,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(graphsOf('test-trained-shuffled')).toEqual(graphsOf('test-trained'))
     const shown = await magic('show', 'small')
     expect(shown.stdout).toMatch(
-      /^(?:Training was (?:not )?worth it|Training may have paid off|It is not clear that training was)/m,
+      /^(?:Training (?:was (?:not )?worth it|may have paid off in tokens only)|It is not clear that training was worth it): /m,
     )
     const { worth } = JSON.parse((await magic('show', 'small', '--json')).stdout)
     expect(worth).toMatchObject({ questions: 10, tokens: { searched: searched.tokens.total } })
