@@ -20,6 +20,7 @@ const titles: Readonly<Record<string, string>> = {
   show: 'magic show RUN --json',
   'show-question': 'magic show RUN --question ID --json',
   'experiment-plan': 'magic experiment NAME --dry-run --json',
+  'eval-plan': 'magic eval RUN|TASKS --dry-run --json',
 }
 
 /** Each schema's file with its text. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -66,4 +66,82 @@ test('at matched tokens', { timeout }, async () => {
   expect(matched).toHaveLength(1)
   expect(matched[0].within.tokens).toBeLessThanOrEqual(debate!.tokens.total)
   expect(matched[0].above.tokens).toBeGreaterThan(debate!.tokens.total)
+})
+
+test('magic organisations NAME tells source, differences and options', { timeout }, async () => {
+  const { stdout } = await magic('organisations', 'dylan')
+  expect(stdout).toContain('SALT-NLP/DyLAN')
+  expect(stdout).toContain('Differences from the source')
+  expect(stdout).toMatch(/rounds=3 +layers at most/)
+  expect((await magic('organisations', 'dilan')).stderr).toContain("There is no organisation 'dilan'")
+})
+
+interface Recorded {
+  readonly task: string
+  readonly graph: { readonly units: readonly { readonly role: string; readonly predecessors: number[] }[] }
+  readonly failures: readonly { readonly reason?: string }[]
+}
+
+test('interventions change what they say, and nothing else', { timeout }, async () => {
+  const words = ['eval', 'synthetic', '--train-size', '4', '--test-size', '6', '--name', 'disturbed']
+  const evaluated = async (...more: string[]) => {
+    const { code, stdout, stderr } = await magic(
+      ...[...words, '--organisation', 'random-topology:units=6', '--json', ...more],
+    )
+    expect(code, stderr).toBe(0)
+    const [{ organisation, folder }] = JSON.parse(stdout).evaluations as [
+      { organisation: string; folder: string },
+    ]
+    const lines = readFileSync(join(folder, 'records.jsonl'), 'utf8').trim().split('\n')
+    const records = lines.map((line) => JSON.parse(line) as Recorded)
+    return { organisation, records: records.sort((a, b) => (a.task < b.task ? -1 : 1)) }
+  }
+  const degreesOf = ({ graph: { units } }: Recorded) => ({
+    heard: units.map(({ predecessors }) => predecessors.length),
+    listeners: units.map((_, unit) => units.filter(({ predecessors }) => predecessors.includes(unit)).length),
+  })
+  const plain = await evaluated()
+  const rewired = await evaluated('--rewire')
+  expect(rewired.organisation).toBe('random-topology:units=6, rewired')
+  expect(rewired.records.map(degreesOf)).toEqual(plain.records.map(degreesOf))
+  expect(rewired.records.map(({ graph }) => graph)).not.toEqual(plain.records.map(({ graph }) => graph))
+
+  const role = plain.records[0]!.graph.units[1]!.role
+  const dropped = await evaluated('--drop-role', role)
+  expect(dropped.organisation).toBe(`random-topology:units=6, without ${role}`)
+  for (const [at, { graph }] of dropped.records.entries()) {
+    const before = plain.records[at]!.graph.units.filter((unit) => unit.role !== role)
+    expect(graph.units.map((unit) => unit.role)).toEqual(before.map((unit) => unit.role))
+  }
+
+  const corrupted = await evaluated('--corrupt-message', '1')
+  expect(corrupted.records.map(({ graph }) => graph)).toEqual(plain.records.map(({ graph }) => graph))
+  expect(corrupted.records.every(({ failures }) => failures.length === 0)).toBe(true)
+
+  const failing = await evaluated('--fail-worker', '100%')
+  for (const { graph, failures } of failing.records) {
+    expect(failures).toHaveLength(graph.units.length)
+    expect(failures.every(({ reason }) => reason === failures[0]!.reason)).toBe(true)
+  }
+  const refused = await magic(...words, '--organisation', 'dylan', '--rewire')
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('no edges to rewire')
+  expect((await magic(...words, '--drop-role', 'nobody')).stderr).toContain("there is no role 'nobody'")
+})
+
+test('a dry run tells what it would take, and stores nothing', { timeout }, async () => {
+  const words = ['synthetic', '--train-size', '4', '--test-size', '30', '--dry-run']
+  const list = ['--organisation', 'direct,llm-debate:agents=2', '--name', 'planned']
+  const plan = await magic('eval', ...words, ...list, '--model', 'deepseek', '--json')
+  expect(plan.code, plan.stderr).toBe(0)
+  const { questions, sampled, organisations: rows, total } = JSON.parse(plan.stdout)
+  expect({ questions, sampled }).toEqual({ questions: 30, sampled: 10 })
+  expect(rows).toMatchObject([{ organisation: 'direct', calls: 30 }, { organisation: 'llm-debate:agents=2' }])
+  // Two agents over two rounds, and a summarizer where programs differ.
+  expect(rows[1].calls).toBeGreaterThanOrEqual(120)
+  expect(total.calls).toBe(30 + rows[1].calls)
+  expect(total.cost.currency).toBe('CNY')
+  expect((await magic('show', 'planned')).code).not.toBe(0)
+  const needsRun = await magic('eval', ...words, '--organisation', 'trained')
+  expect(needsRun.stderr).toContain("'trained' needs a run")
 })

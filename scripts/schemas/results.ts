@@ -15,7 +15,24 @@ const answer = object({
     .describe('Every node with its requests and replies, where they were kept.'),
 })
 
+const plannedEvaluation = object({
+  organisation: z.string(),
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cost,
+})
+
 export const resultsSchemas = {
+  'eval-plan': object({
+    tasks: z.string(),
+    split: z.string(),
+    questions: count,
+    sampled: count.describe('Questions per organisation that were run on the simulated model.'),
+    model: z.string(),
+    organisations: z.array(plannedEvaluation),
+    total: plannedEvaluation,
+  }),
   eval: object({
     run: z.string(),
     split: z.string(),

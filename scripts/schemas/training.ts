@@ -42,6 +42,7 @@ export const trainingSchemas = {
   resume: trained,
   estimate: object({
     tasks: z.string(),
+    organisation: z.string().nullable().describe('The system to train in place of a policy.'),
     model: z.string(),
     updates: count,
     calls: range,

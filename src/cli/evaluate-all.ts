@@ -57,9 +57,9 @@ export interface EvaluationsOutcome {
 /** Evaluates organisations one after another on the same questions, under common caps, and shows progress. */
 export async function evaluateAll(evaluations: Evaluations): Promise<EvaluationsOutcome> {
   const { job, folder, encoder, graphs, interventions, budget, progress, signal, options } = evaluations
-  const { set, execution, tools, concurrency, isSimulated } = job
+  const { set, models, execution, tools, concurrency, isSimulated } = job
   const { split, limit, seed, update, transportFailures } = options
-  const engine = { set, execution, tools, concurrency, folder, signal }
+  const engine = { set, models, execution, tools, concurrency, folder, signal }
   const mark = isSimulated ? ' (simulated)' : ''
   const open = organisationsOf(folder, {
     ...{ encoder, seed, update },
@@ -102,10 +102,10 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
       )
       own ??= evaluations.openOwnJob()
     }
-    const { model, sandbox } = isRemote ? job : ((await own) ?? job)
+    const { model, models: pool, sandbox } = isRemote ? job : ((await own) ?? job)
     const records: QuestionRecord[] = []
     const report = await evaluate({
-      ...{ ...engine, model, sandbox, organisation, about, disturbance, search: named.search },
+      ...{ ...engine, model, models: pool, sandbox, organisation, about, disturbance, search: named.search },
       ...{ split, tasks: limit, budget: left(budget, used()), transportFailures },
       elsewhere: isRemote ? afreshByWorkers(job.source, say) : undefined,
       onStart: (earlier, total) => {
@@ -151,7 +151,7 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
 const mostAnswers = 99
 
 /** Self-consistency with two more answers, until it uses more tokens than the most expensive organisation. */
-function nextMatched(
+export function nextMatched(
   evaluated: readonly EvaluatedOrganisation[],
   queue: readonly GivenOrganisation[],
 ): GivenOrganisation[] {

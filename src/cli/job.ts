@@ -17,13 +17,13 @@ import { defaultRunsFolder, type RunFolder, type RunRecord } from '../store/run-
 import { machineSandbox, sandboxOfRun, unstartedSandbox } from '../store/run-tools.ts'
 import type { EngineOptions } from '../training/train-options.ts'
 import {
-  type ModelOptions,
   type ModelSource,
   modelSource,
   openChosenModel,
   sourceOfRun,
   unaskedModel,
 } from './options/model-options.ts'
+import { openPool, type PoolOptions, type PoolSource, poolSource } from './options/model-pool.ts'
 import { type OpenedTasks, openTasks, type TaskSource } from './options/task-options.ts'
 import { explain, UsageError } from './problem.ts'
 
@@ -32,7 +32,8 @@ export type EncoderSource = 'auto' | 'minilm' | 'lexical' | { readonly folder: s
 
 /** What a command works with: tasks, a model, and everything needed to run one on the other. */
 export interface Job
-  extends Required<Omit<EngineOptions, 'tools' | 'models' | 'budget' | 'clock' | 'signal'>> {
+  extends Required<Omit<EngineOptions, 'tools' | 'models' | 'budget' | 'clock' | 'signal'>>,
+    Pick<EngineOptions, 'models'> {
   readonly tools: readonly Tool[]
   readonly isSimulated: boolean
   readonly runs: string
@@ -42,7 +43,7 @@ export interface Job
   close(): Promise<void>
 }
 
-export interface JobOptions extends ModelOptions {
+export interface JobOptions extends PoolOptions {
   readonly concurrency?: number
   readonly runsDir?: string
   /** Workers run the graphs, so this process needs neither key nor sandbox. */
@@ -52,6 +53,7 @@ export interface JobOptions extends ModelOptions {
 interface JobSource {
   readonly tasks: TaskSource
   readonly model: ModelSource
+  readonly models?: PoolSource
 }
 
 type Say = (text: string) => void
@@ -66,8 +68,12 @@ export async function openJob(
   const { set, configuration, notes, source: tasks } = await openTasks(given)
   for (const note of notes) say(note)
   const prices = typeof configuration?.model === 'object' ? configuration.model.prices : undefined
-  const source = { tasks, model: modelSource(options, configuration?.model) } satisfies JobSource
-  const job = await assemble({ set, configuration }, source.model, options, {
+  const models = poolSource(options, configuration?.models)
+  const source = {
+    ...{ tasks, model: modelSource(options, configuration?.model) },
+    ...(models && { models }),
+  } satisfies JobSource
+  const job = await assemble({ set, configuration }, source, options, {
     sandbox:
       options.sandbox === null
         ? null
@@ -85,7 +91,11 @@ export async function openJob(
 export async function reopenJob(run: RunRecord, options: JobOptions, say: Say): Promise<Job> {
   const source = sourceOf(run)
   const opened = await openTasks(source.tasks)
-  return { ...(await reopen(run, opened, sourceOfRun(source.model, options), options, say)), set: opened.set }
+  const models = {
+    model: sourceOfRun(source.model, options),
+    models: poolSource(options, undefined) ?? source.models,
+  }
+  return { ...(await reopen(run, opened, models, options, say)), set: opened.set }
 }
 
 export type JobToAsk = Omit<Job, 'set'> & Partial<Pick<Job, 'set'>>
@@ -99,13 +109,13 @@ export async function reopenToAsk(
   { config, ...options }: JobOptions & { readonly config?: string },
   say: Say,
 ): Promise<JobToAsk> {
-  const { tasks, model } = (run.source ?? {}) as unknown as Partial<JobSource>
+  const { tasks, model, models } = (run.source ?? {}) as unknown as Partial<JobSource>
   const isNamed = options.model !== undefined || options.replay !== undefined
   if (model === undefined && !isNamed && run.model.provider !== 'simulated')
     throw new UsageError(
       `Run ${run.name} was started from code, which does not record its model. Choose one with --model.`,
     )
-  const chosen = model === undefined ? modelSource(options) : sourceOfRun(model, options)
+  const chosen = { model: model === undefined ? modelSource(options) : sourceOfRun(model, options), models }
   if (config !== undefined)
     return reopen(run, { configuration: await loadConfiguration(config) }, chosen, options, say)
   return reopen(run, tasks === undefined ? {} : await tasksIfThere(tasks, say), chosen, options, say)
@@ -125,16 +135,16 @@ async function tasksIfThere(source: TaskSource, say: Say): Promise<Partial<Opene
 /** The part of a run's source that an export keeps: the model, and tasks found by name. Paths of this machine are dropped. */
 export function exportableSource({ source }: RunRecord): JsonObject | undefined {
   if (source === undefined) return undefined
-  const { tasks, model } = source as unknown as JobSource
+  const { tasks, model, models } = source as unknown as JobSource
   const isFoundByName =
     isBuiltInTaskSet(tasks.tasks) && tasks.config === undefined && tasks.data === undefined
-  return { model, ...(isFoundByName && { tasks }) } as unknown as JsonObject
+  return { model, ...(models && { models }), ...(isFoundByName && { tasks }) } as unknown as JsonObject
 }
 
 async function reopen(
   run: RunRecord,
   opened: Partial<OpenedTasks>,
-  model: ModelSource,
+  models: Omit<JobSource, 'tasks'>,
   options: JobOptions,
   say: Say,
 ): Promise<JobToAsk> {
@@ -143,7 +153,7 @@ async function reopen(
   const own = opened.configuration?.tools ?? []
   return assemble(
     opened,
-    model,
+    models,
     { concurrency: run.concurrency, ...options },
     {
       sandbox,
@@ -156,25 +166,34 @@ async function reopen(
 
 async function assemble(
   { set, configuration }: Partial<OpenedTasks>,
-  source: ModelSource,
+  source: Omit<JobSource, 'tasks'>,
   options: JobOptions,
   parts: Pick<Job, 'sandbox' | 'tools' | 'execution' | 'source'>,
 ): Promise<JobToAsk> {
   const known = set === undefined ? [] : knownTasks(set)
-  const { model, close } = options.workers
-    ? await unaskedModel(source, known)
-    : await openChosenModel(options, known, source)
+  const pool = await openPool(source.models, known, { unasked: options.workers })
+  const opening = options.workers
+    ? unaskedModel(source.model, known)
+    : openChosenModel(options, known, source.model)
+  const { model, close } = await opening.catch(async (error) => {
+    await pool.close()
+    throw error
+  })
   const { provider, model: name } = model.identity
   return {
     ...parts,
     set,
     model,
+    ...(pool.models && { models: pool.models }),
     // By identity, because a recording of the simulated model is simulated, too.
     isSimulated: isSimulatedModel(`${provider}/${name}`),
     concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
     configuration,
-    close,
+    close: async () => {
+      await close()
+      await pool.close()
+    },
   }
 }
 

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import type { Configuration } from '../configuration/configuration.ts'
 import { openToolbox } from '../execution/toolbox.ts'
+import type { ModelSettings } from '../models/open-model.ts'
 import { exitCode, Problem, validated } from '../problem.ts'
 import { executionSettings } from '../settings/execution.ts'
 import { knownTasks } from '../simulator/model/known-task.ts'
@@ -9,6 +11,7 @@ import { sandboxOfRun } from '../store/run-tools.ts'
 import type { Assignment } from '../workers/assignment.ts'
 import type { OpenedAssignment, OpeningMeans } from '../workers/served-assignments.ts'
 import { type ModelOptions, type ModelSource, modelSource, openChosenModel } from './options/model-options.ts'
+import { openPool, type PoolSource, poolSource } from './options/model-pool.ts'
 import { openTasks, type TaskSource } from './options/task-options.ts'
 
 export interface AssignmentOptions extends ModelOptions {
@@ -27,7 +30,11 @@ export async function openAssignment(
 ): Promise<OpenedAssignment> {
   if (source === undefined)
     throw new Problem('the run was started from code: start its workers from code, too')
-  const { tasks, model } = source as unknown as { tasks: TaskSource; model: ModelSource }
+  const { tasks, model, models } = source as unknown as {
+    tasks: TaskSource
+    model: ModelSource
+    models?: PoolSource
+  }
   const folder = mkdtempSync(join(tmpdir(), 'magic-worker-'))
   const close = async () => rmSync(folder, { recursive: true, force: true })
   try {
@@ -41,18 +48,17 @@ export async function openAssignment(
     const named = tasks.tasks === undefined ? undefined : (places.get(tasks.tasks) ?? tasks.tasks)
     const config = tasks.config === undefined ? undefined : ownConfiguration(options)
     const { set, configuration } = await openTasks({ ...tasks, tasks: named, config, data: options.data })
-    const opened = await openChosenModel(
-      options,
-      knownTasks(set),
-      ownModel(model, options, configuration?.model),
-    )
+    const known = knownTasks(set)
+    const opened = await openChosenModel(options, known, ownModel(model, options, configuration?.model))
+    const pool = await openPool(models && ownPool(models, configuration?.models), known)
     const own = (configuration?.tools ?? []).filter(({ name }) => parts.tools.off[name] === undefined)
     const tools = openToolbox(await sandboxOfRun(parts.tools), own)
     const settings = validated(executionSettings, parts.execution, 'execution')
     return {
-      parts: { set, model: opened.model, tools, settings, limit },
+      parts: { set, model: opened.model, models: pool.models, tools, settings, limit },
       close: async () => {
         await opened.close()
+        await pool.close()
         await close()
       },
     }
@@ -84,4 +90,23 @@ function ownModel(
       { exitCode: exitCode.usage },
     )
   return modelSource(options, { preset, model, extraBody })
+}
+
+/** The same for further models. */
+function ownPool(theirs: PoolSource, configured: Configuration['models']): PoolSource {
+  if (configured !== undefined) return poolSource({ simulatedSeed: 0 }, configured)!
+  const elsewhere = Object.entries(theirs).find(
+    ([, { source }]) => source.kind === 'endpoint' && source.settings.baseURL !== undefined,
+  )
+  // Where keys are is this machine's matter.
+  const known = ({ preset, model, extraBody }: ModelSettings) => ({ preset, model, extraBody })
+  const named = ({ source }: PoolSource[string]) => ({
+    source: source.kind === 'simulated' ? source : { ...source, settings: known(source.settings) },
+  })
+  if (elsewhere === undefined)
+    return Object.fromEntries(Object.entries(theirs).map(([name, one]) => [name, named(one)]))
+  throw new Problem(
+    `the run calls ${elsewhere[0]} at its own address: give this worker a configuration with \`models\``,
+    { exitCode: exitCode.usage },
+  )
 }

@@ -96,6 +96,14 @@ export const configurationSchema = z
       // Prices by provider/model, overriding the published ones.
       modelSettings.extend({ prices: priceTableSchema.optional() }),
     ]),
+    /** Further models by name, for systems that choose one per agent; `model.prices` has their prices, too. */
+    models: z.record(
+      z.string().min(1),
+      z.union([
+        z.literal('simulated', simulatedOrSettings),
+        modelSettings.extend({ description: z.string().optional() }),
+      ]),
+    ),
     encoder: z.union([z.enum(['auto', 'minilm', 'lexical']), z.strictObject({ folder: path })]),
     preset: z.enum(Object.keys(trainingPresets) as [TrainingPreset]),
     training: runSettings.training,

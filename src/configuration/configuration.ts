@@ -49,7 +49,7 @@ export function resolveConfiguration(given: unknown, file: string): Configuratio
   const { success, error } = configurationSchema.safeParse(given, { reportInput: true })
   if (!success) throw new ConfigurationError(file, problemsIn(error.issues, configurationSchema))
   // The values as given: schema defaults would hide a preset's settings.
-  const { tasks, library, model, encoder, runsDir, ...rest } = given as MagicConfiguration
+  const { tasks, library, model, models, encoder, runsDir, ...rest } = given as MagicConfiguration
   const absolute = (path: string) => resolve(dirname(resolve(file)), path)
   const toolNames = rest.tools?.map(({ name }) => name) ?? []
   const configuration = {
@@ -57,15 +57,23 @@ export function resolveConfiguration(given: unknown, file: string): Configuratio
     file: resolve(file),
     tasks: tasks && absoluteTasks(tasks, absolute),
     library: typeof library === 'string' ? loadLibrary(absolute(library), { tools: toolNames }) : library,
-    model:
-      typeof model === 'object' && model.apiKeyFile
-        ? { ...model, apiKeyFile: absolute(model.apiKeyFile) }
-        : model,
+    model: model && withAbsoluteKey(model, absolute),
+    models:
+      models &&
+      Object.fromEntries(Object.entries(models).map(([name, one]) => [name, withAbsoluteKey(one, absolute)])),
     encoder: typeof encoder === 'object' ? { folder: absolute(encoder.folder) } : encoder,
     runsDir: runsDir && absolute(runsDir),
   }
   refuseConflicts(configuration, toolNames)
   return configuration
+}
+
+function withAbsoluteKey<Model extends 'simulated' | { readonly apiKeyFile?: string }>(
+  model: Model,
+  absolute: (path: string) => string,
+): Model {
+  if (typeof model === 'string' || model.apiKeyFile === undefined) return model
+  return { ...(model as object), apiKeyFile: absolute(model.apiKeyFile) } as Model
 }
 
 function absoluteTasks(tasks: NonNullable<MagicConfiguration['tasks']>, absolute: (path: string) => string) {

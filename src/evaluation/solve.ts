@@ -14,7 +14,7 @@ import type { ExplainedConstruction, TrainedPolicy } from './trained-policy.ts'
 export interface SolveOptions
   extends Pick<
     ExecutionOptions,
-    'id' | 'model' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
+    'id' | 'model' | 'models' | 'settings' | 'signal' | 'limit' | 'clock' | 'meter' | 'onEvent'
   > {
   readonly policy: TrainedPolicy
   /** The id defaults to the question. It affects the graph only if the run samples as in the paper. */

@@ -41,8 +41,8 @@ export interface LearnedRound {
 export interface GraphLearner {
   readonly parameters: Parameters
   readonly adam: Adam
-  /** Whether it learns from the cost of graphs. If so, a model without a price is refused. */
-  readonly needsPrice?: boolean
+  /** If it learns from the cost of graphs, so that a model without a price is refused: the option that does without. */
+  readonly needsPrice?: string
   /** Number of updates of a full training on this many questions. */
   updatesFor(questions: number): number
   /** Undefined for an abandoned update. Its weights are then half-trained: resume from the last checkpoint. */

@@ -111,7 +111,7 @@ describe('several models', () => {
 
   test('two currencies are refused', () => {
     expect(() => runPriceOf(given({ 'p/own': price, 'p/big': { ...price, currency: 'USD' } }))).toThrow(
-      'p/own is priced in EUR and p/big in USD: state both in one currency (prices), as costs are summed.',
+      'p/own is priced in EUR and p/big in USD: set both in one currency (model.prices), because costs are added up.',
     )
   })
 })

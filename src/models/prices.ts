@@ -98,16 +98,17 @@ export function runPriceOf({ model, models = {}, settings: { prices } }: PricedM
   const foreign = Object.entries(further).find(([, { currency }]) => currency !== price.currency)
   if (foreign !== undefined)
     throw new Problem(
-      `${pricedName(model.identity)} is priced in ${price.currency} and ${foreign[0]} in ${foreign[1].currency}: state both in one currency (prices), as costs are summed.`,
+      `${pricedName(model.identity)} is priced in ${price.currency} and ${foreign[0]} in ${foreign[1].currency}: set both in one currency (model.prices), because costs are added up.`,
     )
   return { ...price, further }
 }
 
 /** Names of the models without a price. */
 export function unpricedOf({ model, models = {}, settings: { prices } }: PricedModels): string[] {
-  return [model, ...Object.values(models)]
-    .filter(({ identity }) => priceOf(identity, prices) === undefined)
-    .map(({ identity }) => pricedName(identity))
+  const unpriced = [model, ...Object.values(models)].filter(
+    ({ identity }) => priceOf(identity, prices) === undefined,
+  )
+  return [...new Set(unpriced.map(({ identity }) => pricedName(identity)))]
 }
 
 /** The price of one model's calls in a run. Default: the run's own model. */

@@ -10,7 +10,8 @@ import { isRefusal } from '../models/failure.ts'
 import { Refusal, type RefusedStatus } from './refusal.ts'
 
 /** A run's policy with all that is needed to answer a question with it. */
-export interface ServedPolicy extends Pick<SolveOptions, 'model' | 'tools' | 'limit' | 'settings'> {
+export interface ServedPolicy
+  extends Pick<SolveOptions, 'model' | 'models' | 'tools' | 'limit' | 'settings'> {
   /** What clients call it. */
   readonly id: string
   readonly policy: TrainedPolicy
@@ -47,11 +48,11 @@ export async function answer(
   { task: given, contract: wanted, seed }: PutQuestion,
   { onProgress, ...options }: AnswerOptions = {},
 ): Promise<Answered> {
-  const { policy, questions, model, tools, limit, settings } = served
+  const { policy, questions, model, models, tools, limit, settings } = served
   const { task } = questions.taskFor(given)
   const contract = wanted ?? questions.contractFor(task)
   const solved = await solve({
-    ...{ policy, model, tools, limit, settings, task, contract, seed, ...options },
+    ...{ policy, model, models, tools, limit, settings, task, contract, seed, ...options },
     onConstruction: ({ graph }) => {
       for (const unit of graph.units) onProgress?.({ type: 'unit-added', ...unit })
     },

@@ -35,10 +35,10 @@ export class Spending {
     if (caps.every((cap) => cap === undefined)) return undefined
     const request = new Budget(this.#caps.request, this.#price)
     return {
-      reserve: (asked) => {
+      reserve: (asked, model) => {
         const day = this.#budgetOfToday()
-        const settleRequest = request.reserve(asked)
-        const settleDay = day.reserve(asked)
+        const settleRequest = request.reserve(asked, model)
+        const settleDay = day.reserve(asked, model)
         const settle = (reply: ChatReply) => {
           settleRequest(reply)
           settleDay(reply)

@@ -29,6 +29,7 @@ import { currentFolder } from './replace-folder.ts'
 import { runToolsSchema } from './run-tools.ts'
 
 const json = z.record(z.string(), z.json())
+const identity = z.object({ provider: z.string(), model: z.string(), options: json })
 const digest = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** `run.json`: everything that decides a run's numbers, as resolved when the run began. */
@@ -53,7 +54,9 @@ const runRecordSchema = z.object({
   /** The profile's tools that were available; missing in runs of earlier versions. */
   tools: runToolsSchema.optional(),
   encoder: z.object({ name: z.string(), fingerprint: z.string() }),
-  model: z.object({ provider: z.string(), model: z.string(), options: json }),
+  model: identity,
+  /** Further models by name, for systems that choose one per agent. */
+  models: z.record(z.string(), identity).optional(),
   /** Per answer contract. */
   executors: z.record(z.string(), digest),
   execution: json,

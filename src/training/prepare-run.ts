@@ -40,10 +40,12 @@ export async function prepareRun(folder: RunFolder, options: TrainOptions) {
   const questions = splitOf(parts.set, 'train').tasks.length
   const record = { ...described, updates: learner?.updatesFor(questions) ?? updatesOf(training, questions) }
   const price = runPriceOf(parts)
-  if (learner?.needsPrice && price === undefined)
+  if (learner?.needsPrice !== undefined && price === undefined) {
+    const { name } = options.organisation!
     throw new Problem(
-      `${options.organisation!.name} learns from the cost of answers, but ${unpricedOf(parts).join(', ')} has no price. Set one (model.prices in the configuration, execution.prices from code), or switch that part off.`,
+      `${name} learns from the cost of answers, but there is no price for ${unpricedOf(parts).join(', ')}. Set one under model.prices in the configuration (execution.prices from code), or ignore costs with ${name}:${learner.needsPrice}.`,
     )
+  }
   return { folder, parts, encoder, price, record, learner }
 }
 
@@ -100,11 +102,17 @@ export function describeParts(parts: ExecutorParts) {
     profile: { id: profile.id, roles: [...profile.roles], tools: [...profile.tools] },
     tools: describeTools(profile, parts.tools),
     model: structuredClone(model.identity) as RunRecord['model'],
+    ...(parts.models && { models: identitiesOf(parts.models) }),
     executors: Object.fromEntries(
       tasks.map((task) => [set.contractOf(task).name, executor.fingerprint(task)]),
     ),
     execution: JSON.parse(JSON.stringify(parts.settings)) as RunRecord['execution'],
   }
+}
+
+function identitiesOf(models: NonNullable<ExecutorParts['models']>): RunRecord['models'] {
+  const identities = Object.entries(models).map(([name, { identity }]) => [name, identity])
+  return structuredClone(Object.fromEntries(identities)) as RunRecord['models']
 }
 
 /** Everything that decides the numbers of a run, as stored in `run.json`. */

@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSimulated } from '../../src/simulator/server/open-simulated.ts'
+import { readLines } from '../../src/store/durable-file.ts'
 import { RunFolder } from '../../src/store/run-folder.ts'
 import { magic, magicProcess } from '../magic.ts'
 import { learned } from '../tiny-training.ts'
@@ -130,3 +132,94 @@ test('settings of policies mean nothing to it, and a cap ends it', async () => {
   })
   expect(learned(join(runs, 'capped')).weights.equals(learned(join(runs, 'gptswarm')).weights)).toBe(true)
 })
+
+describe('a pool of models', () => {
+  const router = ['--organisation', 'mas-router:costRate=0:epochs=1:batch=4:hidden=8:maxAgents=2']
+  const pool = ['--models', 'simulated/1,simulated/2']
+
+  test('is chosen from, kept with the run, and found again', async () => {
+    const words = ['--encoder', 'lexical', '--name', 'pool', '--runs-dir', runs]
+    const { code, stderr } = await magic('train', questions, ...router, ...pool, ...words)
+    expect(code, stderr).toBe(0)
+    const { models, organisation } = new RunFolder(join(runs, 'pool')).readRecord()
+    expect(Object.keys(models!)).toEqual(['simulated/1', 'simulated/2'])
+    expect(organisation!.options['models']).toMatchObject([{ name: 'simulated/1' }, { name: 'simulated/2' }])
+    const evaluated = await magic('eval', 'pool', '--limit', '3', '--json', '--runs-dir', runs)
+    expect(evaluated.code, evaluated.stderr).toBe(0)
+    const folder = JSON.parse(evaluated.stdout).evaluations[0].folder as string
+    expect(readFileSync(join(folder, 'records.jsonl'), 'utf8')).toMatch(/"model":"simulated\/[12]"/)
+    expect(await magic('verify', 'pool', '--runs-dir', runs)).toMatchObject({ code: 0 })
+    const asked = await magic('ask', 'pool', 'What is 2 + 3?', '--json', '--runs-dir', runs)
+    expect(asked.code, asked.stderr).toBe(0)
+  })
+
+  test('each call is priced as its own model', async () => {
+    await using server = await openServer()
+    const rate = { currency: 'EUR', asOf: '2026-11', cachedInput: 1, output: 1 }
+    const at = (preset: string) => ({ preset, model: 'simulated', baseURL: server.url })
+    const configuration = {
+      tasks: questions,
+      model: {
+        ...at('vllm'),
+        prices: { 'vllm/simulated': { ...rate, input: 1 }, 'llama.cpp/simulated': { ...rate, input: 1000 } },
+      },
+      models: { small: at('vllm'), large: { ...at('llama.cpp'), description: 'good at sums' } },
+    }
+    const config = join(runs, 'magic.config.json')
+    writeFileSync(config, JSON.stringify(configuration))
+    const words = ['--config', config, '--encoder', 'lexical', '--name', 'priced', '--runs-dir', runs]
+    const { code, stderr } = await magic('train', ...router, ...words)
+    expect(code, stderr).toBe(0)
+    const lines = readLines(new RunFolder(join(runs, 'priced')).callsFile) as {
+      end?: number
+      used?: { input: number; cachedInput: number; output: number }
+      cost?: { amount: number }
+    }[]
+    const ended = lines.filter(({ end, used }) => end !== undefined && used !== undefined)
+    const dear = ended.filter(({ used, cost }) => {
+      const { input, cachedInput, output } = used!
+      const amount = (factor: number) => ((input - cachedInput) * factor + cachedInput + output) / 1e6
+      const isDear = Math.abs(cost!.amount - amount(1000)) < 1e-12
+      expect(isDear || Math.abs(cost!.amount - amount(1)) < 1e-12).toBe(true)
+      return isDear
+    })
+    expect(dear.length).toBeGreaterThan(0)
+    expect(dear.length).toBeLessThan(ended.length)
+    const dry = await magic('train', ...router, ...words.slice(0, -4), '--dry-run', '--json')
+    expect(JSON.parse(dry.stdout)).toMatchObject({ organisation: 'mas-router', models: ['small', 'large'] })
+    const { cost, inputTokens, outputTokens } = JSON.parse(dry.stdout)
+    const cheapest = (inputTokens.expected + outputTokens.expected) / 1e6
+    expect(cost.expected.amount).toBeGreaterThan(10 * cheapest)
+  })
+
+  test('is refused where nobody chooses from it, or costs count and one has no price', async () => {
+    const words = [questions, '--encoder', 'lexical', '--runs-dir', runs, ...pool]
+    const nobody = await magic('train', ...words, '--organisation', 'gptswarm')
+    expect(nobody.stderr).toContain('gptswarm uses one model for all agents')
+    const priceless = await magic('train', ...words, '--organisation', 'mas-router')
+    expect(priceless.stderr).toContain('there is no price for simulated/simulated')
+    expect(priceless.stderr).toContain('mas-router:costRate=0')
+    const wrong = await magic('train', ...router, questions, '--models', 'nobody/x', '--runs-dir', runs)
+    expect(wrong.stderr).toContain("'nobody/x' is no model")
+  })
+})
+
+test('a dry run estimates every system', async () => {
+  for (const system of Object.keys(systems) as System[]) {
+    const { code, stdout, stderr } = await magic(...training(system, 'dry'), '--dry-run', '--json')
+    expect(code, stderr).toBe(0)
+    const { organisation, calls, updates } = JSON.parse(stdout)
+    expect(organisation).toBe(system)
+    expect(updates).toBeGreaterThan(0)
+    expect(calls.expected).toBeGreaterThan(0)
+  }
+  expect(existsSync(join(runs, 'dry'))).toBe(false)
+})
+
+/** The simulated model, which knows the questions, behind an address. */
+async function openServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const lines = readLines(questions) as { id: string; question: string; answer: string }[]
+  const tasks = lines.map(({ answer, ...task }) => ({ task: { ...task, metadata: {} }, answer }))
+  const opened = await openSimulated({ tasks })
+  return { url: opened.url, [Symbol.asyncDispose]: () => opened.close() }
+}

@@ -98,6 +98,7 @@ async function ask(name: string, question: string | undefined, options: AskOptio
     contract,
     seed,
     model: job.model,
+    models: job.models,
     tools,
     limit: new CallLimit(job.concurrency),
     signal,

@@ -15,6 +15,14 @@ import { exitCodeNote, helpNotes } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import {
+  chosenLearner,
+  modelsOption,
+  type PoolOptions,
+  poolIdentities,
+  poolSource,
+} from '../options/model-pool.ts'
+import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
+import {
   addTaskOptions,
   openTasks,
   type TaskOptions,
@@ -26,7 +34,8 @@ import { addTrainingOptions, givenSettings, type TrainingOptions } from '../opti
 import { printAside, printResult } from '../print.ts'
 import { costText } from '../views/evaluation-table.ts'
 
-interface EstimateOptions extends TrainingOptions, ModelOptions {
+interface EstimateOptions extends TrainingOptions, PoolOptions {
+  readonly organisation?: GivenOrganisation
   /** `provider/model` */
   readonly price?: string
   readonly json: boolean
@@ -38,9 +47,15 @@ export function estimateCommand(): Command {
   )
   addTaskOptions(command)
     .option('--price <provider/model>', "use this model's price (default: the chosen model's)", priceName)
+    .option(
+      '--organisation <name>',
+      'of this system instead of a policy; see `magic organisations`',
+      parseOrganisation,
+    )
     .addOption(jsonOption('the estimate as JSON'))
   addTrainingOptions(command)
   return addModelOptions(command)
+    .addOption(modelsOption())
     .addHelpText(
       'after',
       helpNotes({
@@ -48,6 +63,7 @@ export function estimateCommand(): Command {
           ['magic estimate questions.jsonl --model deepseek'],
           ['magic estimate gsm8k --study q1 --price openai/gpt-6-luna'],
           ['magic estimate synthetic --trajectories 8 --json'],
+          ['magic estimate gsm8k --organisation gptswarm --price deepseek/deepseek-flash'],
         ],
         notes: [
           "Runs a few updates on the simulated model, whose replies are about as long as a real model's.",
@@ -72,18 +88,23 @@ const edges = ['low', 'expected', 'high'] as const
 export async function tellEstimate(source: TaskSource, options: EstimateOptions): Promise<void> {
   const { set, configuration, notes } = await openTasks(source)
   const { settings: given, execution } = givenSettings(options, configuration, {
-    method: usualMethod(source, configuration),
+    method: options.organisation === undefined ? usualMethod(source, configuration) : 'paper',
   })
   const settings = trainingSettings.parse(given)
   const identity = identityOf(options, configuration)
-  const own = typeof configuration?.model === 'object' ? configuration.model.prices : undefined
-  const price = priceOf(identity, own as PriceTable | undefined)
+  const prices = pricesIn(configuration)
+  const price = priceOf(identity, prices)
+  const pool = poolSource(options, configuration?.models)
+  const organisation = await chosenLearner(options.organisation, pool)
+  const models = await poolIdentities(pool)
   if (!options.json) printAside(() => notes)
   const figures = await estimate({
     set,
     settings,
     price,
     execution,
+    organisation,
+    ...(models && { pool: { model: identity, models, prices } }),
     // The encoder does not change the cost, and this one needs no download.
     encoder: lexicalEncoder,
   })
@@ -92,7 +113,12 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
   const { updates, sampled, perQuestion, cost } = figures
   printResult(
     options,
-    () => ({ tasks: set.name, model, price: price ?? null, lengths: 'simulated', ...figures }),
+    () => ({
+      ...{ tasks: set.name, organisation: organisation?.name ?? null, model, price: price ?? null },
+      ...(models && { models: Object.keys(models) }),
+      lengths: 'simulated',
+      ...figures,
+    }),
     (screen) => {
       const { trajectories, probes } = settings
       const counts = (name: string, range: Range) => [name, ...edges.map((edge) => tokens(range[edge]))]
@@ -108,22 +134,34 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
         settings.method === 'values'
           ? 'by value learning'
           : `each with ${trajectories} graphs and up to ${probes} probes`
-      const title = `Training on ${set.name}: ${counted(updates, 'update')}, ${how}`
+      const what = organisation === undefined ? 'Training' : `Training ${organisation.name}`
+      const title = `${what} on ${set.name}: ${counted(updates, 'update')}${organisation === undefined ? `, ${how}` : ''}`
       return [
         screen.paint('bold', shownText(title)),
         '',
         tableLines({ columns: ['', ...edges], rows }, screen),
         '',
-        `One answer of the untrained policy takes ${each}.`,
-        shownText(priceText(model, price, isSimulated)),
+        `One answer of the untrained ${organisation === undefined ? 'policy' : 'system'} takes ${each}.`,
+        models === undefined
+          ? shownText(priceText(model, price, isSimulated))
+          : shownText(`Each call is priced as its own model: ${[model, ...Object.keys(models)].join(', ')}.`),
         `Based on ${sampled} of ${counted(updates, 'update')}, run on the simulated model. A model that writes longer replies costs more.`,
       ]
     },
   )
 }
 
+/** The user's own prices. */
+export function pricesIn(configuration: Configuration | undefined): PriceTable | undefined {
+  const { model } = configuration ?? {}
+  return typeof model === 'object' ? (model.prices as PriceTable | undefined) : undefined
+}
+
 /** The model that would be called; knowing it takes no key. */
-function identityOf(options: EstimateOptions, configuration: Configuration | undefined): ModelIdentity {
+export function identityOf(
+  options: ModelOptions & Pick<EstimateOptions, 'price'>,
+  configuration: Configuration | undefined,
+): ModelIdentity {
   if (options.price !== undefined) {
     const [provider = '', ...model] = options.price.split('/')
     return { provider, model: model.join('/'), options: {} }

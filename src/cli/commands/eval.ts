@@ -24,6 +24,7 @@ import {
   type InterventionOptions,
 } from '../options/intervention-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
+import { modelsOption } from '../options/model-pool.ts'
 import { wholeNumber } from '../options/option-values.ts'
 import {
   type GivenOrganisation,
@@ -40,8 +41,14 @@ import { UsageError } from '../problem.ts'
 import { startTelemetry } from '../telemetry.ts'
 import { githubSummary, junitXml, writeGithubSummary } from '../views/ci-report.ts'
 import { printEvaluations } from '../views/evaluation-outcome.ts'
+import { tellEvaluationPlan } from './eval-plan.ts'
 
-interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOptions, InterventionOptions {
+export interface EvalOptions
+  extends JobOptions,
+    BudgetOptions,
+    ReportOptions,
+    TaskOptions,
+    InterventionOptions {
   readonly name?: string
   readonly split: string
   readonly organisation?: readonly GivenOrganisation[]
@@ -53,6 +60,7 @@ interface EvalOptions extends JobOptions, BudgetOptions, ReportOptions, TaskOpti
   readonly githubSummary: boolean
   readonly workers?: boolean
   readonly matched: boolean
+  readonly dryRun: boolean
   readonly transportFailures: TransportRule
 }
 
@@ -64,6 +72,7 @@ export function evalCommand(): Command {
     .option('--split <name>', 'questions to evaluate on', 'test')
     .addOption(organisationOption())
     .option('--limit <n>', 'only the first n questions', wholeNumber(1))
+    .option('-n, --dry-run', 'only estimate calls, tokens and cost', false)
     .option('--matched', 'also self-consistency with as many votes as the same tokens buy', false)
     .addOption(drawSeedOption())
     .option('--threshold <x>', 'exit with 4 if the first score is below x, such as 0.6 or 60%', share)
@@ -85,6 +94,7 @@ export function evalCommand(): Command {
   addTaskSourceOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
+  command.addOption(modelsOption())
   return addReportOptions(command)
     .addHelpText(
       'after',
@@ -97,6 +107,7 @@ export function evalCommand(): Command {
           ['magic eval first --organisation graph:examples/graph.json', 'your own graph'],
           ['magic eval first --organisation trained --corrupt-message 0.2 --seed 1'],
           ['magic eval synthetic --organisation direct,llm-debate', 'tasks, without a run'],
+          ['magic eval first --organisation dylan,verimap --dry-run', 'what that would cost'],
           ['magic eval first --threshold 0.7 --max-cost 2', 'for CI: exits with 4 below 70 %'],
           ['magic eval first --junit scores.xml --github-summary', 'for CI: test report and summary'],
         ],
@@ -123,6 +134,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   // Fails now, before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
   if (options.workers) sharedAddress()
+  if (options.dryRun) return tellPlan(name, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   const folder = findTasks(name, options)
@@ -134,8 +146,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   closing.defer(await startTelemetry())
   const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
   closing.defer(() => progress.end())
-  const usual = (folder.checkpoints().at(-1) ?? 0) === 0 ? 'direct' : 'trained'
-  const organisations = options.organisation ?? [parseOrganisation(usual)]
+  const organisations = organisationsToEvaluate(folder, options)
   const library = folder.readLibrary(run)
   const graphs = new Map<string, NamedOrganisation>()
   for (const { name } of organisations)
@@ -152,6 +163,20 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   if (options.junit !== undefined) writeWhole(options.junit, junitXml(run.name, evaluated))
   if (options.githubSummary) writeGithubSummary(githubSummary(run.name, evaluated, job.isSimulated))
   process.exitCode = printEvaluations(outcome, job, folder, options)
+}
+
+/** The trained policy, unless others are named; without a training, a direct answer. */
+function organisationsToEvaluate(
+  folder: RunFolder | undefined,
+  { organisation }: EvalOptions,
+): readonly GivenOrganisation[] {
+  const usual = (folder?.checkpoints().at(-1) ?? 0) === 0 ? 'direct' : 'trained'
+  return organisation ?? [parseOrganisation(usual)]
+}
+
+async function tellPlan(name: string, options: EvalOptions): Promise<void> {
+  const folder = findTasks(name, options) ? undefined : existingRun(name, options.runsDir)
+  return tellEvaluationPlan(folder ?? name, organisationsToEvaluate(folder, options), options)
 }
 
 /** True if the name means tasks (a file, or a built-in set) and no run is called that. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runOrganisationNames, runOrganisationSentences } from '../../evaluation/named-organisation.ts'
 import { organisations } from '../../organisations/list.ts'
+import { organisationCalled } from '../../organisations/open-organisation.ts'
 import type { OrganisationDefinition } from '../../organisations/organisation.ts'
 import { type Screen, wrapText } from '../display/screen.ts'
 import { helpNotes } from '../help-notes.ts'
@@ -10,12 +11,14 @@ import { printResult } from '../print.ts'
 export function organisationsCommand(): Command {
   return new Command('organisations')
     .description('List the systems that `magic eval` can run, each with its fidelity.')
+    .argument('[name]', 'show only this one, with its source, differences and options')
     .addOption(jsonOption())
     .addHelpText(
       'after',
       helpNotes({
         examples: [
           ['magic organisations'],
+          ['magic organisations dylan', 'all about one'],
           ['magic eval first --organisation trained,llm-debate,dylan'],
           [
             'magic eval synthetic --organisation direct,self-consistency:answers=3,llm-debate:agents=5:rounds=3',
@@ -26,26 +29,49 @@ export function organisationsCommand(): Command {
         ],
       }),
     )
-    .action((options: { readonly json: boolean }) => list(options))
+    .action((name: string | undefined, options: { readonly json: boolean }) =>
+      name === undefined ? list(options) : showOne(organisationCalled(name), options),
+    )
+}
+
+function toldOf(one: OrganisationDefinition) {
+  const { name, category, description, fidelity, source, differences } = one
+  const told = { name, category, kind: kindOf(one), description, fidelity, source, differences }
+  return { ...told, options: optionsOf(one) }
+}
+
+function showOne(one: OrganisationDefinition, options: { readonly json: boolean }): void {
+  const told = toldOf(one)
+  printResult(
+    options,
+    () => ({ organisations: [told], ofRuns: [] }),
+    (screen) => [
+      `${screen.paint('bold', told.name)}  (${told.category}; ${told.kind})`,
+      indented(told.description, screen),
+      '',
+      `${screen.paint('bold', 'Fidelity')}  ${told.fidelity}`,
+      indented(told.source, screen),
+      told.differences.length > 0 && [
+        '',
+        screen.paint('bold', 'Differences from the source'),
+        ...told.differences.map((difference) => indented(difference, screen)),
+      ],
+      told.options.length > 0 && [
+        '',
+        screen.paint('bold', `Options, as ${told.name}:option=value`),
+        ...told.options.map(({ name, value, description = '' }) =>
+          indented(`${name}=${value}  ${description}`, screen),
+        ),
+      ],
+    ],
+  )
 }
 
 function list(options: { readonly json: boolean }): void {
   printResult(
     options,
     () => ({
-      organisations: organisations.map((one) => {
-        const { name, category, description, fidelity, source, differences } = one
-        return {
-          name,
-          category,
-          kind: kindOf(one),
-          description,
-          fidelity,
-          source,
-          differences,
-          options: optionsOf(one),
-        }
-      }),
+      organisations: organisations.map(toldOf),
       ofRuns: runOrganisationNames.map((name) => ({ name, description: runOrganisationSentences[name] })),
     }),
     (screen) => [

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { CallLimit } from '../../models/call-limit.ts'
-import { priceOf } from '../../models/prices.ts'
+import { runPriceOf, unpricedOf } from '../../models/prices.ts'
 import { readKeyFile } from '../../models/secret.ts'
 import type { Offered } from '../../serve/complete.ts'
 import { assertGuarded } from '../../serve/guard.ts'
@@ -172,7 +172,7 @@ async function offer(
   const recorded = executionSettings.parse(run.execution)
   const executionSeconds = Math.min(options.timeout, recorded.executionSeconds ?? options.timeout)
   return {
-    ...{ id: run.name, policy, model: job.model, isSimulated: job.isSimulated },
+    ...{ id: run.name, policy, model: job.model, models: job.models, isSimulated: job.isSimulated },
     questions,
     tools,
     limit: new CallLimit(options.concurrency),
@@ -184,17 +184,17 @@ async function offer(
 
 async function openSpending(
   folder: RunFolder,
-  { model, isSimulated }: Pick<Offered, 'model' | 'isSimulated'>,
+  { model, models, isSimulated }: Pick<Offered, 'model' | 'models' | 'isSimulated'>,
   { prices }: Pick<NonNullable<Offered['settings']>, 'prices'>,
   options: ServeCommandOptions,
   closing: AsyncDisposableStack,
 ): Promise<Spending> {
   const { maxRequestCost, maxRequestTokens, maxDayCost, maxDayTokens, stateDir } = options
-  const price = priceOf(model.identity, prices)
-  const { provider, model: name } = model.identity
+  const priced = { model, models, settings: { prices } }
+  const price = runPriceOf(priced)
   if ((maxRequestCost ?? maxDayCost) !== undefined && price === undefined && !isSimulated)
     throw new UsageError(
-      `The price of ${provider}/${name} is unknown, so its cost cannot be limited. Set the price in the run's configuration, or limit tokens.`,
+      `The price of ${unpricedOf(priced).join(', ')} is unknown, so its cost cannot be limited. Set the price in the run's configuration, or limit tokens.`,
     )
   const caps = {
     request: { cost: maxRequestCost, tokens: maxRequestTokens },

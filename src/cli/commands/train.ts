@@ -1,8 +1,6 @@
 import { basename, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../../experiments/settings.ts'
-import type { LearnerSource } from '../../learning/graph-learner.ts'
-import { learnerSource } from '../../organisations/learned/learner-source.ts'
 import { exitCode } from '../../problem.ts'
 import { isPostgresAddress } from '../../store/postgres/address.ts'
 import { assertRunName, findRun } from '../../store/run-folder.ts'
@@ -17,6 +15,7 @@ import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } f
 import { existingRun, freeFolder } from '../open-run.ts'
 import { concurrencyOption, encoderOption, runsDirOption } from '../options/common-options.ts'
 import { addModelOptions } from '../options/model-options.ts'
+import { chosenLearner, modelsOption, type PoolSource } from '../options/model-pool.ts'
 import { type GivenOrganisation, parseOrganisation } from '../options/organisation-option.ts'
 import { addReportOptions, openProgress, type ReportOptions } from '../options/report-options.ts'
 import {
@@ -74,6 +73,7 @@ export function trainCommand(): Command {
   addTrainingOptions(command)
   addBudgetOptions(command)
   addModelOptions(command)
+  command.addOption(modelsOption())
   command.addOption(encoderOption()).addOption(concurrencyOption()).addOption(runsDirOption())
   return addReportOptions(command)
     .addHelpText(
@@ -102,10 +102,7 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   if (options.name !== undefined) assertRunName(options.name)
   const source = taskSource(tasks, options)
   if (options.workers && !isPostgresAddress(options.ledger ?? '')) sharedAddress()
-  if (options.dryRun && options.organisation !== undefined)
-    throw new UsageError(
-      '--dry-run can only estimate policies. To limit any training, use a cap such as --max-calls.',
-    )
+  assertSettingsFit(options)
   if (options.dryRun) return tellEstimate(source, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
@@ -121,7 +118,10 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
     const study = studyOf(source)
     if (study !== undefined)
       say(`Study ${source.study} uses seed ${study.seed}; the paper's model was ${study.paperModel}.`)
-    const organisation = chosenLearner(options)
+    const organisation = await chosenLearner(
+      options.organisation,
+      job.source['models'] as unknown as PoolSource,
+    )
     const { settings, execution, budget } = givenSettings(options, configuration, {
       method: organisation === undefined ? usualMethod(source, configuration) : 'paper',
       ...study?.training,
@@ -153,16 +153,15 @@ function ledgerOptions(place: string | undefined): Pick<TrainOptions, 'ledger' |
   return place !== undefined && isPostgresAddress(place) ? { database: place } : { ledger: place }
 }
 
-/** The system named by `--organisation`. Rejects settings that only policies have. */
-function chosenLearner(options: TrainCommandOptions): LearnerSource | undefined {
+/** Rejects settings that only policies have. */
+function assertSettingsFit(options: TrainCommandOptions): void {
   const { organisation } = options
-  if (organisation === undefined) return undefined
+  if (organisation === undefined) return
   const given = policySettings.filter((name) => options[name] !== undefined)
   if (given.length > 0)
     throw new UsageError(
       `Only policies have ${given.join(', ')}. Write options of ${organisation.name} as ${organisation.name}:option=value.`,
     )
-  return learnerSource(organisation.name, organisation.options)
 }
 
 const policySettings = [

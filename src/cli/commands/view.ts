@@ -90,7 +90,7 @@ const askRun: AskRun = async (folder, question, { signal, tell }) => {
   const { run, job, policy, questions, tools } = opened
   const { task } = questions.taskFor({ id: question, question, metadata: {} })
   const { status, answer, usage, cost, durationMs, trace, graph } = await solve({
-    ...{ policy, task, signal, model: job.model, contract: questions.contractFor(task) },
+    ...{ policy, task, signal, model: job.model, models: job.models, contract: questions.contractFor(task) },
     tools,
     limit: new CallLimit(job.concurrency),
     settings: { ...executionSettings.parse(run.execution), traceContent: true },

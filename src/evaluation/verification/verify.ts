@@ -52,15 +52,19 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Verificati
   yield* verifyEvaluations(options)
 }
 
-function verifyExecutors({ model, execution, executors }: RunRecord, options: VerifyOptions): string {
+function verifyExecutors({ model, models, execution, executors }: RunRecord, options: VerifyOptions): string {
   const { set } = options
   const { library, profile } = set
   const tools = openToolbox(options.sandbox, options.tools)
   const settings = executionSettings.parse(execution)
-  const identity = model as Parameters<typeof executorFingerprint>[0]['model']['identity']
+  type Model = Parameters<typeof executorFingerprint>[0]['model']
+  const named = (identity: unknown) => ({ identity }) as Model
+  const further =
+    models && Object.fromEntries(Object.entries(models).map(([name, one]) => [name, named(one)]))
+  const asked = { model: named(model), models: further }
   const tasks = Object.values(set.splits).flatMap((split) => split.tasks)
   for (const contract of new Set(tasks.map((task) => set.contractOf(task)))) {
-    const now = executorFingerprint({ model: { identity }, settings, library, profile, contract, tools })
+    const now = executorFingerprint({ ...asked, settings, library, profile, contract, tools })
     if (executors[contract.name] !== now)
       throw new Error(`with the contract ${contract.name} executions would now differ`)
   }

@@ -260,7 +260,7 @@ export const masRouter = defineLearner({
     return policyGradient(await masRouterSampler(means, given), {
       seed: means.seed,
       batch: given.batch,
-      needsPrice: given.costRate > 0,
+      needsPrice: given.costRate > 0 ? 'costRate=0' : undefined,
       updates: (questions) => given.epochs * Math.max(1, Math.floor(questions / given.batch)),
     })
   },

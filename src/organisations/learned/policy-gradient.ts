@@ -34,7 +34,7 @@ export interface PolicyGradientOptions {
   readonly batch: number
   /** For so many training questions. */
   readonly updates: (questions: number) => number
-  readonly needsPrice?: boolean
+  readonly needsPrice?: GraphLearner['needsPrice']
 }
 
 /**

@@ -1,0 +1,174 @@
+import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
+import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
+import { disturbed } from '../../evaluation/interventions.ts'
+import { isRunOrganisation, organisationsOf } from '../../evaluation/named-organisation.ts'
+import type { Library } from '../../library/library.ts'
+import type { ChatModel, ModelIdentity } from '../../models/chat-model.ts'
+import { addCosts, type Cost } from '../../models/prices.ts'
+import type { GivenOptions, NamedOrganisation } from '../../organisations/open-organisation.ts'
+import { openOrganisation } from '../../organisations/open-organisation.ts'
+import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
+import type { RunFolder } from '../../store/run-folder.ts'
+import { splitOf, type TaskSet } from '../../tasks/task-set.ts'
+import { simulatedParts } from '../../training/estimate.ts'
+import { tokens } from '../display/numbers.ts'
+import { shownText } from '../display/screen.ts'
+import { tableLines } from '../display/table.ts'
+import { counted } from '../display/terminal-text.ts'
+import { nextMatched } from '../evaluate-all.ts'
+import { openTasksOfRun } from '../job.ts'
+import { encoderOfRun } from '../open-run.ts'
+import { givenInterventions } from '../options/intervention-options.ts'
+import { type PoolSource, poolIdentities, poolSource } from '../options/model-pool.ts'
+import { type GivenOrganisation, isGraphFile, openGraphFile } from '../options/organisation-option.ts'
+import { openTasks, taskSource } from '../options/task-options.ts'
+import { givenSettings } from '../options/training-options.ts'
+import { printResult } from '../print.ts'
+import { UsageError } from '../problem.ts'
+import { costText } from '../views/evaluation-table.ts'
+import { identityOf, pricesIn } from './estimate.ts'
+import type { EvalOptions } from './eval.ts'
+
+/** Questions per organisation that are run on the simulated model. */
+const sampledQuestions = 10
+
+interface PlannedEvaluation {
+  readonly organisation: string
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: Cost
+}
+
+/**
+ * Tells what `magic eval` would take, by running each organisation on a few of the questions on the simulated model. Stores
+ * nothing and needs no key.
+ */
+export async function tellEvaluationPlan(
+  place: RunFolder | string,
+  given: readonly GivenOrganisation[],
+  options: EvalOptions,
+): Promise<void> {
+  const { set, identity, pool, execution, open, library, seed } = await opened(place, options)
+  const questions = splitOf(set, options.split).tasks.slice(0, options.limit).length
+  const sampled = Math.min(sampledQuestions, questions)
+  const parts = simulatedParts(set, options.split, {})
+  const named = (one: ModelIdentity): ChatModel => ({
+    identity: one,
+    ask: (request, signal) => parts.model.ask(request, signal),
+  })
+  const models = pool && Object.fromEntries(Object.entries(pool).map(([name, one]) => [name, named(one)]))
+  const interventions = givenInterventions(options, library)
+  const queue = [...given]
+  const evaluated: EvaluatedOrganisation[] = []
+  const planned: PlannedEvaluation[] = []
+  for (let at = 0; at < queue.length; at += 1) {
+    const { name, options: wanted } = queue[at]!
+    const one = isGraphFile(name) ? await openGraphFile(name, library) : await open(name, wanted)
+    const { organisation, about, disturbance } = disturbed(one, interventions, seed)
+    const report = await evaluate({
+      ...{ set: parts.set, model: named(identity), models, execution, sandbox: null, concurrency: 1000 },
+      ...{ organisation, about, disturbance, split: options.split, tasks: sampled },
+    })
+    evaluated.push(report)
+    planned.push(scaled(report, questions / sampled))
+    if (options.matched && at === queue.length - 1) queue.push(...nextMatched(evaluated, queue))
+  }
+  const total = planned.reduce(added)
+  const model = `${identity.provider}/${identity.model}`
+  const isSimulated = identity.model === simulatedModelName
+  printResult(
+    options,
+    () => ({
+      ...{ tasks: set.name, split: options.split, questions, sampled, model },
+      ...{ lengths: 'simulated', organisations: planned, total },
+    }),
+    (screen) => {
+      const row = ({ organisation, calls, inputTokens, outputTokens, cost }: PlannedEvaluation) => [
+        ...[organisation, tokens(calls), tokens(inputTokens), tokens(outputTokens)],
+        costText(cost, isSimulated),
+      ]
+      const rows = planned.length > 1 ? [...planned, total].map(row) : planned.map(row)
+      return [
+        screen.paint('bold', shownText(`Evaluating on ${counted(questions, 'question')} of ${set.name}`)),
+        '',
+        tableLines({ columns: ['organisation', 'calls', 'tokens in', 'tokens out', 'cost'], rows }, screen),
+        '',
+        `Based on ${counted(sampled, 'question')} per organisation, run on the simulated model. An interrupted evaluation continues and takes less. A model that writes longer replies costs more.`,
+      ]
+    },
+  )
+}
+
+interface Opened {
+  readonly set: TaskSet
+  readonly library: Library
+  readonly seed: number
+  readonly identity: ModelIdentity
+  readonly pool: Readonly<Record<string, ModelIdentity>> | undefined
+  readonly execution: object
+  open(name: string, options: GivenOptions): Promise<NamedOrganisation>
+}
+
+/** Tasks, or those of a run, with what is known of the model without its key. */
+async function opened(place: RunFolder | string, options: EvalOptions): Promise<Opened> {
+  if (typeof place !== 'string') return openedRun(place, options)
+  const { set, configuration } = await openTasks(taskSource(place, options))
+  const { settings, execution } = givenSettings(options, configuration)
+  const { library, profile } = set
+  const seed = options.seed ?? settings.seed ?? 42
+  const means = { library, profile, seed, encoder: async () => lexicalEncoder }
+  return {
+    ...{ set, library, seed, identity: identityOf(options, configuration) },
+    pool: await poolIdentities(poolSource(options, configuration?.models)),
+    execution: { ...configuration?.execution, ...execution, prices: pricesIn(configuration) ?? {} },
+    async open(name, given) {
+      if (isRunOrganisation(name))
+        throw new UsageError(`'${name}' needs a run. Train one first, or leave it out.`)
+      return openOrganisation(name, means, given)
+    },
+  }
+}
+
+async function openedRun(folder: RunFolder, options: EvalOptions): Promise<Opened> {
+  const run = folder.readRecord()
+  const { set } = await openTasksOfRun(folder)
+  const seed = options.seed ?? run.training.seed
+  const tasks = splitOf(set, options.split).tasks.slice(0, options.limit)
+  const encoder = await encoderOfRun(run, () => {})
+  const open = organisationsOf(folder, { encoder, seed: options.seed, update: options.update, tasks })
+  const pool = poolSource(options, undefined) ?? (run.source?.['models'] as unknown as PoolSource | undefined)
+  return {
+    ...{ set, library: folder.readLibrary(run), seed },
+    identity: options.model === undefined ? (run.model as ModelIdentity) : identityOf(options, undefined),
+    pool: await poolIdentities(pool),
+    execution: run.execution,
+    async open(name, given) {
+      if (name === 'searched')
+        throw new UsageError(
+          "--dry-run cannot tell what 'searched' takes. Its search costs at most what the training did; see `magic show`.",
+        )
+      return open(name, given)
+    },
+  }
+}
+
+function scaled({ organisation, usage, cost }: EvaluatedOrganisation, factor: number): PlannedEvaluation {
+  return {
+    organisation,
+    calls: Math.round(usage.calls * factor),
+    inputTokens: Math.round(usage.input * factor),
+    outputTokens: Math.round(usage.output * factor),
+    cost: cost === 'unpriced' ? cost : { ...cost, amount: cost.amount * factor },
+  }
+}
+
+function added(one: PlannedEvaluation, other: PlannedEvaluation): PlannedEvaluation {
+  return {
+    organisation: 'total',
+    calls: one.calls + other.calls,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cost: addCosts(one.cost, other.cost),
+  }
+}
