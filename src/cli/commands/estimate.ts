@@ -91,8 +91,8 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
     method: options.organisation === undefined ? usualMethod(source, configuration) : 'paper',
   })
   const settings = trainingSettings.parse(given)
-  const identity = identityOf(options, configuration)
-  const prices = pricesIn(configuration)
+  const identity = modelIdentity(options, configuration)
+  const prices = configuredPrices(configuration)
   const price = priceOf(identity, prices)
   const pool = poolSource(options, configuration?.models)
   const organisation = await chosenLearner(options.organisation, pool)
@@ -152,13 +152,13 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
 }
 
 /** The user's own prices. */
-export function pricesIn(configuration: Configuration | undefined): PriceTable | undefined {
+export function configuredPrices(configuration: Configuration | undefined): PriceTable | undefined {
   const { model } = configuration ?? {}
   return typeof model === 'object' ? (model.prices as PriceTable | undefined) : undefined
 }
 
 /** The model that would be called; knowing it takes no key. */
-export function identityOf(
+export function modelIdentity(
   options: ModelOptions & Pick<EstimateOptions, 'price'>,
   configuration: Configuration | undefined,
 ): ModelIdentity {

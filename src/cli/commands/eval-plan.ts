@@ -26,7 +26,7 @@ import { givenSettings } from '../options/training-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 import { costText } from '../views/evaluation-table.ts'
-import { identityOf, pricesIn } from './estimate.ts'
+import { configuredPrices, modelIdentity } from './estimate.ts'
 import type { EvalOptions } from './eval.ts'
 
 /** Questions per organisation that are run on the simulated model. */
@@ -119,9 +119,9 @@ async function opened(place: RunFolder | string, options: EvalOptions): Promise<
   const seed = options.seed ?? settings.seed ?? 42
   const means = { library, profile, seed, encoder: async () => lexicalEncoder }
   return {
-    ...{ set, library, seed, identity: identityOf(options, configuration) },
+    ...{ set, library, seed, identity: modelIdentity(options, configuration) },
     pool: await poolIdentities(poolSource(options, configuration?.models)),
-    execution: { ...configuration?.execution, ...execution, prices: pricesIn(configuration) ?? {} },
+    execution: { ...configuration?.execution, ...execution, prices: configuredPrices(configuration) ?? {} },
     async open(name, given) {
       if (isRunOrganisation(name))
         throw new UsageError(`'${name}' needs a run. Train one first, or leave it out.`)
@@ -140,7 +140,7 @@ async function openedRun(folder: RunFolder, options: EvalOptions): Promise<Opene
   const pool = poolSource(options, undefined) ?? (run.source?.['models'] as unknown as PoolSource | undefined)
   return {
     ...{ set, library: folder.readLibrary(run), seed },
-    identity: options.model === undefined ? (run.model as ModelIdentity) : identityOf(options, undefined),
+    identity: options.model === undefined ? (run.model as ModelIdentity) : modelIdentity(options, undefined),
     pool: await poolIdentities(pool),
     execution: run.execution,
     async open(name, given) {
