@@ -3,11 +3,14 @@ import { Command } from 'commander'
 import { simulatedModelName } from '../../simulator/model/simulated-name.ts'
 import { faultKinds, parseFaultRates } from '../../simulator/server/faults.ts'
 import { SimulatedServer } from '../../simulator/server/server.ts'
+import { commandLines } from '../display/command-lines.ts'
+import { factLines } from '../display/screen.ts'
 import { helpNotes } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { readKnownTasks } from '../options/known-tasks-file.ts'
 import { wholeNumber } from '../options/option-values.ts'
+import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
 
 interface SimulateOptions {
@@ -63,20 +66,39 @@ async function simulate(options: SimulateOptions): Promise<void> {
   const about = { simulated: true, baseURL: url, model: simulatedModelName, tasks: known, seed }
   const signal = interruptSignal(() => {})
   const stopped = once(signal, 'abort')
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ ...about, latencyMs: latency, faults })}\n`
-      : `Simulated model at ${url}
-  ${known === 0 ? 'knows no tasks: every answer is a guess' : `knows ${known} tasks`} · seed ${seed} · latency ${latency} ms · ${fault.length === 0 ? 'no faults' : `faults ${fault.join(' ')}`}
-  Its answers, token counts and times are simulated.
-
-Use it like any OpenAI-compatible endpoint, without a key:
-  magic run --model vllm --model-name ${simulatedModelName} --base-url ${url} ...
-  curl ${url}/models
-
-Ctrl-C stops it.
-`,
-  )
+  if (json) process.stdout.write(`${JSON.stringify({ ...about, latencyMs: latency, faults })}\n`)
+  else
+    printResult(
+      { json },
+      () => about,
+      (screen) => [
+        `Simulated model at ${url}`,
+        factLines(
+          [
+            [
+              'tasks',
+              known === 0 ? 'none known, so every answer is a guess' : `knows the answers of ${known}`,
+            ],
+            ['seed', String(seed)],
+            ['latency', `${latency} ms`],
+            ['faults', fault.length === 0 ? 'none' : fault.join(' ')],
+          ],
+          screen,
+          '  ',
+        ),
+        '',
+        'Its answers, token counts and times are simulated. Use it like any OpenAI-compatible endpoint, without a key:',
+        commandLines(
+          [
+            [`magic run --model vllm --model-name ${simulatedModelName} --base-url ${url} …`],
+            [`curl ${url}/models`],
+          ],
+          screen,
+        ),
+        '',
+        'Ctrl-C stops it.',
+      ],
+    )
   await stopped
   await server.close()
   if (!json) process.stdout.write(`Stopped after ${server.requests} requests.\n`)

@@ -161,7 +161,7 @@ function comparisonBlocks(runs: readonly FollowedRun[]): ReportBlock[] {
   return [...splits].flatMap((split): ReportBlock[] => {
     const groups = comparableEvaluations(runs, split)
     return groups.flatMap((evaluations) => {
-      // Runs with other questions get a section of their own.
+      // Runs with other questions get their own section.
       const names =
         groups.length === 1 ? '' : `: ${[...new Set(evaluations.map(({ run }) => run))].join(', ')}`
       const heading = `Evaluations on ${split} questions${names}`
@@ -218,7 +218,7 @@ function differenceBlocks(rows: Comparison['rows'], base: string): ReportBlock[]
       ]),
     },
     {
-      text: 'Detectable: the smallest difference that so many questions show in four evaluations of five.',
+      text: 'Detectable: the smallest difference that this many questions reveal in four evaluations out of five.',
     },
   ]
 }
