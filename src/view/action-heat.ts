@@ -1,12 +1,12 @@
 import type { FollowedUpdate } from './followed-run.ts'
 
-/** How often each role was placed, as what, over the course of a training. */
+/** How often each role was placed, as one agent or as a group, in the course of training. */
 export type ActionHeat = ReturnType<typeof actionHeat>
 
-/** More columns than this are narrower than an eye can follow. */
+/** More columns would be too narrow to see. */
 const mostColumns = 60
 
-/** `shares[row][column]`: of all units that the graphs of a stretch of updates placed. The most used last come first. */
+/** A column is a stretch of updates; `shares` are of all units placed in it. Rows used most at the end come first. */
 export function actionHeat(updates: readonly Pick<FollowedUpdate, 'update' | 'actions'>[]) {
   const columns = Math.min(mostColumns, updates.length)
   const starts = Array.from({ length: columns }, (_, column) =>
@@ -39,7 +39,7 @@ export function actionHeat(updates: readonly Pick<FollowedUpdate, 'update' | 'ac
     }))
     .toSorted((a, b) => recent(b.shares) - recent(a.shares) || a.role.localeCompare(b.role))
   return {
-    /** The first update of each column, counted from 1, and the last of the last one. */
+    /** The first update of each column, counted from 1; `last` ends the last column. */
     starts: starts.map((start) => updates[start]!.update + 1),
     last: (updates.at(-1)?.update ?? -1) + 1,
     rows,

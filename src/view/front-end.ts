@@ -14,7 +14,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Serves the built pages from memory: a request's path is only ever looked up, never opened. */
+/** Serves the built pages from memory. A request's path is looked up, never opened as a file. */
 export function frontEnd(folder: string): MiddlewareHandler {
   const files = new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -29,7 +29,7 @@ export function frontEnd(folder: string): MiddlewareHandler {
   return async (context) => {
     const { path } = context.req
     const file = files.get(path)
-    // Names of built files change with their content.
+    // A built file gets another name when its content changes.
     if (file?.type !== undefined && path.startsWith('/assets/'))
       return context.body(file.body, 200, {
         'Content-Type': file.type,
@@ -38,12 +38,12 @@ export function frontEnd(folder: string): MiddlewareHandler {
     if (file?.type !== undefined) return context.body(file.body, 200, { 'Content-Type': file.type })
     if (path.startsWith('/assets/') || extname(path) !== '')
       return context.text('There is nothing here.', 404)
-    // Every other path is one of the page's own.
+    // All other paths are pages of the app.
     return context.body(index.body, 200, { 'Content-Type': index.type! })
   }
 }
 
-/** The built pages: those of the package, or in a checkout those made from `view/` as it stands. */
+/** The folder of the built pages: the package's, or in a checkout one built from `view/`. */
 export async function builtPages(): Promise<string> {
   const packaged = fileURLToPath(new URL('./pages', import.meta.url))
   if (existsSync(join(packaged, 'index.html'))) return packaged
@@ -52,11 +52,11 @@ export async function builtPages(): Promise<string> {
     throw new Problem(
       'The pages of the dashboard are missing from this installation. Install the package again.',
     )
-  // Made once for every state of the sources. Others may be making them at the same time: the first one to finish stays.
+  // Built once per state of the sources. If several processes build at the same time, the first one to finish wins.
   const kept = join(root, 'node_modules', '.cache', 'magic-view', sourceDigest(root))
   if (existsSync(kept)) return kept
   const outDir = `${kept}.${process.pid}`
-  // In a process of its own: the environment decides whether Vite makes the pages for people or for their developers.
+  // In a separate process, because Vite builds for production or development depending on the environment.
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   await promisify(execFile)(
     process.execPath,
@@ -75,7 +75,7 @@ export async function builtPages(): Promise<string> {
   return kept
 }
 
-/** What the pages are made from. */
+/** What the pages are built from. */
 const sources = [
   'view/**/*.{html,css,ts,tsx,svg}',
   'src/view/plots/*',

@@ -2,8 +2,8 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { Problem } from '../problem.ts'
 
 /**
- * A line file that somebody else appends to. Every `read` gives the records that came since the one before, so that a long
- * training is parsed once and not once per look. A file that was cut or replaced is read from its start.
+ * A file of JSON lines that another process appends to. Each `read` returns the records added since the last one, so that
+ * a long file is parsed only once. A file that was truncated or replaced is read from its start.
  */
 export class GrowingLines {
   readonly #path: string
@@ -14,7 +14,7 @@ export class GrowingLines {
     this.#path = path
   }
 
-  /** `restarted`: what was read before does not count any more. */
+  /** `restarted`: forget the records of earlier reads. */
   read(): { records: unknown[]; restarted: boolean } {
     if (!existsSync(this.#path)) return { records: [], restarted: this.#restart(0n) }
     const file = openSync(this.#path, 'r')
@@ -24,7 +24,7 @@ export class GrowingLines {
       const restarted = !isSame && this.#restart(ino)
       const added = this.#parse(file, Number(size))
       if (added !== undefined) return { records: added, restarted }
-      // It was cut and written on: the place where we stood is in the middle of something else.
+      // The file was truncated and has grown again, so the offset points into the middle of a line.
       this.#restart(ino)
       const all = this.#parse(file, Number(size))
       if (all !== undefined) return { records: all, restarted: true }
@@ -41,7 +41,7 @@ export class GrowingLines {
     return hadRead
   }
 
-  /** The whole lines from where we stand; nothing where one of them is no JSON. */
+  /** The complete lines after the offset; undefined if one of them is not JSON. */
   #parse(file: number, size: number): unknown[] | undefined {
     const bytes = Buffer.alloc(size - this.#offset)
     const length = readSync(file, bytes, 0, bytes.length, this.#offset)

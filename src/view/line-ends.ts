@@ -15,7 +15,7 @@ export function lineEnds<Line>(path: string, most: number): { first: Line[]; las
       return bytes.toString('utf8', 0, readSync(file, bytes, 0, length, from)).split('\n')
     }
     const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line) as Line)
-    // The last line may still be being written, and the first one of the end is usually cut.
+    // The last line may be incomplete, and so is usually the first one of the end.
     const head = read(0).slice(0, -1)
     const tail = length === size ? head : read(size - length).slice(1, -1)
     return { first: parsed(head.slice(0, most)), last: parsed(tail.slice(-most)) }

@@ -4,10 +4,10 @@ import { runRow } from './run-row.ts'
 import type { RunShelf } from './run-shelf.ts'
 
 const lookMs = 500
-/** Something must be sent now and then, or a browser that is gone is never noticed. */
+/** Without a message now and then, a closed browser would never be noticed. */
 const beatMs = 15_000
 
-/** Tells which runs have changed, as long as somebody listens. */
+/** Streams which runs have changed. */
 export function liveRuns(context: Context, shelf: RunShelf, closing: AbortSignal): Response {
   return streamSSE(context, async (stream) => {
     const told = new Map<string, string>()

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
 
 /**
- * Everything comes from this machine and goes nowhere else: no inline script, no frames, no requests to other hosts. Styles
- * that a script sets are allowed by the standard without an exception here.
+ * Pages load from this server only: no inline scripts, no frames, no requests to other hosts. Styles set by a script need no
+ * exception here.
  */
 const policy = [
   "default-src 'none'",
@@ -24,12 +24,12 @@ const headers = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-/** Headers that keep a page in: also on errors, since a browser may be made to show those. */
+/** Sets security headers on every response, including errors, which a browser may be tricked into showing. */
 export function pageHeaders(): MiddlewareHandler {
   return async (context, next) => {
     await next()
     for (const [name, value] of Object.entries(headers)) context.res.headers.set(name, value)
-    // What the server tells changes; a built script has a name of its own and says that it may be kept.
+    // Answers change, so they are not cached. Built files never change and set this themselves.
     if (!context.res.headers.has('Cache-Control')) context.res.headers.set('Cache-Control', 'no-store')
   }
 }

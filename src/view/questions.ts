@@ -21,7 +21,7 @@ const training = 'training'
 
 export type QuestionList = ReturnType<typeof questionList>
 
-/** The questions that were evaluated or learned from, with every organisation's score. */
+/** The questions that were evaluated or trained on, with every organisation's score. */
 export function questionList(run: FollowedRun, { questions, problem }: RunTasks) {
   const { evaluations } = run
   const labels = evaluationLabels(evaluations)
@@ -45,7 +45,7 @@ export function questionList(run: FollowedRun, { questions, problem }: RunTasks)
         task,
         kind: known?.kind,
         question: question?.slice(0, shownQuestion),
-        /** In the order of the organisations; null where one has not answered it. */
+        /** In the order of the organisations; null if one was not asked. */
         scores: scores.map((score) => score ?? null),
       }
     }),
@@ -92,7 +92,7 @@ export async function answerDetail(run: FollowedRun, task: string, label: string
   throw new UnknownError('No organisation of that name was asked this question.')
 }
 
-/** One organisation's record of a question, with what the evaluation is of. */
+/** One organisation's record of a question, with its evaluation. */
 export function evaluatedAnswer(run: FollowedRun, task: string, label: string) {
   const found = answersOf(run, task).find((one) => one.label === label)
   if (found !== undefined) return found
@@ -109,7 +109,7 @@ function answersOf({ evaluations }: FollowedRun, task: string) {
 
 /**
  * What each training question scored last. An update of the paper's method is about one question and records its mean; one
- * by values is about many, whose scores stand with the trajectories.
+ * by values is about many, whose scores are in the trajectories.
  */
 function trainingScores({ folder, updates }: FollowedRun): ReadonlyMap<string, number> {
   const single = updates.flatMap(({ query, score }) =>
@@ -158,7 +158,7 @@ function shownValue(value: unknown): { text: string; length: number } {
 
 export type KindRow = ReturnType<typeof kindRows>[number]
 
-/** How trained and untrained policy differ by kind of question, on the questions that both have. */
+/** The untrained and the trained policy by kind of question, on the questions that both answered. */
 export function kindRows({ evaluations }: FollowedRun, { questions }: RunTasks) {
   const of = (name: string) => evaluations.findLast(({ header }) => header.organisation === name)
   const [before, after] = [of('untrained'), of('trained')]

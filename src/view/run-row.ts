@@ -2,7 +2,7 @@ import { meanOf } from '../evaluation/statistics.ts'
 import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
 import { type FollowedRun, tokensIn } from './followed-run.ts'
 
-/** A run as a line of the list. */
+/** A run in the list of runs. */
 export type RunRow = ReturnType<typeof runRow>
 
 /** Scores of single updates jump, so a training score is the mean of this many. */

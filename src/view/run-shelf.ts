@@ -5,8 +5,8 @@ import { findRun, RunFolder } from '../store/run-folder.ts'
 import { FollowedRun } from './followed-run.ts'
 
 /**
- * The runs of a folder, each read once and then followed. A run is found by its name among those that are there: what a
- * request names never becomes part of a path.
+ * The runs of a folder, each read once and then followed. Runs are looked up by name among those that exist: a name from a
+ * request never becomes part of a path.
  */
 export class RunShelf {
   readonly folder: string
@@ -16,7 +16,7 @@ export class RunShelf {
     this.folder = folder
   }
 
-  /** The newest first; those that cannot be read last. */
+  /** Newest first; unreadable ones last. */
   list(): FollowedRun[] {
     const names = existsSync(this.folder) ? readdirSync(this.folder) : []
     const runs = names.flatMap((name) => this.#runs.get(name) ?? this.#open(name) ?? [])
@@ -27,7 +27,7 @@ export class RunShelf {
       .toSorted((a, b) => begun(b).localeCompare(begun(a)) || a.name.localeCompare(b.name))
   }
 
-  /** A run that can be read. */
+  /** The run of this name. Throws if it cannot be read. */
   find(name: string): FollowedRun {
     if (!this.#runs.has(name)) this.list()
     const known = this.#runs.get(name)
@@ -42,11 +42,11 @@ export class RunShelf {
     try {
       return new FollowedRun(name, findRun(name, this.folder))
     } catch {
-      // A name that no run of ours has, or a link out of the folder.
+      // Not a valid name for a run, or a link that leads out of the folder.
       return undefined
     }
   }
 }
 
-/** Something was asked for that is not there. */
+/** The request names something that does not exist. */
 export class UnknownError extends Problem {}

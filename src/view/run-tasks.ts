@@ -6,9 +6,9 @@ import type { FollowedRun } from './followed-run.ts'
 export interface OpenedQuestion {
   readonly task: Task
   readonly split: string
-  /** What it is a question of, by the task set's own metadata; absent where that tells no kinds apart. */
+  /** From the metadata of the task; absent if no field sorts the tasks into kinds. */
   readonly kind?: string
-  /** An answer that scores 1, where one is known. */
+  /** An answer that scores 1, if one is known. */
   readonly expected?: unknown
 }
 
@@ -20,7 +20,7 @@ export interface RunTasks {
 
 export type OpenTasks = (record: RunRecord) => Promise<TaskSet>
 
-/** Opens the questions of runs, once each. */
+/** Opens the questions of each run once. */
 export function runTasks(open: OpenTasks): (run: FollowedRun) => Promise<RunTasks> {
   const opened = new WeakMap<FollowedRun, Promise<RunTasks>>()
   return (run) => {
@@ -54,10 +54,10 @@ function questionsOf({ splits, scorer }: TaskSet): RunTasks {
   }
 }
 
-/** Kinds that a reader can keep apart. */
+/** More kinds than this would not help a reader. */
 const mostKinds = 24
 
-/** The first field of the metadata that sorts the tasks into a few kinds. */
+/** The first metadata field that sorts the tasks into a few kinds. */
 function kindField(tasks: readonly Task[]): string | undefined {
   const names = new Set(tasks.flatMap(({ metadata }) => Object.keys(metadata)))
   return [...names].find((name) => {

@@ -4,7 +4,7 @@ import { expand } from '../graph/expansion.ts'
 import { tokensIn } from './followed-run.ts'
 import { UnknownError } from './run-shelf.ts'
 
-/** An execution as the page shows it: nodes in dependency order, each with what it heard, asked and said. */
+/** An execution as the page shows it: nodes in dependency order, with their inputs, requests and replies. */
 export type ShownTrace = ReturnType<typeof shownTrace>
 
 export function shownTrace({
@@ -15,7 +15,7 @@ export function shownTrace({
 }) {
   if (transcript === undefined)
     throw new UnknownError(
-      'Of this answer no requests and replies were kept. An evaluation made now keeps them.',
+      'The requests and replies behind this answer were not kept. A new evaluation keeps them.',
     )
   const heard = predecessorsOf(record.graph.units)
   return {
@@ -54,7 +54,7 @@ function asText(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value, null, 2)
 }
 
-/** By a node's place (`u0`, `u1.w2`, `u1.aggregator`, `finalizer`), the places of those it listens to. */
+/** For each node (`u0`, `u1.w2`, `u1.aggregator`, `finalizer`), the nodes it listens to. */
 function predecessorsOf(units: readonly Unit[]): Map<string, string[]> {
   const { nodes, sinks } = expand(AgentGraph.of(units))
   const places = nodes.map(({ unit, part, worker }) =>

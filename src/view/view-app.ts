@@ -29,9 +29,9 @@ export interface ViewOptions {
   /** The folder of the built pages. */
   readonly pages: string
   readonly version: string
-  /** Opens a run's questions, or rejects with why they cannot be shown. */
+  /** Opens a run's questions, or rejects with the reason why they cannot be shown. */
   readonly openTasks: OpenTasks
-  /** Absent where questions may not be asked: then nothing here can spend anything. */
+  /** Absent if asking is not allowed; then nothing here can spend money. */
   readonly ask?: AskRun
   /** Looks at the shared queue and its workers. Absent without a shared PostgreSQL. */
   readonly work?: () => Promise<WorkOverview>
@@ -47,7 +47,7 @@ const runNames = z
   .transform((text) => [...new Set(text.split(',').filter(Boolean))])
   .pipe(z.array(z.string()).min(1).max(20))
 
-/** What the browser talks to. It only reads run folders, through the same functions as the commands, unless it may ask. */
+/** The dashboard's HTTP API. It only reads run folders, with the same functions as the commands, unless it may ask. */
 export function viewApp({ runs, pages, version, openTasks, ask, work, closing }: ViewOptions): Hono {
   const shelf = new RunShelf(runs)
   const tasksOf = runTasks(openTasks)

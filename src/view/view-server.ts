@@ -12,7 +12,7 @@ export async function startView({
   return {
     url,
     close(graceMs) {
-      // Open pages listen for ever.
+      // Open pages keep listening, so end their streams first.
       closing.abort()
       return close(graceMs)
     },

@@ -15,7 +15,7 @@ export async function openBrowser(): Promise<Browser> {
     throw new Error(
       'Chromium is not installed. `npm run setup` installs it as root on Debian; elsewhere set CHROMIUM_PATH.',
     )
-  // Its own sandbox does not work as root in a container.
+  // Chromium's sandbox does not work as root in a container.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
@@ -24,7 +24,7 @@ export interface RunningView {
   close(): Promise<void>
 }
 
-/** The command as a user starts it. */
+/** Starts the command as a user does. */
 export function startMagicView(...words: string[]): Promise<RunningView> {
   return startMagicViewIn({}, ...words)
 }
@@ -51,7 +51,7 @@ export async function startMagicViewIn(
   }
 }
 
-/** A page that notes everything that must not happen: errors, refused content, requests to other hosts. */
+/** A page that records what must not happen: errors, blocked content, requests to other hosts. */
 export async function openPage(
   browser: Browser,
   { url }: Pick<RunningView, 'url'>,
@@ -59,7 +59,7 @@ export async function openPage(
 ): Promise<{ page: Page; mishaps: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options })
   const page = await context.newPage()
-  // A loaded machine may take its time.
+  // A busy machine may be slow.
   page.setDefaultTimeout(120_000)
   const mishaps: string[] = []
   page.on('pageerror', ({ message }) => mishaps.push(`error: ${message}`))
@@ -68,7 +68,7 @@ export async function openPage(
     void dialog.dismiss()
   })
   page.on('console', (message) => {
-    // A refused request is told here too; tests that expect one look at the page instead.
+    // Refused requests are logged too; tests that expect one look at the page.
     const isRefusal = message.text().startsWith('Failed to load resource')
     if (['error', 'warning'].includes(message.type()) && !isRefusal)
       mishaps.push(`console: ${message.text()}`)
@@ -79,7 +79,7 @@ export async function openPage(
   return { page, mishaps }
 }
 
-/** No serious finding, in light and in dark; only colours can differ between the two. */
+/** Checks that axe finds nothing serious, in light and in dark; only colours can differ between the two. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

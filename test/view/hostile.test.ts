@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true })
 })
 
-/** Puts payloads wherever a data set, a model, a library or another program could have put them. */
+/** Puts payloads wherever a data set, a model, a library or another program could put them. */
 function poison(evaluation: string): void {
   const lines = (file: string) => readFileSync(file, 'utf8').trim().split('\n')
   const records = join(evaluation, 'records.jsonl')
@@ -192,7 +192,7 @@ test.each(paths)('a path leads nowhere: %j', async (path) => {
     expect(response.status).toBe(404)
     expect(await response.text()).not.toMatch(/the-secret|root:|magic-run/)
   }
-  // A browser makes `/assets/..` the start page before it asks.
+  // A browser turns `/assets/..` into the start page before it sends the request.
   expect([404, 200]).toContain(asset.status)
   expect(await asset.text()).toMatch(/^(<!doctype html>the page|There is nothing here\.)$/)
 })

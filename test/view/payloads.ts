@@ -1,4 +1,4 @@
-/** What people have put into fields to make a page run it. Each sets `window.hacked` or opens a dialog if it succeeds. */
+/** Known cross-site-scripting payloads. Each sets `window.hacked` or opens a dialog if it succeeds. */
 export const scripts: readonly string[] = [
   '<script>window.hacked=1</script>',
   '<script src="data:text/javascript,window.hacked=1"></script>',
@@ -63,7 +63,7 @@ export const scripts: readonly string[] = [
   '<!--><img src=x onerror=window.hacked=1>-->',
 ]
 
-/** Ways out of a folder, or to something that is no file of a run. */
+/** Paths that try to leave the folder, or to reach something that is not a file of the run. */
 export const paths: readonly string[] = [
   '..',
   '../',

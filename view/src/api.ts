@@ -7,10 +7,10 @@ import type { RunRow } from '../../src/view/run-row.ts'
 import type { ShownTrace } from '../../src/view/shown-trace.ts'
 import type { WorkOverview } from '../../src/workers/overview.ts'
 
-/** A row of a run that can be read. */
+/** The row of a readable run. */
 export type SoundRow = Exclude<RunRow, { readonly status: 'damaged' }>
 
-/** What the server knows changes only when it says so: see live.ts. */
+/** Data is fetched again only when the server reports a change: see live.ts. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false },
@@ -44,7 +44,7 @@ export const api = {
   runs: () => queryOptions({ queryKey: ['runs'], queryFn: () => fetchJson<RunRow[]>('/api/runs') }),
   run: (run: string) =>
     queryOptions({ queryKey: ['run', run], queryFn: () => fetchJson<RunDetail>(runPath(run)) }),
-  /** Only what was added since is fetched; a training that was begun again is read anew. */
+  /** Fetches only what is new, unless the training was started over. */
   curves: (run: string) =>
     queryOptions({
       queryKey: ['run', run, 'curves'],

@@ -22,7 +22,7 @@ export function App(): ReactNode {
   const title = [section === 'runs' ? rest : section, 'MAGIC'].flat().reverse().join(' · ')
   const page = path.join('/')
 
-  // A new page is announced and read from its start, as if it had been loaded.
+  // Screen readers announce a new page and read it from its start, as after a reload.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the page is what this waits for
   useEffect(() => {
     window.scrollTo(0, 0)

@@ -1,6 +1,6 @@
 import type { AskEvent } from '../../src/view/ask.ts'
 
-/** Asks a run's policy and tells what happens, until the answer is there. */
+/** Asks a run's policy and reports its progress until the answer arrives. */
 export async function askPolicy(
   asked: { readonly run: string; readonly question: string },
   tell: (event: AskEvent) => void,

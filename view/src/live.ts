@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react'
 import type { RunRow } from '../../src/view/run-row.ts'
 import { api, queryClient } from './api.ts'
 
-/** How often the page of a run that is training is brought up to date at most. */
+/** The shortest time between two updates of a page. */
 const pauseMs = 1000
 
-/** Listens to the server: rows of changed runs come by themselves, and open pages of those runs are fetched again. */
+/** Listens for changed runs: updates their rows, and fetches open pages about them again. */
 export function useLiveRuns(): 'connecting' | 'live' | 'lost' {
   const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting')
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useLiveRuns(): 'connecting' | 'live' | 'lost' {
         const rows = new Map([...(known ?? []), ...changed].map((row) => [row.name, row]))
         return names.flatMap((name) => rows.get(name) ?? [])
       })
-      // The first message tells of every run; pages have just been fetched.
+      // The first message lists every run, and their pages have just been fetched.
       if (!isFirst) for (const { name } of changed) bringUpToDate(name, waiting)
       isFirst = false
     })
@@ -36,7 +36,7 @@ function bringUpToDate(run: string, waiting: Map<string, ReturnType<typeof setTi
   if (waiting.has(run)) return
   const timer = setTimeout(() => {
     waiting.delete(run)
-    // What was rebuilt or recorded for a question does not change any more.
+    // Replayed decisions and recorded traces never change.
     const isOfRun = ({ queryKey: [kind, name, part] }: { queryKey: readonly unknown[] }) =>
       kind === 'compare' || (kind === 'run' && name === run && part !== 'construction' && part !== 'trace')
     void queryClient.invalidateQueries({ predicate: isOfRun })

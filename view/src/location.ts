@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react'
 
-/** The page's address is its state: what a link carries is what is shown. */
+/** The address is the page's state, so a link shows the same again. */
 export interface Place {
   /** The parts of the path, decoded. */
   readonly path: readonly string[]
@@ -45,14 +45,14 @@ export function usePlace(): Place {
   return useSyncExternalStore(subscribe, () => current)
 }
 
-/** One field of the address's query; an empty value leaves the address. */
+/** One field of the address's query; setting it to an empty value removes it. */
 export function useQueryField(name: string): [value: string, set: (value: string) => void] {
   const { query } = usePlace()
   const set = useCallback((value: string) => setQuery({ [name]: value }), [name])
   return [query.get(name) ?? '', set]
 }
 
-/** Changes fields of the query without a new entry in the history: filters are no places of their own. */
+/** Changes fields of the query without a new entry in the history. */
 export function setQuery(fields: Readonly<Record<string, string>>): void {
   const query = new URLSearchParams(window.location.search)
   for (const [name, value] of Object.entries(fields)) {
@@ -63,7 +63,7 @@ export function setQuery(fields: Readonly<Record<string, string>>): void {
   goTo(`${window.location.pathname}${text === '' ? '' : `?${text}`}`, { replace: true })
 }
 
-/** A path from its parts, with a query. */
+/** An address from the parts of its path and a query. */
 export function href(path: readonly string[], query: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams(query).toString()
   return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** `system` follows the machine. */
+/** `system` follows the operating system. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const key = 'magic-theme'
@@ -16,7 +16,7 @@ function stored(): Theme {
     const value = window.localStorage.getItem(key)
     return value === 'light' || value === 'dark' ? value : 'system'
   } catch {
-    // A browser may refuse to keep anything.
+    // Browsers can forbid storage.
     return 'system'
   }
 }

@@ -1,5 +1,5 @@
 import { linearScale, niceTicks } from './axis.ts'
-import { cutText, drawing, line, place, type SvgElement, svgElement, text, textWidth } from './svg.ts'
+import { drawing, line, place, type SvgElement, shortenedText, svgElement, text, textWidth } from './svg.ts'
 
 export interface ShownDifference {
   readonly label: string
@@ -33,7 +33,7 @@ export function differencePlot(rows: readonly ShownDifference[], base: string, w
       const y = top + index * rowHeight + rowHeight / 2
       const isClear = low > 0 || high < 0
       return [
-        cutText(label, left - 12, left - 12, y + 4, { class: 'label', 'text-anchor': 'end' }),
+        shortenedText(label, left - 12, left - 12, y + 4, { class: 'label', 'text-anchor': 'end' }),
         line(x(low), y, x(high), y, isClear ? 'whisker clear' : 'whisker'),
         svgElement('circle', {
           cx: place(x(difference)),

@@ -1,5 +1,14 @@
 import type { Unit } from '../../graph/agent-graph.ts'
-import { cutText, drawing, place, rectangle, type SvgElement, svgElement, text, textWidth } from './svg.ts'
+import {
+  drawing,
+  place,
+  rectangle,
+  type SvgElement,
+  shortenedText,
+  svgElement,
+  text,
+  textWidth,
+} from './svg.ts'
 
 const [boxHeight, gapX, gapY] = [26, 34, 12]
 const fontSize = 10.5
@@ -56,7 +65,7 @@ export function graphPlot(units: readonly Unit[]): SvgElement {
             }),
           ]
         : []),
-      cutText(unit.role, boxWidth - 12, x + boxWidth / 2, y + 17, {
+      shortenedText(unit.role, boxWidth - 12, x + boxWidth / 2, y + 17, {
         fontSize,
         class: 'unit-label',
         'text-anchor': 'middle',

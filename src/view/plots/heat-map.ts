@@ -1,5 +1,5 @@
 import type { ActionHeat } from '../action-heat.ts'
-import { cutText, drawing, rectangle, type SvgElement, svgElement, text, textWidth } from './svg.ts'
+import { drawing, rectangle, type SvgElement, shortenedText, svgElement, text, textWidth } from './svg.ts'
 
 const rowHeight = 20
 
@@ -13,7 +13,10 @@ export function heatMap({ rows, starts, last }: ActionHeat, width = 860): SvgEle
   const bottom = top + rows.length * rowHeight
   const most = Math.max(0.01, ...rows.flatMap(({ shares }) => shares))
   const cells = rows.flatMap(({ role, granularity, shares }, row) => [
-    cutText(role, left - 62, left - 56, top + row * rowHeight + 14, { class: 'label', 'text-anchor': 'end' }),
+    shortenedText(role, left - 62, left - 56, top + row * rowHeight + 14, {
+      class: 'label',
+      'text-anchor': 'end',
+    }),
     text(granularity === 'group' ? 'group' : 'agent', left - 10, top + row * rowHeight + 14, {
       class: 'tick',
       'text-anchor': 'end',

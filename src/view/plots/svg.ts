@@ -62,7 +62,7 @@ export function textWidth(content: string, fontSize = 12): number {
 }
 
 /** A text that is cut to a width. The whole of it appears when the mouse rests there. */
-export function cutText(
+export function shortenedText(
   content: string,
   width: number,
   x: number,

@@ -12,7 +12,7 @@ import { ExecutionCard, ExecutionGraph } from './question-execution.tsx'
 
 type Of<Type extends AskEvent['type']> = Extract<AskEvent, { readonly type: Type }>
 
-/** Type a question, watch the policy build and the agents work, read the answer. */
+/** Ask a question, watch the policy build a graph and the agents work, read the answer. */
 export function AskPage(): ReactNode {
   const { data: runs, error } = useQuery(api.runs())
   const { data: about } = useQuery(api.about())
@@ -31,8 +31,8 @@ export function AskPage(): ReactNode {
       <Empty title={about.allowAsk ? 'No policy to ask yet' : 'Asking is off'}>
         <p className="soft">
           {about.allowAsk
-            ? 'A run can be asked after its first update.'
-            : 'Answers may cost money, so it is allowed at the start:'}
+            ? 'You can ask a run after its first update.'
+            : 'Answers can cost money, so asking must be allowed when the dashboard starts:'}
         </p>
         {!about.allowAsk && <pre>magic view --allow-ask</pre>}
       </Empty>
@@ -147,7 +147,7 @@ function Answer({ of }: { readonly of: Of<'answer'> }): ReactNode {
   )
 }
 
-/** The agents while they work: waiting, at work, done. */
+/** The agents while they work, each waiting, working or done. */
 function AtWork({ events }: { readonly events: readonly AskEvent[] }): ReactNode {
   const told = events.flatMap((event) => (event.type === 'execution' ? [event.event] : []))
   const start = told.find((event) => event.type === 'execution-start')
@@ -160,7 +160,7 @@ function AtWork({ events }: { readonly events: readonly AskEvent[] }): ReactNode
   const done = [...states.values()].filter((state) => state !== 'working').length
   const nodes = start.nodes.map((node) => ({ ...node, status: states.get(node.node) ?? 'waiting' }))
   return (
-    <Card title="At work" note={`${done} of ${nodes.length} agents are done`}>
+    <Card title="At work" note={`${done} of ${nodes.length} agents done`}>
       <Suspense fallback={<Loading />}>
         <ExecutionGraph nodes={nodes} chosen={undefined} onNode={() => {}} onEdge={() => {}} />
       </Suspense>

@@ -9,7 +9,7 @@ import { api } from '../api.ts'
 import { Card, Loading } from '../parts/shown.tsx'
 import { SvgView } from '../parts/svg-view.tsx'
 
-/** How the policy built the graph, decision by decision, with the probabilities of every choice. */
+/** How the policy built the graph: every decision with the probabilities of all choices. */
 export function BuildingSteps({
   run,
   task,
@@ -122,7 +122,7 @@ function decision({ action, forced, probability }: ExplainedStep): string {
 
 interface Choice {
   readonly name: string
-  /** Null where it is not legal. */
+  /** Null if the choice is not legal. */
   readonly probability: number | null
   readonly isTaken: boolean
 }
@@ -131,7 +131,7 @@ const shownChoices = 12
 /** Less than this would show as 0.0 %. */
 const leastShown = 0.0005
 
-/** The likeliest first. */
+/** The most probable first. */
 function nextChoices({ action, roles, stop }: ExplainedStep): Choice[] {
   const added = Object.entries(roles).map(([name, probability]) => {
     return { name, probability, isTaken: action.type === 'add' && action.role === name }

@@ -178,7 +178,7 @@ function MessageText({ from, to }: { readonly from: Node; readonly to: Node }): 
   )
 }
 
-/** The message as the listener's request has it, under the speaker's name; twins have a counter after it. */
+/** The message in the listener's request, found by the speaker's name; equal speakers have a counter after theirs. */
 function messageFrom(from: Node, to: Node): string | undefined {
   try {
     const { predecessors } = JSON.parse(to.calls[0]?.user ?? '') as {

@@ -64,7 +64,7 @@ function Asked({ question }: { readonly question: ShownQuestion }): ReactNode {
     <Card title="Question">
       <div className="stack">
         {question.question === undefined ? (
-          <p className="soft">{`Its text was not kept. ${question.problem ?? ''}`}</p>
+          <p className="soft">{`The text of the question was not kept. ${question.problem ?? ''}`}</p>
         ) : (
           <Text of={question.question} isProse />
         )}
@@ -187,7 +187,7 @@ function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
   )
 }
 
-/** Why it was scored as it was. */
+/** The answer, and the reason for its score. */
 function Verdict({
   answer,
   question,

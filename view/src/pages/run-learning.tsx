@@ -18,7 +18,7 @@ export function RunLearning({ name, run }: { readonly name: string; readonly run
   if (curves.update.length === 0)
     return (
       <Empty title="No update yet">
-        <p className="soft">The curves begin with the first one.</p>
+        <p className="soft">The curves start with the first update.</p>
       </Empty>
     )
   return (
@@ -77,7 +77,7 @@ function chartsOf(curves: RunCurves) {
   ]
 }
 
-/** The mean of the last values at each position, as many as the window holds. Missing ones count for nothing. */
+/** At each position, the mean of the last values in the window. Missing values are skipped. */
 function trailingMean(values: readonly (number | null)[], window: number): (number | null)[] {
   const recent: number[] = []
   let sum = 0

@@ -16,7 +16,7 @@ export function RunSettings({ name, run }: { readonly name: string; readonly run
           <dd>
             <code>{about.folder}</code>
           </dd>
-          <dt>Begun</dt>
+          <dt>Started</dt>
           <dd>{`${about.createdAt.replace('T', ' ').slice(0, 16)} UTC, version ${about.version}`}</dd>
           <dt>Text encoder</dt>
           <dd>{about.encoder.name}</dd>
@@ -64,7 +64,7 @@ export function RunSettings({ name, run }: { readonly name: string; readonly run
           </table>
         </div>
       </Card>
-      <Card title="Files" note="docs/training.md tells what each of them holds">
+      <Card title="Files" note="docs/training.md explains them">
         <div className="scroll">
           <table className="plain">
             <thead>

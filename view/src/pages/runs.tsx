@@ -19,7 +19,7 @@ import {
 
 const states = ['training', 'finished', 'stopped', 'damaged'] as const
 
-/** All runs of a folder: found, sorted, chosen for comparison. */
+/** All runs of a folder, to filter, sort and select for comparison. */
 export function RunsPage(): ReactNode {
   const { data: runs, error } = useQuery(api.runs())
   const { data: about } = useQuery(api.about())
@@ -48,7 +48,7 @@ export function RunsPage(): ReactNode {
       {runs.length === 0 ? (
         <Empty title="No runs yet">
           <p className="soft">
-            A run appears here as soon as it begins. This one takes seconds and needs no key:
+            A run appears here as soon as it starts. This one takes seconds and needs no key:
           </p>
           <pre>magic demo --quick</pre>
         </Empty>
@@ -92,8 +92,8 @@ export function RunsPage(): ReactNode {
             ) : null,
           )}
           <p className="note">
-            Score: the trained policy on held-out questions, with its 95 % interval; where none was evaluated
-            yet, the mean of the last updates on training questions.
+            Score: the trained policy on held-out questions, with its 95 % interval; before an evaluation, the
+            mean of the last updates on training questions.
           </p>
         </>
       )}
@@ -224,7 +224,7 @@ function columnsFor(selected: ReadonlySet<string>): Column<RunRow>[] {
   ]
 }
 
-/** In its largest unit, so that a narrow column shows all of it. */
+/** In the largest unit only, so that it fits into a narrow column. */
 function agoOf(time: string): string {
   const [amount, unit] = duration(Date.now() - Date.parse(time)).split(' ')
   return `${amount} ${unit} ago`

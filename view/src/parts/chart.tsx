@@ -108,7 +108,7 @@ function options(
   }
 }
 
-/** A colour of the style sheet as the canvas needs it: with light-dark() resolved. */
+/** A colour of the style sheet with light-dark() resolved, as a canvas needs it. */
 function resolvedColour(element: HTMLElement, name: string): string {
   const probe = document.createElement('i')
   probe.style.color = `var(${name})`

@@ -14,29 +14,29 @@ export interface Column<Row> {
   readonly header: string
   /** A track of the grid, such as `2fr` or `120px`. */
   readonly width: string
-  /** What rows are sorted by; a column without it is not sorted. */
+  /** The value to sort by; columns without it cannot be sorted. */
   readonly value?: (row: Row) => string | number | null | undefined
   readonly cell: (row: Row) => ReactNode
   readonly isNumber?: boolean
 }
 
 interface Shown<Row> {
-  /** What the table is of, for screen readers. */
+  /** The table's name for screen readers. */
   readonly label: string
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly idOf: (row: Row) => string
   readonly isSelected?: (row: Row) => boolean
-  /** The field of the address that keeps the order; a column's id, with a minus for falling. */
+  /** The query field that holds the order: a column's id, with a minus for descending. */
   readonly sortField?: string
 }
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
 const rowHeight = 41
-/** Shorter tables are rendered whole, so that the browser's own search finds everything. */
+/** Shorter tables are rendered completely, so that the browser's search finds everything. */
 const longTable = 80
 
-/** A table that is sorted by its headers and, if it is long, draws only the rows in sight. */
+/** A sortable table. A long one renders only the visible rows. */
 export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
   const { label, rows, columns, idOf, isSelected, sortField = 'sort' } = shown
   const { query } = usePlace()
@@ -73,7 +73,7 @@ export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  // As wide as all columns need; the widest text of a column does not count.
+  // The sum of the columns' minimal widths; longer texts are cut.
   const minWidth = columns.reduce((sum, { width }) => sum + Number(/\d+/.exec(width)?.[0] ?? 0), 0)
   const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
   const line = (position: number, top?: number) => {
@@ -140,7 +140,7 @@ function Header<Row>({
   readonly sortField: string
 }): ReactNode {
   const order = sort === id ? 'ascending' : sort === `-${id}` ? 'descending' : 'none'
-  // Numbers are wanted from the largest on, names from the first.
+  // Numbers start with the largest, names with the first.
   const orders = isNumber ? [`-${id}`, id, ''] : [id, `-${id}`, '']
   const next = orders[(orders.indexOf(sort) + 1) % orders.length]!
   return (

@@ -1,7 +1,7 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 import { goTo } from '../location.ts'
 
-/** A link that changes the page without loading it anew; with a modifier key it is a link like any other. */
+/** A link within the app, without a reload. With a modifier key it acts like any other link. */
 export function Link({ href, ...rest }: ComponentProps<'a'> & { readonly href: string }): ReactNode {
   const follow = (event: MouseEvent) => {
     if (

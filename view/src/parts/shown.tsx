@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { money, percent, scoreWithInterval } from '../../../src/cli/display/numbers.ts'
 import type { Cost } from '../../../src/models/prices.ts'
 
-// Small pieces that several pages show.
+// Small parts that several pages use.
 
 export function Status({ of }: { readonly of: 'finished' | 'training' | 'stopped' | 'damaged' }): ReactNode {
   return (

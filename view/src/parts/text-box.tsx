@@ -7,7 +7,7 @@ interface GivenText {
   readonly isProse?: boolean
 }
 
-/** What a model or a data set wrote: text, whatever it holds. */
+/** Text from a model or a data set, shown as plain text. */
 export function Text({ of, isInline = false, isProse = false }: GivenText): ReactNode {
   if (isInline) return <span className="given">{visible(of)}</span>
   return (
