@@ -22,7 +22,7 @@ export function findConfiguration(given: string): string {
       'there is no configuration in this folder. `magic init` writes one, with questions to start from.',
     )
   if (second !== undefined)
-    throw new ConfigurationError(found, `${second} is there too. Remove one, or name one.`)
+    throw new ConfigurationError(found, `${second} is there as well. Remove one, or name the one to use.`)
   return regularFile(found)
 }
 
@@ -93,12 +93,12 @@ function importProblem(error: unknown, file: string): string {
     const hint = message.includes("'magic-agents'")
       ? 'Install it here (`npm install magic-agents`), or leave the import out: a configuration is a plain object.'
       : 'Install the package, or check the path; a relative import carries its ending.'
-    return `it imports what is not there: ${message}. ${hint}`
+    return `it imports something that does not exist: ${message}. ${hint}`
   }
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return `${message}${lineIn(stack, file)}: Node runs TypeScript by removing types. Use plain JavaScript there.`
   if (name === 'SyntaxError') return `it has a syntax error${lineIn(stack, file)}: ${message}.`
-  return `it fails when it is run: ${message}${lineIn(stack, file)}.`
+  return `it fails when run: ${message}${lineIn(stack, file)}.`
 }
 
 /** The line in the file where it failed, if the stack shows it. */

@@ -69,7 +69,7 @@ const tasks = z.custom<string | { readonly train: string; readonly test: string 
     error: ({ input }) =>
       typeof input === 'string'
         ? `'${input}' is neither a question file (.jsonl or .csv) nor one of ${builtInTasks.join(', ')}.${didYouMean(input, builtInTasks)}`
-        : 'must be a question file, { train, test } with two of them, or what defineTasks gives',
+        : 'must be a question file, { train, test } with two of them, or the result of defineTasks',
   },
 )
 

@@ -99,7 +99,7 @@ describe('loadConfiguration', () => {
     [
       'a missing package',
       { 'magic.config.ts': "import { defineConfig } from 'magic-agents'\nexport default defineConfig({})" },
-      /imports what is not there.*npm install magic-agents/,
+      /imports something that does not exist.*npm install magic-agents/,
     ],
     [
       'a missing file',
@@ -109,7 +109,7 @@ describe('loadConfiguration', () => {
     [
       'an error of its own',
       { 'magic.config.ts': "export default {}\n\nthrow new Error('no luck')" },
-      /it fails when it is run: no luck in line 3\.$/m,
+      /it fails when run: no luck in line 3\.$/m,
     ],
     [
       'a promise that fails',
@@ -130,19 +130,19 @@ describe('loadConfiguration', () => {
     [
       'half a character in JSON',
       { 'magic.config.json': '{"model": {"model": "\\ud800"}}' },
-      /line 1 holds half of a surrogate pair/,
+      /line 1 contains half of a surrogate pair/,
     ],
     [
       'half a character in YAML',
       { 'magic.config.yaml': 'name: a\nmodel: { model: "\\ud800" }' },
-      /line 2 holds half of a surrogate pair/,
+      /line 2 contains half of a surrogate pair/,
     ],
     ['broken YAML', { 'magic.config.yaml': 'name: [a\ntasks: b' }, /line \d is not valid YAML/],
     ['a tag in YAML', { 'magic.config.yaml': 'name: !!js/function a' }, /line 1 has the tag/],
     [
       'two files',
       { 'magic.config.ts': '', 'magic.config.json': '{}' },
-      /magic\.config\.json is there too\. Remove one, or name one\./,
+      /magic\.config\.json is there as well\. Remove one, or name the one to use\./,
     ],
     ['no file', {}, /there is no configuration in this folder\. `magic init` writes one/],
   ]

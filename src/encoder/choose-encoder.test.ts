@@ -64,7 +64,7 @@ describe('without MiniLM', () => {
 test('lexical as asked for', async () => {
   const { encoder, message } = await chooseEncoder({ encoder: 'lexical' })
   expect(encoder).toBe(lexicalEncoder)
-  expect(message).toBe('Text encoder: lexical, as asked for.')
+  expect(message).toBe('Text encoder: lexical, as requested.')
 })
 
 describeShared('with MiniLM in a folder', () => {

@@ -28,7 +28,7 @@ export interface ChosenEncoder {
 export async function chooseEncoder(options: EncoderOptions = {}): Promise<ChosenEncoder> {
   const { encoder: choice = 'auto', modelFolder } = options
   if (choice === 'lexical')
-    return { encoder: lexicalEncoder, message: 'Text encoder: lexical, as asked for.' }
+    return { encoder: lexicalEncoder, message: 'Text encoder: lexical, as requested.' }
   try {
     return await openMinilm(options)
   } catch (error) {

@@ -89,7 +89,11 @@ describeShared('MiniLM encoder', () => {
 
   test.each([
     ['not a model', Buffer.from('not a model'), /cannot serve/],
-    ['an input that is not MiniLM’s', tinyOnnxModel({ input: 'pixels' }), /it asks for pixels/],
+    [
+      'an input that is not MiniLM’s',
+      tinyOnnxModel({ input: 'pixels' }),
+      /it needs the unknown inputs pixels/,
+    ],
     ['no last layer', tinyOnnxModel({ output: 'logits' }), /its outputs are logits, not last_hidden_state/],
   ])('%s is refused by name', async (_, bytes, message) => {
     const broken = await open(bytes)

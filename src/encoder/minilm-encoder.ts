@@ -65,7 +65,7 @@ async function openNetwork(runtime: OnnxRuntime, path: string): Promise<Network>
   })
   const { inputNames, outputNames } = session
   const unknown = inputNames.filter((name) => !(name in inputValue))
-  if (unknown.length > 0) throw unusable(`it asks for ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw unusable(`it needs the unknown inputs ${unknown.join(', ')}`)
   // Exports use different names for the last layer.
   const output = ['last_hidden_state', 'token_embeddings'].find((name) => outputNames.includes(name))
   if (output === undefined) throw unusable(`its outputs are ${outputNames.join(', ')}, not last_hidden_state`)

@@ -116,7 +116,12 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   const journal = openJournal(folder, price, name)
   closing.defer(() => journal.close())
   const elsewhere = await options.elsewhere?.({
-    ...{ parts, ledger, source: record.source, place: ledgerPlace(folder), caps, search: name },
+    parts,
+    ledger,
+    source: record.source,
+    place: ledgerPlace(folder),
+    caps,
+    search: name,
   })
   closing.defer(() => elsewhere?.close())
   const budget = new Budget(caps, price, undefined, elsewhere?.spent)

@@ -121,10 +121,10 @@ test('an archive that is no export is refused, and writes nothing outside', asyn
   for (const name of ['../evil.txt', '/tmp/evil.txt', 'run.json/../../evil.txt', 'other.txt']) {
     const file = at('bad.tgz')
     writeFileSync(file, gzipSync(await packTar([{ header: { name, size: 1 }, body }])))
-    await expect(loadPolicy(file)).rejects.toThrow('is no export of a run')
+    await expect(loadPolicy(file)).rejects.toThrow('is not an export of a run')
   }
   writeFileSync(at('bad.tgz'), 'not gzip')
-  await expect(loadPolicy(at('bad.tgz'))).rejects.toThrow('is no export of a run')
+  await expect(loadPolicy(at('bad.tgz'))).rejects.toThrow('is not an export of a run')
   await expect(loadPolicy(at('none.tgz'))).rejects.toThrow('ENOENT')
   expect(existsSync(at('../evil.txt'))).toBe(false)
   expect(readdirSync(folder)).not.toContain('evil.txt')

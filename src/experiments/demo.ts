@@ -92,7 +92,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const untrained = await loadPolicy(folder, { encoder: lexicalEncoder, update: 0 })
   let evaluations = 0
   const found = await searchGraph({
-    ...{ ...engine, execution, folder: trained.folder, encoder: lexicalEncoder, seed },
+    ...engine,
+    execution,
+    folder: trained.folder,
+    encoder: lexicalEncoder,
+    seed,
     onStart: (total) => {
       evaluations = total
     },

@@ -228,7 +228,7 @@ describe('every problem is named with role, field and remedy', () => {
       {
         roles: [role('solver'), role('judge', { group: { ...group('g'), aggregator: executor('solver') } })],
       },
-      `role 'judge', group.aggregator.id is "solver", which an executor of role 'solver' is already called. Executor ids are unique in the whole library: rename one of the two.`,
+      `role 'judge', group.aggregator.id is "solver", which is already the id of an executor of role 'solver'. Executor ids are unique in the whole library: rename one of the two.`,
     ],
     [
       'accepts what nobody produces',

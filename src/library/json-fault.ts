@@ -11,10 +11,10 @@ export interface JsonFault {
 
 const problems = {
   /** `JSON.parse` keeps the last one, so the meaning depends on the reader. */
-  repeated: 'stands twice in the same object. Remove one of the two.',
+  repeated: 'occurs twice in the same object. Remove one of them.',
   /** It cannot be stored as UTF-8: it would come back as another text. */
   'half a character':
-    'holds half of a surrogate pair (\\uD800 to \\uDFFF, without the other half). Remove it, or write the whole character.',
+    'contains half of a surrogate pair (\\uD800 to \\uDFFF, without the other half). Remove it, or write the whole character.',
 } as const
 
 /** An open array or object, and the reader's position in it. */

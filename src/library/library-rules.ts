@@ -25,7 +25,7 @@ export function checkAcrossRoles(definition: unknown, note: Note): void {
       else if (executorId !== '')
         note(
           [...at, ...path, 'id'],
-          `is ${shown(executorId)}, which an executor of role '${owner}' is already called. ` +
+          `is ${shown(executorId)}, which is already the id of an executor of role '${owner}'. ` +
             'Executor ids are unique in the whole library: rename one of the two.',
         )
     }

@@ -23,7 +23,7 @@ export function checkSchema(schema: StandardSchema, value: JsonValue): string | 
     const result = schema['~standard'].validate(value)
     if ('then' in result) {
       result.then(undefined, () => {})
-      return 'the schema is asynchronous; a contract needs one that answers at once'
+      return 'the schema is asynchronous; a contract needs a synchronous one'
     }
     const issue = result.issues?.[0]
     if (issue === undefined) return undefined

@@ -91,7 +91,7 @@ class NodeReader {
     if (isSeq(node)) return node.items.map((item, index) => this.read(item as Node, [...path, index], line))
     if (!isScalar(node)) return null
     if (typeof node.value === 'string' && !node.value.isWellFormed())
-      this.fault(line, 'holds half of a surrogate pair. Remove it, or write the whole character.')
+      this.fault(line, 'contains half of a surrogate pair. Remove it, or write the whole character.')
     return node.value
   }
 

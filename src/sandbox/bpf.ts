@@ -52,7 +52,7 @@ export function assemble(steps: readonly Step[]): Uint8Array {
 
 function distance(places: ReadonlyMap<string, number>, from: number, target: string): number {
   const to = places.get(target)
-  if (to === undefined) throw new Error(`BPF jump to '${target}', which is nowhere`)
+  if (to === undefined) throw new Error(`BPF jump to unknown label '${target}'`)
   const jump = to - from - 1
   if (jump < 0 || jump > longestJump) throw new Error(`BPF jump to '${target}' of ${jump} instructions`)
   return jump

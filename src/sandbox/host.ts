@@ -23,7 +23,7 @@ export async function findSandboxHost(searchPath = process.env['PATH'] ?? ''): P
   const isRoot = process.getuid!() === 0
   const setpriv = findProgram('setpriv', searchPath)
   if (isRoot && setpriv === undefined) {
-    throw new SandboxUnavailable('As root, setpriv (package util-linux) is needed to give up its rights.')
+    throw new SandboxUnavailable('As root, setpriv (package util-linux) is needed to drop privileges.')
   }
   const interpreter = await findInterpreter(searchPath, isRoot)
   if ('reasons' in interpreter) {

@@ -34,6 +34,6 @@ export function sandboxLost(): SandboxFailure {
 /** A program ran out of wall-clock time while waiting for a core; it is run again with more time. */
 export class ProgramStarved extends SandboxFailure {
   constructor() {
-    super('The machine was too busy to run a program: it met its limit of time while it waited for a core.')
+    super('The machine was too busy to run a program: it hit its time limit while waiting for a core.')
   }
 }

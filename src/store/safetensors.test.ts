@@ -132,12 +132,12 @@ test.each<[string, Uint8Array, string]>([
   [
     'a name twice',
     withHeader(`{"w":${JSON.stringify(tensor(0, 8))}, "\\u0077" : ${JSON.stringify(tensor(0, 8))}}`, eight),
-    'w stands twice',
+    'w occurs twice',
   ],
   [
     'a field twice',
     withHeader('{"w":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}', eight),
-    'w.dtype stands twice',
+    'w.dtype occurs twice',
   ],
 ])('refuses %s', (_, bytes, message) => {
   const read = () => parseSafetensors(bytes, 'checkpoint.safetensors')

@@ -98,7 +98,9 @@ export class TaskExecutor {
     const { name, scorer } = this.parts.set
     const scored = await Promise.resolve(
       scorer.score(answer, reference, {
-        ...{ pool, signal, failures: failures.length },
+        pool,
+        signal,
+        failures: failures.length,
         ask: (request) => this.#ask(request, signal),
       }),
     ).catch((problem: unknown) => {
@@ -120,7 +122,11 @@ export class TaskExecutor {
     const attemptMs = settings.attemptSeconds * 1000
     const make = async (until?: AbortSignal) => {
       const call = await callModel(model, request, {
-        ...{ limit, clock, meter, allowance, attemptMs },
+        limit,
+        clock,
+        meter,
+        allowance,
+        attemptMs,
         signal: until,
       })
       return { value: call, keep: call.reply.ok }
@@ -157,7 +163,9 @@ function sandboxFailed(task: string, failure: SandboxFailure): Problem {
 /** The same tools, reporting sandbox failures to `onFailure`. The model only learns that its tool is unavailable. */
 function watchedTools(toolbox: Toolbox, onFailure: (problem: SandboxFailure) => void): Toolbox {
   const watched = (tool: Tool): Tool => ({
-    ...{ name: tool.name, description: tool.description, payload: tool.payload },
+    name: tool.name,
+    description: tool.description,
+    payload: tool.payload,
     async run(input, context, signal) {
       try {
         return await tool.run(input, context, signal)

@@ -127,7 +127,7 @@ test('refuses what nothing can be learned from, names what differs, and leaves n
 
 test('a resume is refused where what the run knew was changed or added', async () => {
   for (const [of, change, told] of [
-    [second, (text: string) => text.replace('"score":0', '"score":1'), 'was changed'],
+    [second, (text: string) => text.replace('"score":0', '"score":1'), 'has changed'],
     [second, () => '', 'is shorter'],
     [first, () => readFileSync(new RunFolder(second).earlierLooksFile, 'utf8'), 'was not there'],
   ] as const) {

@@ -128,7 +128,10 @@ function conditionsOf({ tasks, library, tools, model, executors, execution, trai
   const { restriction, maxUnits, maxDepth } = training
   return {
     tasks: { name, metric, judge, train: splits['train']?.version },
-    ...{ library, tools: tools?.on, model, executors },
+    library,
+    tools: tools?.on,
+    model,
+    executors,
     execution: { decoding, budgets },
     training: { restriction, maxUnits, maxDepth },
   }

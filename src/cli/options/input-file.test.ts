@@ -17,17 +17,17 @@ function file(content: string): string {
 
 test('a field twice is refused with its line', async () => {
   await expect(readTaskFile(file('{"question": "a?",\n "question": "b?"}'))).rejects.toThrow(
-    /input\.json, row 2, field question: stands twice in the same object\. Remove one/,
+    /input\.json, row 2, field question: occurs twice in the same object\. Remove one/,
   )
   const unit = '{"role": "a", "realization": "atomic", "predecessors": [], "predecessors": [0]}'
   await expect(readGraphFile(file(`{"units": [\n${unit}]}`), paperLibrary)).rejects.toThrow(
-    /row 2, field units\[0\]\.predecessors: stands twice/,
+    /row 2, field units\[0\]\.predecessors: occurs twice/,
   )
 })
 
 test('half a surrogate pair is refused', async () => {
   await expect(readTaskFile(file('{"id": "\\ud800", "question": "a?"}'))).rejects.toThrow(
-    /row 1, field id: holds half of a surrogate pair/,
+    /row 1, field id: contains half of a surrogate pair/,
   )
 })
 

@@ -22,10 +22,10 @@ const task = { id: 'q1', question: 'What is 6 times 7?' }
 test('a field twice, half a character and a pipe are refused', async () => {
   await expect(
     readKnownTasks(file('{"task": {"id": "a", "id": "b", "question": "?"}, "answer": 1}')),
-  ).rejects.toThrow('row 1, field task.id: stands twice')
+  ).rejects.toThrow('row 1, field task.id: occurs twice')
   await expect(
     readKnownTasks(file('{"task": {"id": "\\udead", "question": "?"}, "answer": 1}')),
-  ).rejects.toThrow('row 1, field task.id: holds half of a surrogate pair')
+  ).rejects.toThrow('row 1, field task.id: contains half of a surrogate pair')
   const pipe = join(folder, 'pipe.jsonl')
   execFileSync('mkfifo', [pipe])
   await expect(readKnownTasks(pipe)).rejects.toThrow('is not a regular file')

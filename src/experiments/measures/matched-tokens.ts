@@ -35,7 +35,9 @@ export function matchedRows(
   })
   if (settings.length === 0) return []
   const measured = settings.map(({ answers, report }) => ({
-    ...{ setting: answers, tokens: report.tokens.total, score: report.score.mean },
+    setting: answers,
+    tokens: report.tokens.total,
+    score: report.score.mean,
   }))
   return rows
     .filter(({ report }) => votedAnswers(report) === undefined)

@@ -23,7 +23,9 @@ export function readNodeRequest(user: string) {
   const { agent } = executor
   return {
     executor: {
-      ...{ id: fieldText(executor.id), role: fieldText(executor.role), part },
+      id: fieldText(executor.id),
+      role: fieldText(executor.role),
+      part,
       ...(typeof agent === 'number' && { agent }),
     },
     task,

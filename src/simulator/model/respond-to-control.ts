@@ -13,7 +13,9 @@ export function respondToControl(request: AskedControl, tasks: KnownTasks, seed:
   const { role, task, predecessors, brief, reply } = request
   const random = deriveRandom(seed, 'control', JSON.stringify([role, task, predecessors, brief, reply]))
   const about: About = {
-    ...{ request, random, question: tasks.find(task) },
+    request,
+    random,
+    question: tasks.find(task),
     answer: () => answerTo(request, tasks, seed),
   }
   const given = reply.map((field) => [field, valueFor(field, about)] as const)
@@ -54,11 +56,17 @@ const fields: Readonly<Record<string, Field>> = {
       .map((sentence) => sentence.slice(0, 300)),
   subtasks: ({ request }) => [
     {
-      ...{ id: 'gather', instruction: 'Collect what the question gives.', inputs: [], outputs: ['given'] },
+      id: 'gather',
+      instruction: 'Collect what the question gives.',
+      inputs: [],
+      outputs: ['given'],
       checks: [gatherCheck(request)],
     },
     {
-      ...{ id: 'solve', instruction: 'Work out the answer.', inputs: ['given'], outputs: ['solution'] },
+      id: 'solve',
+      instruction: 'Work out the answer.',
+      inputs: ['given'],
+      outputs: ['solution'],
       checks: [{ criterion: 'The solution answers the question.' }],
     },
   ],

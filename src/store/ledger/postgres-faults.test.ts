@@ -165,7 +165,7 @@ describe('a connection that falls silent', () => {
       proxy.silence()
       const failure = await keepSample(ledger, 1).catch((error) => error)
       expect(failure).toBeInstanceOf(LedgerError)
-      expect(failure.message).toMatch(/could not be reached for 4 s .*MAGIC_LEDGER names it, and resume/)
+      expect(failure.message).toMatch(/could not be reached for 4 s .*MAGIC_LEDGER names it, then resume/)
       expect(failure.exitCode).toBe(exitCode.unavailable)
       await database.close()
     })

@@ -460,7 +460,7 @@ describe('defineTasks', () => {
   test('half a surrogate pair is refused in questions from code, too', async () => {
     const rows = [{ id: 'a\ud800', question: 'Why?', answer: '1' }]
     await expect(defineTasks({ name: 'mine', questions: rows }).load()).rejects.toThrow(
-      "tasks 'mine', questions, row 1, field id: holds half of a surrogate pair",
+      "tasks 'mine', questions, row 1, field id: contains half of a surrogate pair",
     )
   })
 

@@ -57,15 +57,15 @@ describe('JSON Lines', () => {
   })
 
   test.each([
-    ['{"id":"q\\ud800","question":"?","answer":1}', 'row 2, field id: holds half of a surrogate pair'],
-    ['{"question":"?","answer":"x","wrong":["\\udfff"]}', 'row 2, field wrong[0]: holds half of a'],
+    ['{"id":"q\\ud800","question":"?","answer":1}', 'row 2, field id: contains half of a surrogate pair'],
+    ['{"question":"?","answer":"x","wrong":["\\udfff"]}', 'row 2, field wrong[0]: contains half of a'],
     [
       '{"question":"?","answer":1,"answer":2}',
-      'row 2, field answer: stands twice in the same object. Remove one',
+      'row 2, field answer: occurs twice in the same object. Remove one',
     ],
     [
       '{"question":"?","answer":1,"metadata":{"a":"1","\\u0061":"2"}}',
-      'row 2, field metadata.a: stands twice',
+      'row 2, field metadata.a: occurs twice',
     ],
   ])('%s is refused', async (line, message) => {
     await expect(readQuestionFile(file('bad.jsonl', `${JSON.stringify(row)}\n${line}\n`))).rejects.toThrow(
