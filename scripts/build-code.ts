@@ -58,6 +58,7 @@ export async function buildCode(out: string): Promise<void> {
       api: join(source, 'index.ts'),
       main: join(source, 'cli/main.ts'),
       'simulator/server/server-thread': join(source, 'simulator/server/server-thread.ts'),
+      'policy/construction-worker': join(source, 'policy/construction-worker.ts'),
       'workers/heartbeat': join(source, 'workers/heartbeat.ts'),
     },
     platform: 'node',

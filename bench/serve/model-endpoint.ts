@@ -36,6 +36,7 @@ process.on('message', (order: EndpointOrder) => {
   else {
     process.send!({ calls, cpuMillis: cpuMillis() - cpuAtLastReport } satisfies EndpointReport)
     calls = {}
+    globalThis.gc?.()
     cpuAtLastReport = cpuMillis()
   }
 })

@@ -27,7 +27,7 @@ export interface ServerReport {
 }
 
 const [folder, baseURL] = process.argv.slice(2) as [string, string]
-const policy = await loadPolicy(folder)
+const policy = await loadPolicy(folder, { thread: true })
 const model = openModel({ preset: 'vllm', model: 'simulated', baseURL }, {})
 
 /** What was asked during the warm-up, by question and label. */

@@ -14,10 +14,17 @@ export interface OpenedPolicy {
   readonly tools: Toolbox
 }
 
+interface PolicyToOpen extends JobOptions {
+  readonly config?: string
+  readonly update?: number
+  /** Build graphs in a thread, so that other answers do not wait for it. */
+  readonly thread?: boolean
+}
+
 /** `closing` closes the model. */
 export async function openPolicy(
   folder: RunFolder,
-  { update, ...options }: JobOptions & { readonly config?: string; readonly update?: number },
+  { update, thread, ...options }: PolicyToOpen,
   closing: AsyncDisposableStack,
   say: (text: string) => void,
 ): Promise<OpenedPolicy> {
@@ -26,7 +33,7 @@ export async function openPolicy(
   return {
     run,
     job,
-    policy: await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update }),
+    policy: await loadPolicy(folder, { encoder: await encoderOfRun(run, say), update, thread }),
     questions: new AskedQuestions(folder, run, job.set),
     tools: openToolbox(job.sandbox, job.tools),
   }

@@ -8,10 +8,9 @@ import type { Restriction } from '../graph/legality.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
-import { deriveRandom } from '../numerics/random.ts'
 import type { Organiser } from '../organisations/organisation.ts'
-import type { Construction, ConstructionJob } from '../policy/construction.ts'
-import { constructionBatch } from '../policy/construction-batch.ts'
+import { constructionBatch, type GraphBuilder, type GraphOrder } from '../policy/construction-batch.ts'
+import { constructionThread } from '../policy/construction-thread.ts'
 import { type ExplainedStep, explainSteps } from '../policy/explained-steps.ts'
 import { ConstructionPolicy, type PolicyOptions } from '../policy/policy.ts'
 import { isArchivedExport, unpackExport } from '../store/exported-run.ts'
@@ -60,6 +59,8 @@ export interface LoadOptions {
   readonly encoder?: FrozenTextEncoder
   /** Default: the newest checkpoint. 0 is the untrained policy, which is always available. */
   readonly update?: number
+  /** Build graphs in a thread of their own, so that a busy process such as a server is not held up. Default: false. */
+  readonly thread?: boolean
 }
 
 /**
@@ -92,10 +93,10 @@ export async function loadPolicy(
       ? ConstructionPolicy.initialize(shape, run.training.seed)
       : new ConstructionPolicy(shape, checkpoint.parameters)
   const loaded = { run, folder: from, update, policy, library, encoder }
-  const built = constructionBatch(policy)
+  const built = options.thread ? constructionThread(policy) : constructionBatch(policy)
   const graphs = new Map<string, AgentGraph>()
-  const build = async (job: ConstructionJob): Promise<Construction> => {
-    const { graph, steps } = await built(job)
+  const build: GraphBuilder = async (order) => {
+    const { graph, steps } = await built(order)
     return { graph: sameGraph(graphs, graph), steps }
   }
   const means = { ...loaded, policy, encoder: rememberRecent(encoder), build }
@@ -116,7 +117,7 @@ function sameGraph(graphs: Map<string, AgentGraph>, graph: AgentGraph): AgentGra
 
 interface Means extends Omit<TrainedPolicy, 'organisation' | 'policy'> {
   readonly policy: ConstructionPolicy
-  readonly build: (job: ConstructionJob) => Promise<Construction>
+  readonly build: GraphBuilder
 }
 
 function folderAt(path: string): RunFolder | Promise<RunFolder> {
@@ -140,16 +141,15 @@ function policyOrganisation(
   const set = { name: run.tasks.name, library, profile: run.profile }
   const constructionFor = async (task: Task) => {
     const query = await queryEmbedding(task, set, encoder)
-    const random = isPapers
-      ? deriveRandom(seed, 'inference', task.id)
-      : deriveRandom(seed, 'use', JSON.stringify(queryTexts(task, set)))
-    const draws = temperature === 0 ? { temperature: 1 } : { temperature, random }
-    const job = { query, ...draws, restriction, dropout: false }
-    const { graph, steps } = await build(job)
+    const draws: GraphOrder['draws'] = isPapers
+      ? [seed, 'inference', task.id]
+      : [seed, 'use', JSON.stringify(queryTexts(task, set))]
+    const sampling = temperature === 0 ? { temperature: 1 } : { temperature, draws }
+    const { graph, steps } = await build({ query, ...sampling, restriction })
     return {
       graph,
       temperature,
-      explain: () => explainSteps(policy, { query, steps, restriction, temperature: draws.temperature }),
+      explain: () => explainSteps(policy, { query, steps, restriction, temperature: sampling.temperature }),
     }
   }
   const built = temperature === 0 ? 'The most probable graph' : 'A graph'

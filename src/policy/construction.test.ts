@@ -5,7 +5,9 @@ import { assertLegalGraph, type ConstructionSpace, type Restriction } from '../g
 import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, type ConstructionJob, constructGraphs } from './construction.ts'
-import { constructionBatch } from './construction-batch.ts'
+import { constructionBatch, type GraphOrder } from './construction-batch.ts'
+import { constructionThread } from './construction-thread.ts'
+import type { ConstructionPolicy } from './policy.ts'
 
 const space: ConstructionSpace = {
   roles: defineRoleSpace(
@@ -243,12 +245,31 @@ test('what cannot be built is refused, and the policy goes on working', () => {
   expect(constructGraphs(policy, [job(1)])).toEqual(good)
 })
 
-test('graphs that are asked for at the same time are the same as if built one by one', async () => {
+/** `job(index)` as it is ordered from a builder. */
+const order = (index: number): GraphOrder => ({
+  ...{ query: numbersLike(3, index, 1), restriction: 'mixed', temperature: 2 },
+  draws: [9, 'job', index],
+})
+const orders = (count: number) => Array.from({ length: count }, (_, index) => order(index))
+
+test.for([
+  { name: 'in a batch', builder: constructionBatch },
+  { name: 'in a thread', builder: constructionThread },
+])('graphs ordered at the same time are the same as if built one by one: $name', async ({ builder }) => {
   const policy = tinyPolicy(options)
-  const build = constructionBatch(policy)
-  const together = await Promise.all(jobs(40).map(build))
+  const build = builder(policy)
+  const together = await Promise.all(orders(40).map(build))
   expect(together).toEqual(jobs(40).map((one) => constructGraphs(policy, [one])[0]))
-  const wrong = job(0, { query: [1] })
-  await expect(build(wrong)).rejects.toThrow()
-  expect(await build(job(3))).toEqual(together[3])
+  const likeliest = constructGraphs(policy, [job(3, { random: undefined })])[0]
+  expect(await build({ ...order(3), draws: undefined })).toEqual(likeliest)
+  await expect(build({ ...order(0), query: new Float32Array(1) })).rejects.toThrow('1 entries, but')
+  expect(await build(order(3))).toEqual(together[3])
+})
+
+test('a thread that cannot start rejects what is ordered from it', async () => {
+  const policy = tinyPolicy(options)
+  const broken = { ...policy, options: { ...policy.options, vectors: [] }, parameters: policy.parameters }
+  const build = constructionThread(broken as unknown as ConstructionPolicy)
+  await expect(build(order(0))).rejects.toThrow('0 role vectors for 3 roles')
+  await expect(build(order(1))).rejects.toThrow('0 role vectors for 3 roles')
 })

@@ -168,7 +168,8 @@ async function offer(
   closing: AsyncDisposableStack,
   say: (text: string) => void,
 ): Promise<Offered> {
-  const { run, job, policy, questions, tools } = await openPolicy(folder, options, closing, say)
+  const opened = await openPolicy(folder, { ...options, thread: true }, closing, say)
+  const { run, job, policy, questions, tools } = opened
   const recorded = executionSettings.parse(run.execution)
   const executionSeconds = Math.min(options.timeout, recorded.executionSeconds ?? options.timeout)
   return {
