@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type AskedCall, asked, runOrganisation } from '../../test/organisation-run.ts'
 import { dylan } from './dylan.ts'
 
@@ -75,5 +78,37 @@ test('a team of selected roles', async () => {
   const options = { teamSelection: 'paper', team: ['gamma', 'beta'] }
   const { calls } = await runOrganisation(dylan, options, () => 3)
   expect(asked(calls).sort()).toEqual(['beta 2', 'gamma 1'])
-  await expect(runOrganisation(dylan, { teamSelection: 'paper' }, () => 3)).rejects.toThrow('needs a team')
+  await expect(runOrganisation(dylan, { teamSelection: 'paper' }, () => 3)).rejects.toThrow('needs a trial')
+})
+
+describe('a team selected on a trial', () => {
+  const work = mkdtempSync(join(tmpdir(), 'magic-trial-'))
+  afterAll(() => rmSync(work, { recursive: true, force: true }))
+  const units = ['alpha', 'beta', 'gamma', 'delta'].map((role, place) => ({ role, agent: place + 1 }))
+  const keep = (name: string, split: string, importances: readonly Record<string, number>[], about = {}) => {
+    const folder = join(work, 'evaluations', name)
+    mkdirSync(folder, { recursive: true })
+    const header = { organisation: 'dylan:agents=4', split, about }
+    writeFileSync(join(folder, 'evaluation.json'), JSON.stringify(header))
+    const lines = importances.map((importance) => JSON.stringify({ graph: { units }, notes: { importance } }))
+    writeFileSync(join(folder, 'records.jsonl'), lines.map((line) => `${line}\n`).join(''))
+  }
+  const select = (agents: number) =>
+    runOrganisation(dylan, { teamSelection: 'paper', trial: work, agents }, () => 3)
+
+  test('by importance summed over its questions, training questions first', async () => {
+    keep('test-dylan', 'test', [{ 1: 9 }])
+    keep('train-dylan', 'train', [
+      { 1: 0.5, 2: 0.2, 3: 0.3, 4: 0 },
+      { 1: 0, 2: 0.6, 3: 0.4, 4: 0 },
+    ])
+    keep('train-dylan-2', 'train', [{ 4: 9 }], { teamSelection: 'paper' })
+    // alpha 0.5, beta 0.8, gamma 0.7, delta 0.
+    const { calls } = await select(2)
+    expect(asked(calls).sort()).toEqual(['beta 1', 'gamma 2'])
+  })
+
+  test('that has too few roles is refused', async () => {
+    await expect(select(5)).rejects.toThrow('tells the importance of 4 roles; a team of 5 needs as many')
+  })
 })

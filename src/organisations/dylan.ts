@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { answersOf, majorityOf, voteKey } from '../execution/conclusion.ts'
 import type { DriveContext, Said } from '../execution/drive.ts'
 import type { JsonValue } from '../library/json-value.ts'
+import type { Library } from '../library/library.ts'
 import { prompt } from '../library/prompt.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { shuffled } from '../numerics/shuffled.ts'
 import { Problem } from '../problem.ts'
 import { diversity, type Member, membersOf } from './agents.ts'
+import { teamFromTrial } from './dylan-team.ts'
 import { defineOrganisation } from './organisation.ts'
 
 /** Replies that stay after the ranking. */
@@ -23,7 +25,7 @@ export const dylan = defineOrganisation({
     'The ranking keeps agents by their index; the released code compares it with the position in the loop.',
     'A ranking that cannot be read is noted and keeps the first two; the released code takes two at random without a word.',
     'Programs agree as text, not by BLEU.',
-    "The team is given: selecting it on a trial set is in the paper, not in the code. `team` takes the roles that a trial's `importance` notes recommend.",
+    'Selecting the team on trial questions is in the paper, not in the code: it is off unless asked for with `teamSelection=paper`.',
   ],
   options: z.object({
     agents: z.int().min(2).max(16).optional().describe('agents: 4, for MMLU 7'),
@@ -32,22 +34,33 @@ export const dylan = defineOrganisation({
     teamSelection: z
       .enum(['off', 'paper'])
       .default('off')
-      .describe('paper: only the roles of `team`, chosen by importance on trial questions, take part'),
-    team: z.array(z.string()).optional().describe('the roles of the team, for teamSelection paper'),
+      .describe('paper: the team has the roles that were most important on trial questions'),
+    trial: z
+      .string()
+      .optional()
+      .describe('for teamSelection=paper: the run whose stored evaluation of a larger dylan is the trial'),
+    team: z.array(z.string()).optional().describe('for teamSelection=paper, from code: the roles themselves'),
   }),
   drive({ library, profile, seed }, options) {
     const count = options.agents ?? (profile.id === 'mmlu_pro' ? 7 : 4)
-    if (options.teamSelection === 'paper' && options.team === undefined)
-      throw new Problem(
-        'dylan with teamSelection=paper needs a team: the roles with the highest sums of `importance` in the records of a trial.',
-      )
+    const team = options.teamSelection === 'paper' ? selectedTeam(library, count, options) : undefined
     const members =
-      options.teamSelection === 'paper' && options.team !== undefined
-        ? options.team.map((role, place) => ({ role, agent: place + 1 }))
-        : membersOf(library, count, options.diversity)
+      team?.map((role, place) => ({ role, agent: place + 1 })) ?? membersOf(library, count, options.diversity)
     return (context) => run(context, members, options.rounds, seed)
   },
 })
+
+function selectedTeam(
+  library: Library,
+  size: number,
+  { team, trial }: { readonly team?: readonly string[]; readonly trial?: string },
+): readonly string[] {
+  if (team !== undefined) return team
+  if (trial !== undefined) return teamFromTrial(trial, size, library)
+  throw new Problem(
+    'dylan with teamSelection=paper needs a trial: the run that holds an evaluation of a larger team, as in dylan:teamSelection=paper:trial=first.',
+  )
+}
 
 /** A reply, by the index of its agent. */
 type Layer = ReadonlyMap<number, Said>

@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Library } from '../library/library.ts'
+import { Problem } from '../problem.ts'
+import { readLines } from '../store/durable-file.ts'
+import { findRun } from '../store/run-folder.ts'
+import { atomicRoles } from './agents.ts'
+
+const trialHeader = z.object({
+  organisation: z.string(),
+  split: z.string(),
+  about: z.record(z.string(), z.unknown()),
+})
+
+/** What a record of DyLAN tells about its agents: their roles, and the importance of each by number. */
+const trialRecord = z.object({
+  graph: z.object({ units: z.array(z.object({ role: z.string(), agent: z.int().optional() })) }),
+  notes: z.object({ importance: z.record(z.string(), z.number()) }).optional(),
+})
+
+/**
+ * The paper's team selection: the roles with the highest importance, summed over the questions of a trial. The trial is DyLAN
+ * with a larger team, as `magic eval` has stored it with a run; on training questions, if there is such an evaluation.
+ */
+export function teamFromTrial(trial: string, size: number, library: Library): string[] {
+  const { evaluationsFolder, path } = findRun(trial)
+  const trials = (existsSync(evaluationsFolder) ? readdirSync(evaluationsFolder) : [])
+    .map((name) => join(evaluationsFolder, name))
+    .filter((folder) => existsSync(join(folder, 'evaluation.json')))
+    .map((folder) => ({
+      folder,
+      ...trialHeader.parse(JSON.parse(readFileSync(join(folder, 'evaluation.json'), 'utf8'))),
+    }))
+    .filter(
+      ({ organisation, about }) => /^dylan(?::|$)/.test(organisation) && about['teamSelection'] !== 'paper',
+    )
+  const chosen = trials.findLast(({ split }) => split === 'train') ?? trials.at(-1)
+  const sums = new Map<string, number>()
+  for (const line of chosen === undefined ? [] : readLines(join(chosen.folder, 'records.jsonl'))) {
+    const { graph, notes } = trialRecord.parse(line)
+    for (const [agent, importance] of Object.entries(notes?.importance ?? {})) {
+      const role = graph.units.find((unit) => unit.agent === Number(agent))?.role
+      if (role !== undefined) sums.set(role, (sums.get(role) ?? 0) + importance)
+    }
+  }
+  // Of equal roles the first in the library.
+  const ranked = atomicRoles(library)
+    .filter((role) => sums.has(role))
+    .toSorted((one, other) => sums.get(other)! - sums.get(one)!)
+  if (ranked.length >= size) return ranked.slice(0, size)
+  throw new Problem(
+    `The trial in ${path} tells the importance of ${ranked.length} roles; a team of ${size} needs as many. Evaluate a larger team first: \`magic eval RUN --split train --organisation dylan:agents=${size + 3}\`, then name that run as trial.`,
+  )
+}
