@@ -74,7 +74,7 @@ export async function buildCode(out: string): Promise<void> {
     sourcemap: true,
     comments: false,
     // Shared code goes into one file: a hundred small ones would take a disk block each.
-    codeSplitting: { groups: [{ name: 'shared', test: /\/src\//, minShareCount: 6 }] },
+    codeSplitting: { groups: [{ name: 'shared', test: /\/src\//, minShareCount: 3 }] },
     // Keeps the installation below 15 MB; names stay, and source maps lead back.
     minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
   })

@@ -123,9 +123,9 @@ describe('moving', () => {
     expect(there.evaluations.rows).toBeGreaterThan(0)
     const copy = join(work, 'moved-there')
     cpSync(folder, copy, { recursive: true })
-    await expect(moveLedger(run, address)).rejects.toThrow(/is on a PostgreSQL already/)
+    await expect(moveLedger(run, address)).rejects.toThrow(/is already on a PostgreSQL/)
     expect(await moveLedger(run, 'sqlite')).toEqual(there)
-    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/lies in its folder already/)
+    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/is already in its folder/)
     for (const place of [folder, copy]) {
       expect(await trainTiny(place)).toMatchObject({ status: 'finished' })
       expect(learned(place)).toEqual(learned(whole))
@@ -170,9 +170,9 @@ describe('moving', () => {
     const { name } = (await listed()).find(({ title }) => title === 'damaged')!
     const id = `(SELECT id FROM magic.ledgers WHERE name = '${name}')`
     await postgres.query(`UPDATE magic.replies SET reply = '{}' WHERE ledger = ${id}`, database)
-    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/A row of 'replies' is not what was written/)
+    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/A row of 'replies' is damaged/)
     await postgres.query(`DELETE FROM magic.replies WHERE ledger = ${id}`, database)
-    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/of 'replies' there are 0 rows/)
+    await expect(moveLedger(run, 'sqlite')).rejects.toThrow(/'replies' has 0 rows/)
     expect(existsSync(run.ledgerPlaceFile)).toBe(true)
   })
 })

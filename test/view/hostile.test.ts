@@ -138,7 +138,7 @@ test('a damaged run is listed with the reason, and its page tells it', async () 
   const problem = page.getByRole('alert')
   await problem.waitFor()
   expect(await problem.textContent()).toMatch(
-    /^damaged cannot be read\. .*run\.json cannot be read.*Put a copy/,
+    /^damaged cannot be read\. .*run\.json cannot be read.*Restore it from a copy/,
   )
   await page.getByRole('link', { name: 'hostile', exact: true }).waitFor()
   await page.goto(`${view.url}/runs/damaged`)
