@@ -24,7 +24,6 @@ export function constructionThread(policy: ConstructionPolicy): GraphBuilder {
   const start = (): Worker => {
     const file = new URL(`./construction-worker${extname(import.meta.url)}`, import.meta.url)
     const started = new Worker(file, { workerData: threadData(policy), resourceLimits })
-    started.unref()
     started.on('message', (reply: ThreadReply) => {
       if ('actions' in reply) settle(reply.id).resolve(replayed(reply.actions))
       else settle(reply.id).reject(reply.error)
@@ -34,6 +33,8 @@ export function constructionThread(policy: ConstructionPolicy): GraphBuilder {
       worker = undefined
       for (const id of [...waiting.keys()]) settle(id).reject(error)
     })
+    // Last: a listener for messages would take it back.
+    started.unref()
     return started
   }
   let worker: Worker | undefined = start()
