@@ -116,6 +116,8 @@ export class Lease {
 
   /** Gives the lease back. Others take over at once whatever is still under way. */
   async end(): Promise<void> {
+    // Whoever gives it back has not lost it.
+    this.#thread.removeAllListeners('exit')
     await this.#thread.terminate()
     await this.#database.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
   }

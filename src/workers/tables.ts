@@ -112,12 +112,5 @@ const steps: readonly string[] = [
 export async function migrateWork(database: Database): Promise<void> {
   await migrateSchema(database, 'magic_work', steps)
   const { runMigrations, silent } = await openQueue()
-  const client = await database.pool.connect()
-  try {
-    await client.query(`SELECT pg_advisory_lock(hashtext('graphile_worker'))`)
-    await runMigrations({ pgPool: database.pool, logger: silent })
-  } finally {
-    // Closing the connection releases the lock.
-    client.release(true)
-  }
+  await database.alone('graphile_worker', () => runMigrations({ pgPool: database.pool, logger: silent }))
 }

@@ -59,6 +59,7 @@ test('the processes of deploy/ train together, answer a question, go on after a 
 
   const working = async () => {
     for (;;) {
+      for (const worker of workers) expect(worker.process.exitCode, worker.said()).toBeNull()
       const { text: said } = await ask('/metrics')
       if (metric(said, 'magic_workers') === 2 && metric(said, 'magic_work_per_second') > 0) return said
       await sleep(200)
@@ -71,7 +72,10 @@ test('the processes of deploy/ train together, answer a question, go on after a 
   expect(await first.ended).toBe(130)
   const second = await composition.start('trainer')
   const begun = /training \(simulated\): \d+\/13/
-  while (!begun.test(second.said())) await sleep(100)
+  while (!begun.test(second.said())) {
+    expect(second.process.exitCode, second.said()).toBeNull()
+    await sleep(100)
+  }
   second.process.kill('SIGTERM')
   expect(await second.ended).toBe(130)
 

@@ -33,8 +33,9 @@ test('a trainer and two workers reach the weights of one process, past a cap, an
   expect(JSON.parse(shown.out).workers).toMatchObject([{ name: 'blue' }, { name: 'green' }])
   for (const { child } of workers) child.kill('SIGTERM')
   for (const { code, errors } of await Promise.all(workers.map(({ ended }) => ended))) {
-    expect(code).toBe(0)
+    expect(code, errors).toBe(0)
     expect(errors).toContain('Done.')
+    expect(errors).not.toContain('lease')
     expect(errors).not.toContain(canaryPassword)
   }
   expect(JSON.parse((await magic.run('workers --json', address)).out).workers).toEqual([])

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { requirePackage } from '../../optional-package.ts'
 import type { PostgresAddress } from './address.ts'
 import { migrate } from './migrations.ts'
@@ -75,6 +75,24 @@ export class Database {
       async () => {
         const { rows } = await this.pool.query({ text, values: [...values], types: { getTypeParser } })
         return rows as Row[]
+      },
+      this.address,
+      this.patienceMs,
+    )
+  }
+
+  /** Works while no other process works under this name. If the connection breaks, it waits for its turn and works again. */
+  alone(name: string, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
+    return persistently(
+      async () => {
+        const client = await this.pool.connect()
+        try {
+          await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
+          await work(client)
+        } finally {
+          // Closing the connection releases the lock.
+          client.release(true)
+        }
       },
       this.address,
       this.patienceMs,

@@ -80,23 +80,21 @@ export async function migrateSchema(
       `The schema '${schema}' at ${database.address.place} has version ${found}; this version of magic knows ${steps.length}. Use the version that wrote it, or a newer one.`,
     )
   if (found === steps.length) return
-  // PostgreSQL runs a list of statements as one transaction, so the lock is held until all steps are done. Each step checks
-  // again whether it is needed, because another process may have been faster.
-  await database.query(
-    [
-      `SELECT pg_advisory_xact_lock(hashtext('${schema}'));`,
-      `CREATE SCHEMA IF NOT EXISTS ${schema};`,
-      `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());`,
-      ...steps.map(
-        (text, index) => `DO $migration$ BEGIN
-          IF NOT EXISTS (SELECT FROM ${schema}.migrations WHERE version = ${index + 1}) THEN
-            ${text}
-            INSERT INTO ${schema}.migrations (version) VALUES (${index + 1});
-          END IF;
-        END $migration$;`,
-      ),
-    ].join('\n'),
-  )
+  // A list of statements is one transaction. It begins only when the lock is held: PostgreSQL would otherwise look for the
+  // schema as it was before the wait. Each step checks whether it is needed, because another process may have been faster.
+  const statements = [
+    `CREATE SCHEMA IF NOT EXISTS ${schema};`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());`,
+    ...steps.map(
+      (text, index) => `DO $migration$ BEGIN
+        IF NOT EXISTS (SELECT FROM ${schema}.migrations WHERE version = ${index + 1}) THEN
+          ${text}
+          INSERT INTO ${schema}.migrations (version) VALUES (${index + 1});
+        END IF;
+      END $migration$;`,
+    ),
+  ]
+  await database.alone(schema, (client) => client.query(statements.join('\n')))
 }
 
 /** 0 if the schema does not exist yet. */
